@@ -100,7 +100,8 @@ func ruleAt(set *engine.Set, at string) (name string) {
 	best := 0
 	for _, module := range set.Compiled().Compiler.Modules {
 		for _, rule := range module.Rules {
-			file, row, _ := strings.Cut(at, ":")
+			end := strings.LastIndexByte(at, ':') // a file of a base has one in its name
+			file, row := at[:end], at[end+1:]
 			if line, err := strconv.Atoi(row); err == nil && rule.Location.File == file && rule.Location.Row <= line && rule.Location.Row > best {
 				best, name = rule.Location.Row, rule.Head.Ref().GroundPrefix().String()
 			}

@@ -33,7 +33,7 @@ func inherited(old, fresh []resources.Route) (out []asking) {
 		}
 		for n := range fresh {
 			heir := &fresh[n]
-			if meets, before := overlap(gone, heir); !meets || before && known[placeOf(heir)] {
+			if meets, before := gone.Overlap(heir); !meets || before && known[placeOf(heir)] {
 				continue // a better row had its calls already
 			}
 			of := asking{old: gone, fresh: heir, name: gone.Name + " -> " + heir.Name}
@@ -43,44 +43,4 @@ func inherited(old, fresh []resources.Route) (out []asking) {
 		}
 	}
 	return out
-}
-
-// overlap says whether some call fits both rows, and whether the other one is better for it.
-func overlap(row, other *resources.Route) (meets, better bool) {
-	wild := func(a, b, every string) bool { return a == b || a == every || b == every }
-	if !wild(row.Method, other.Method, resources.AnyMethod) || !wild(strings.ToLower(row.Host), strings.ToLower(other.Host), "") {
-		return false, false
-	}
-	a, b := strings.Split(row.Path, "/"), strings.Split(other.Path, "/")
-	decided := false
-	for i := range max(len(a), len(b)) {
-		if i >= len(a) || i >= len(b) {
-			return false, false
-		}
-		kind, others := segment(a[i]), segment(b[i])
-		if kind == 0 && others == 0 && a[i] != b[i] {
-			return false, false
-		}
-		if !decided && kind != others {
-			decided, better = true, others < kind
-		}
-		if kind == 2 || others == 2 {
-			break
-		}
-	}
-	if !decided && row.Method != other.Method {
-		decided, better = true, row.Method == resources.AnyMethod
-	}
-	return true, better || !decided && row.Host == "" && other.Host != ""
-}
-
-// segment returns 0 for a literal, 1 for a parameter and 2 for the rest of a path, the best first.
-func segment(text string) int {
-	switch {
-	case strings.HasSuffix(text, "+}"):
-		return 2
-	case strings.HasPrefix(text, "{"):
-		return 1
-	}
-	return 0
 }

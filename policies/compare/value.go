@@ -20,8 +20,7 @@ type Gap struct {
 
 // Place names the rule of a gap wherever it stands in its file, as authz/own.rego:deny.
 func (g *Gap) Place() string {
-	file, _, _ := strings.Cut(g.At, ":")
-	return file + ":" + g.Rule
+	return g.At[:strings.LastIndexByte(g.At, ':')] + ":" + g.Rule
 }
 
 // shape says what is known of a value.

@@ -1,0 +1,44 @@
+package resources
+
+import "strings"
+
+// Overlap says whether some call fits both rows, and whether the other one is the better fit for it: by literal segments
+// before parameters, then by the method, then by the host.
+func (r *Route) Overlap(other *Route) (meets, better bool) {
+	wild := func(a, b, every string) bool { return a == b || a == every || b == every }
+	if !wild(r.Method, other.Method, AnyMethod) || !wild(strings.ToLower(r.Host), strings.ToLower(other.Host), "") {
+		return false, false
+	}
+	a, b := strings.Split(r.Path, "/"), strings.Split(other.Path, "/")
+	decided := false
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) {
+			return false, false
+		}
+		kind, others := segmentKind(a[i]), segmentKind(b[i])
+		if kind == 0 && others == 0 && a[i] != b[i] {
+			return false, false
+		}
+		if !decided && kind != others {
+			decided, better = true, others < kind
+		}
+		if kind == 2 || others == 2 {
+			break
+		}
+	}
+	if !decided && r.Method != other.Method {
+		decided, better = true, r.Method == AnyMethod
+	}
+	return true, better || !decided && r.Host == "" && other.Host != ""
+}
+
+// segmentKind returns 0 for a literal, 1 for a parameter and 2 for the rest of a path, the best first.
+func segmentKind(text string) int {
+	switch {
+	case strings.HasSuffix(text, "+}"):
+		return 2
+	case strings.HasPrefix(text, "{"):
+		return 1
+	}
+	return 0
+}
