@@ -37,11 +37,37 @@ type Source struct {
 	Revision string
 	// Bundle is the revision that the manifest of a bundle gives; empty for a tree that came in another way.
 	Bundle string
+	// Base is the revision of the tree that an overlay is laid over; empty for a whole tree.
+	Base string
+	// Warnings are of what an overlay replaces and its base has changed since.
+	Warnings []string
 	// Issued is when a signed bundle says that it was signed, in Unix seconds; 0 where nothing says it.
 	Issued int64
 	// infos are the files as they were just before they were read, began is when the reading began.
 	infos map[string]fs.FileInfo
 	began time.Time
+}
+
+// BaseMark begins the name of a file that an overlay's tree has of its base.
+const BaseMark = "base:"
+
+// Place returns where a file lies in its tree, whether it is the overlay's or the base's.
+func Place(name string) string { return strings.TrimPrefix(name, BaseMark) }
+
+// File returns the file at a place: the overlay's, else the base's; nil if there is none.
+func (s *Source) File(place string) []byte {
+	if text := s.Files[place]; text != nil {
+		return text
+	}
+	return s.Files[BaseMark+place]
+}
+
+// Merged returns the tree of these files, which came of the source: what is Unchanged is the source's folder.
+func (s *Source) Merged(files map[string][]byte, base string, warnings []string) *Source {
+	out := *s
+	out.Files, out.Base, out.Warnings = files, base, warnings
+	out.name()
+	return &out
 }
 
 // Read reads the tree's files. Links are followed, since that is how a ConfigMap is mounted;

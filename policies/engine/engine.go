@@ -33,6 +33,8 @@ type Options struct {
 	// Deadline bounds one evaluation; zero is DefaultDeadline. It is time by the clock: a process
 	// that its container throttles has to wait for its share of a processor meanwhile.
 	Deadline time.Duration
+	// Read reads the tree in a folder; nil is policies.Read.
+	Read func(fs.FS) (*policies.Source, error)
 	// Poll is how often Watch looks at the tree; zero is 300 ms. A change must be the same at two
 	// looks before it is judged.
 	Poll time.Duration
@@ -55,6 +57,13 @@ type Options struct {
 	Observer Observer
 }
 
+func (o *Options) read(tree fs.FS) (*policies.Source, error) {
+	if o.Read == nil {
+		return policies.Read(tree)
+	}
+	return o.Read(tree)
+}
+
 // Engine answers by the tree in force. It is safe for concurrent use.
 type Engine struct {
 	load    Loader
@@ -71,7 +80,7 @@ type Loader func(ctx context.Context, src *policies.Source) (*Set, error)
 
 // New loads the tree. The error is of reading it, or the loader's.
 func New(ctx context.Context, tree fs.FS, load Loader, opts Options) (*Engine, error) {
-	src, err := policies.Read(tree)
+	src, err := opts.read(tree)
 	if err != nil {
 		return nil, err
 	}

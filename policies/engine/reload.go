@@ -13,7 +13,7 @@ import (
 // Reload loads and proves the tree and brings it into force. On an error, which is
 // also told to the observer and kept as LastRefusal, the tree in force stays.
 func (e *Engine) Reload(ctx context.Context, tree fs.FS) error {
-	src, err := policies.Read(tree)
+	src, err := e.opts.read(tree)
 	if err != nil {
 		return e.Refuse(err)
 	}

@@ -48,7 +48,7 @@ func (w *watcher) look(ctx context.Context, certain bool) {
 	if !certain && w.seen == "" && w.read != nil && w.read.Unchanged(tree) {
 		return
 	}
-	src, err := policies.Read(tree)
+	src, err := w.engine.opts.read(tree)
 	w.read = src
 	var state string
 	if err != nil {

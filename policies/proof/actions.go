@@ -19,7 +19,7 @@ type actionRows struct {
 }
 
 // readActions holds actions/data.json against its schema. A tree without the file lists nothing.
-func readActions(ctx context.Context, src *policies.Source, docs map[string]*document, p *Problems) (rows actionRows) {
+func readActions(ctx context.Context, src *policies.Source, docs map[string]documents, p *Problems) (rows actionRows) {
 	if docs[actionsFolder] != nil {
 		readRows(ctx, src, docs, actionsFolder, &rows, p)
 	}
@@ -27,7 +27,7 @@ func readActions(ctx context.Context, src *policies.Source, docs map[string]*doc
 }
 
 // listActions lists the actions of the routes and those that are known besides, each once.
-func (c *catalogue) listActions(rows actionRows, doc *document, p *Problems) {
+func (c *catalogue) listActions(rows actionRows, docs documents, p *Problems) {
 	c.strict = rows.Strict
 	all := map[string]resources.ListedAction{}
 	for _, route := range c.routes {
@@ -38,11 +38,13 @@ func (c *catalogue) listActions(rows actionRows, doc *document, p *Problems) {
 	for _, id := range slices.Sorted(maps.Keys(rows.Known)) {
 		action, err := resources.ParseAction(id)
 		if err != nil {
-			p.at(doc.file, doc.line("known."+id), "known: action %q %v", id, err)
+			file, line := docs.line("known." + id)
+			p.at(file, line, "known: action %q %v", id, err)
 		}
 		description := rows.Known[id].Description
 		if description == "" {
-			p.at(doc.file, doc.line("known."+id), "known: %s has no description: say what the action does", id)
+			file, line := docs.line("known." + id)
+			p.at(file, line, "known: %s has no description: say what the action does", id)
 		}
 		all[id] = resources.ListedAction{Action: action, Description: description}
 	}

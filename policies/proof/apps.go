@@ -31,7 +31,7 @@ package apps
 func findApps(src *policies.Source, modules, tests map[string]*ast.Module, p *Problems) []string {
 	found := map[string]bool{}
 	for _, name := range src.Names {
-		rest, within := strings.CutPrefix(name, appsFolder+"/")
+		rest, within := strings.CutPrefix(policies.Place(name), appsFolder+"/")
 		app, _, below := strings.Cut(rest, "/")
 		switch module := either(modules[name], tests[name]); {
 		case within && !below:
@@ -82,7 +82,7 @@ func checkPackage(name, app string, module *ast.Module, isTest bool, p *Problems
 // addAppSchema has the rules of apps checked against the schema of their input.
 func addAppSchema(src *policies.Source, modules map[string]*ast.Module, p *Problems) {
 	const schema = schemaFolder + "app/schema.json"
-	if src.Files[schema] == nil {
+	if src.File(schema) == nil {
 		p.at(schema, 0, "is missing: the rules of apps are held against it; copy that of the tree of the binary")
 		return
 	}

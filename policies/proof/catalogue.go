@@ -39,7 +39,7 @@ type grantRow struct {
 
 // readCatalogue holds grants and routes against their schemas and against what the
 // gateway can serve: the schemas are part of the tree, so an author could loosen them.
-func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]*document, p *Problems) *catalogue {
+func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]documents, p *Problems) *catalogue {
 	c := &catalogue{}
 	grants, routes := map[string]grantRow{}, map[string]resources.Route{}
 	before := len(*p)
@@ -63,35 +63,37 @@ func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]*d
 }
 
 // readRows decodes the document of a folder, once it matches its schema, and tells all that is wrong with it.
-func readRows(ctx context.Context, src *policies.Source, docs map[string]*document, folder string, into any, p *Problems) {
-	doc := docs[folder]
-	if doc == nil {
-		if file := folder + "/data.json"; src.Files[file] == nil { // else what is wrong with it was told
+func readRows(ctx context.Context, src *policies.Source, docs map[string]documents, folder string, into any, p *Problems) {
+	if len(docs[folder]) == 0 {
+		if file := folder + "/data.json"; src.File(file) == nil { // else what is wrong with it was told
 			p.at(file, 0, "is missing")
 		}
 		return
 	}
 	schema := schemaFolder + folder + "/schema.json"
-	if src.Files[schema] == nil {
+	if src.File(schema) == nil {
 		p.at(schema, 0, "is missing")
 		return
 	}
 	before := len(*p)
-	doc.match(ctx, src.Files[schema], p)
+	docs[folder].match(ctx, src.File(schema), p)
 	if len(*p) > before {
 		return
 	}
-	dec := json.NewDecoder(bytes.NewReader(doc.raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		p.at(doc.file, 0, "%v", err)
+	for _, doc := range docs[folder] {
+		dec := json.NewDecoder(bytes.NewReader(doc.raw))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(into); err != nil {
+			p.at(doc.file, 0, "%v", err)
+		}
 	}
 }
 
 // readRole returns a system role, and tells all that is wrong with it.
-func readRole(id string, row grantRow, doc *document, p *Problems) resources.Role {
+func readRole(id string, row grantRow, docs documents, p *Problems) resources.Role {
 	problem := func(member, format string, args ...any) {
-		p.at(doc.file, doc.line(id+member), "%s: %s", id, fmt.Sprintf(format, args...))
+		file, line := docs.line(id+member, id)
+		p.at(file, line, "%s: %s", id, fmt.Sprintf(format, args...))
 	}
 	if !knownRoleScope(row.Scope) {
 		problem("", "scope must be ACCOUNT, PROJECT or RESOURCE")

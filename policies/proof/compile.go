@@ -117,7 +117,7 @@ func withSchemas(data map[string]any, src *policies.Source) map[string]any {
 	for _, name := range src.Names {
 		var value any
 		if isSchema(name) && util.Unmarshal(src.Files[name], &value) == nil { // else readSchemas says so
-			mount(schemas, path.Dir(name), ast.MustInterfaceToValue(value))
+			mount(schemas, path.Dir(policies.Place(name)), ast.MustInterfaceToValue(value))
 		}
 	}
 	out := maps.Clone(data)
@@ -185,7 +185,7 @@ func readSchemas(src *policies.Source, p *Problems) *ast.SchemaSet {
 			continue
 		}
 		ref := ast.Ref{ast.SchemaRootDocument}
-		key := strings.TrimSuffix(strings.TrimPrefix(name, schemaFolder), path.Ext(name))
+		key := strings.TrimSuffix(strings.TrimPrefix(policies.Place(name), schemaFolder), path.Ext(name))
 		for part := range strings.SplitSeq(key, "/") {
 			ref = append(ref, ast.StringTerm(part))
 		}

@@ -4,12 +4,46 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies"
 )
+
+// documents are the data of one folder: of an overlay and of its base there may be one each.
+type documents []*document
+
+// line returns the place of a member; line 0 of the first file where no document has it.
+func (d documents) line(members ...string) (file string, line int) {
+	for _, member := range members {
+		for _, doc := range d {
+			if line := doc.line(member); line > 0 {
+				return doc.file, line
+			}
+		}
+	}
+	return d[0].file, 0
+}
+
+// value returns what the documents are together; false where two of them have one name.
+func (d documents) value() (all ast.Object, ok bool) {
+	all, ok = ast.NewObject(), true
+	for _, doc := range d {
+		members, isObject := doc.value.(ast.Object)
+		next, merged := ast.Object(nil), false
+		if isObject {
+			next, merged = all.Merge(members)
+		}
+		if !merged {
+			ok = false
+			continue
+		}
+		all = next
+	}
+	return all, ok
+}
 
 // document is one data.json of the tree.
 type document struct {
@@ -23,8 +57,8 @@ type document struct {
 
 // readData gives `data` as OPA's own commands would make it, each data.json under
 // its folder's name, and the documents by folder.
-func readData(src *policies.Source, p *Problems) (map[string]any, map[string]*document) {
-	root, docs := map[string]any{}, map[string]*document{}
+func readData(src *policies.Source, p *Problems) (map[string]any, map[string]documents) {
+	root, docs, folders := map[string]any{}, map[string]documents{}, []string{}
 	for _, name := range src.Names {
 		switch {
 		case isModule(name), isSchema(name):
@@ -33,12 +67,19 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]*do
 			if doc == nil {
 				continue
 			}
-			docs[path.Dir(name)] = doc
-			if !mount(root, path.Dir(name), doc.value) {
-				p.at(name, 0, "another data.json already has data of this name")
-			}
+			folder := path.Dir(policies.Place(name))
+			docs[folder] = append(docs[folder], doc)
+			folders = append(folders, folder)
 		default:
 			p.at(name, 0, "isn't read: data belongs in a file named data.json, schemas in %s", schemaFolder)
+		}
+	}
+	for i, folder := range folders {
+		if slices.Contains(folders[:i], folder) {
+			continue
+		}
+		if value, ok := docs[folder].value(); !ok || !mount(root, folder, value) {
+			p.at(docs[folder][len(docs[folder])-1].file, 0, "another data.json already has data of this name")
 		}
 	}
 	return root, docs
@@ -114,9 +155,9 @@ const schemaFolder = "schemas/"
 func isTest(name string) bool   { return strings.HasSuffix(name, "_test.rego") }
 func isModule(name string) bool { return strings.HasSuffix(name, ".rego") }
 func isSchema(name string) bool {
-	return strings.HasPrefix(name, schemaFolder) && strings.HasSuffix(name, ".json")
+	return strings.HasPrefix(policies.Place(name), schemaFolder) && strings.HasSuffix(name, ".json")
 }
 
 func isData(name string) bool {
-	return path.Base(name) == "data.json" && !strings.HasPrefix(name, schemaFolder)
+	return path.Base(name) == "data.json" && !isSchema(name)
 }

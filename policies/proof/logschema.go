@@ -26,7 +26,7 @@ func addLogSchema(src *policies.Source, modules map[string]*ast.Module, schemas 
 	if !hasLogRules(modules) {
 		return
 	}
-	if src.Files[logSchemaFile] == nil {
+	if src.File(logSchemaFile) == nil {
 		raw, err := fs.ReadFile(policies.Tree(), logSchemaFile)
 		var schema any
 		if err == nil {

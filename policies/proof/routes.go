@@ -1,7 +1,6 @@
 package proof
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,11 +10,12 @@ import (
 )
 
 // checkRoutes wants rows that the gateway can serve and somebody can use.
-func (c *catalogue) checkRoutes(doc *document, p *Problems) {
+func (c *catalogue) checkRoutes(docs documents, p *Problems) {
 	places := map[string]string{}
 	for _, route := range c.routes {
 		problem := func(field, format string, args ...any) {
-			p.at(doc.file, cmp.Or(doc.line(route.Name+"."+field), doc.line(route.Name)), "%s: %s", route.Name, fmt.Sprintf(format, args...))
+			file, line := docs.line(route.Name+"."+field, route.Name)
+			p.at(file, line, "%s: %s", route.Name, fmt.Sprintf(format, args...))
 		}
 		checkRow(route, problem)
 		c.checkAction(route, problem)
