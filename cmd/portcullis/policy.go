@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
@@ -19,7 +20,7 @@ func newPolicy() *cobra.Command {
 		Use: "policy", Short: "Tools for policy authors", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyDiff(), newPolicyAsk())
+	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyReplace(), newPolicyExport(), newPolicyBase(), newPolicyDiff(), newPolicyAsk())
 	return cmd
 }
 
@@ -65,10 +66,11 @@ func tellProblems(cmd *cobra.Command, err error) error {
 		return context.Cause(cmd.Context())
 	}
 	var problems proof.Problems
-	if !errors.As(err, &problems) {
+	var unmerged overlay.Problems
+	if !errors.As(err, &problems) && !errors.As(err, &unmerged) {
 		return err
 	}
-	if _, err := fmt.Fprintln(cmd.ErrOrStderr(), problems); err != nil {
+	if _, err := fmt.Fprintln(cmd.ErrOrStderr(), err); err != nil {
 		return err
 	}
 	return errTree

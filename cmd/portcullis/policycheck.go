@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
@@ -29,7 +30,7 @@ func newPolicyCheck() *cobra.Command {
 			}
 			src, err := tree.read()
 			if err != nil {
-				return err
+				return tellProblems(cmd, err)
 			}
 			set, tests, err := proof.Prove(cmd.Context(), src)
 			if err == nil {
@@ -38,7 +39,7 @@ func newPolicyCheck() *cobra.Command {
 			if err != nil {
 				return tellProblems(cmd, err)
 			}
-			return reportChecked(cmd.Context(), set, tests, tree.where, cmd.OutOrStdout())
+			return reportChecked(cmd.Context(), set, src, tests, tree.where, cmd.OutOrStdout())
 		},
 	}
 	tree.flags(cmd)
@@ -47,13 +48,19 @@ func newPolicyCheck() *cobra.Command {
 }
 
 // reportChecked prints a good tree's contents, its slow parts, and what to do next.
-func reportChecked(ctx context.Context, set *engine.Set, tests int, where string, out io.Writer) error {
+func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, tests int, where string, out io.Writer) error {
 	others := "takes others"
 	if set.Strict() {
 		others = "denies others"
 	}
 	lines := []string{fmt.Sprintf("ok: policy %s; routes: %d, system roles: %d, apps: %d, tests: %d; it lists %d actions and %s",
 		set.Revision(), len(set.Routes()), len(set.Roles()), len(set.Apps()), tests, len(set.Actions()), others)}
+	if base := src.Base; base != "" {
+		lines = append(lines, "over base "+base+", which its own files add to")
+	}
+	for _, warning := range src.Warnings {
+		lines = append(lines, "warning: "+strings.TrimSpace(warning))
+	}
 	if of := set.BundleRevision(); of != "" {
 		lines = append(lines, "bundle revision: "+of)
 	}

@@ -4,59 +4,167 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
 )
 
 func newPolicyInit() *cobra.Command {
-	return &cobra.Command{
-		Use: "init DIR", Short: "Write the embedded policy tree into a new folder, as a start for one of your own",
+	whole := false
+	cmd := &cobra.Command{
+		Use: "init DIR", Short: "Write a first policy of your own into a new folder: it adds to the tree of this program",
 		Example: "  portcullis policy init own",
 		Args:    arguments(1, 1, "the folder to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
-			files, err := writeTree(dir)
+			tree, edit := overlay.Start(), filepath.Join(dir, "authz", "own_keys.rego")
+			if whole {
+				tree, edit = policies.Tree(), filepath.Join(dir, "authz")
+			}
+			files, err := filesOf(tree)
+			if err == nil {
+				err = writeFiles(dir, files)
+			}
 			if err != nil {
 				return err
 			}
-			src, err := policies.Read(policies.Dir(dir))
+			src, err := overlay.Read(policies.Dir(dir))
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s: policy %s\n"+
 				"next: edit %s (see docs/author/rules.md), then `portcullis policy test %[2]s` and `portcullis policy check %[2]s`\n",
-				files, dir, src.Revision, filepath.Join(dir, "authz"))
+				len(files), dir, src.Revision, edit)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&whole, "whole", false, "write a copy of the whole tree instead, which an upgrade of the program does not change")
+	return cmd
+}
+
+// filesOf returns the contents of a tree by their names.
+func filesOf(tree fs.FS) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files[name], err = fs.ReadFile(tree, name)
+		}
+		return err
+	})
+	return files, err
+}
+
+// writeFiles writes files into a folder that is not there or empty. Others may read them, and not write.
+func writeFiles(dir string, files map[string][]byte) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) > 0:
+		return fmt.Errorf("%s is not empty, and nothing in it is overwritten: name a new folder", dir)
+	case err != nil && !os.IsNotExist(err):
+		return fmt.Errorf("%s can't be a policy folder: %w; name a new folder", dir, err)
+	}
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is no secret
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil { //nolint:gosec // a policy is no secret
+			return err
+		}
+	}
+	return nil
+}
+
+func newPolicyExport() *cobra.Command {
+	return &cobra.Command{
+		Use: "export DIR OUT", Short: "Write the tree that a folder makes with the base as plain files, for OPA's own commands",
+		Example: "  portcullis policy export own out && opa test out",
+		Args:    arguments(2, 2, "the policy folder, and the folder to make"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			src, err := overlay.Read(policies.Dir(args[0]))
+			if err != nil {
+				return tellProblems(cmd, err)
+			}
+			return exported(cmd, args[1], overlay.Export(src))
+		},
+	}
+}
+
+func newPolicyBase() *cobra.Command {
+	return &cobra.Command{
+		Use: "base OUT", Short: "Write the tree of this program, the base of overlays, into a new folder",
+		Example: "  portcullis policy base out",
+		Args:    arguments(1, 1, "the folder to make"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := filesOf(policies.Tree())
+			if err != nil {
+				return err
+			}
+			return exported(cmd, args[0], files)
+		},
+	}
+}
+
+func exported(cmd *cobra.Command, dir string, files map[string][]byte) error {
+	if err := writeFiles(dir, files); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s\n", len(files), dir)
+	return err
+}
+
+func newPolicyReplace() *cobra.Command {
+	return &cobra.Command{
+		Use: "replace NAME DIR", Short: "Prepare to replace a part of the base: copy it into a policy folder, and note its revision",
+		Long: `Prepare to replace a part of the base. A part is authz/<file>.rego, grants/<role>, routes/<row> or reason_texts/<code>.
+The command copies the base's into the folder, unless the folder has one of its own, and writes its revision into
+policy.json. After an upgrade that changes the part, "policy check" and the start of the gateway show what is different.`,
+		Example: "  portcullis policy replace grants/project_reader own",
+		Args:    arguments(2, 2, "the name of a part of the base, and the policy folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, err := policies.Read(policies.Dir(args[1]))
+			if err != nil {
+				return err
+			}
+			base, err := policies.Read(policies.Tree())
+			if err != nil {
+				return err
+			}
+			changed, err := overlay.Replace(base, own, args[0])
+			if err != nil {
+				return err
+			}
+			for name, text := range changed {
+				file := filepath.Join(args[1], filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is no secret
+					return err
+				}
+				err := replaceFile(file, string(text))
+				if err == nil {
+					err = os.Chmod(file, 0o644) //nolint:gosec // a policy is no secret
+				}
+				if err != nil {
+					return err
+				}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s now replaces %s of the base: edit %s, then `portcullis policy check %[1]s`\n",
+				args[1], args[0], strings.Join(edited(changed, args[1]), ", "))
 			return err
 		},
 	}
 }
 
-// writeTree writes the embedded tree into a folder that is not there or empty. Others may read it, and not write.
-func writeTree(dir string) (files int, err error) {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case err == nil && len(entries) > 0:
-		return 0, fmt.Errorf("%s is not empty, and nothing in it is overwritten: name a new folder", dir)
-	case err != nil && !os.IsNotExist(err):
-		return 0, fmt.Errorf("%s can't be a policy folder: %w; name a new folder", dir, err)
+// edited returns the files that were written but for the manifest; the manifest where there are no others.
+func edited(files map[string][]byte, dir string) (names []string) {
+	for name := range files {
+		if name != overlay.ManifestFile || len(files) == 1 {
+			names = append(names, path.Join(dir, name))
+		}
 	}
-	err = fs.WalkDir(policies.Tree(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		at := filepath.Join(dir, filepath.FromSlash(name))
-		if d.IsDir() {
-			return os.MkdirAll(at, 0o755) //nolint:gosec // a policy is not secret
-		}
-		text, err := fs.ReadFile(policies.Tree(), name)
-		if err != nil {
-			return err
-		}
-		files++
-		return os.WriteFile(at, text, 0o644) //nolint:gosec // a policy is not secret
-	})
-	return files, err
+	return names
 }

@@ -8,12 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
 )
 
 // TestPolicyTestWatches: each change has its own report, until the author interrupts.
 func TestPolicyTestWatches(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tree")
-	if _, err := writeTree(dir); err != nil {
+	files, err := filesOf(policies.Tree())
+	if err == nil {
+		err = writeFiles(dir, files)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	out, in := io.Pipe()

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/policies/shadow"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -22,6 +23,7 @@ func openPolicy(ctx context.Context, settings *config.Config, options engine.Opt
 		if err != nil {
 			return nil, nil, fmt.Errorf("--policy-dir: %w", err)
 		}
+		options.Read = overlay.Read
 		policy, err := engine.New(ctx, tree, proof.Load, options)
 		if err != nil {
 			return nil, nil, fmt.Errorf("policy: %w", err)
@@ -93,7 +95,7 @@ func (a *app) newShadow() *shadow.Shadow {
 		return nil
 	}
 	return shadow.New(shadow.Options{
-		Dir: s.ShadowDir, Sample: s.ShadowSample, Load: proof.Load,
+		Dir: s.ShadowDir, Sample: s.ShadowSample, Read: overlay.Read, Load: proof.Load,
 		Observe: a.metrics.WatchShadow(shadow.Outcomes()...), Log: a.log.Logger,
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/bundle"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
 )
 
 // maxRevision bounds the revision of a manifest, which is a header of answers.
@@ -50,14 +51,16 @@ func Open(raw []byte, key *Key) (src *policies.Source, err error) {
 	if err := checkRoots(*read.Manifest.Roots, files); err != nil {
 		return nil, err
 	}
-	if err := addSchemas(files); err != nil {
-		return nil, err
+	if !overlay.Is(files) {
+		if err := addSchemas(files); err != nil {
+			return nil, err
+		}
 	}
 	src = policies.FromBundle(files, read.Manifest.Revision)
 	if src.Issued, err = issued(read.Signatures); err != nil {
 		return nil, err
 	}
-	return src, nil
+	return overlay.Over(src)
 }
 
 // explain adds the remedy to what OPA's reader says.

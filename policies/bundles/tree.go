@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
 )
 
 // Embedded names the tree of the binary.
@@ -29,7 +30,7 @@ func ReadTree(where string, key *Key) (*policies.Source, error) {
 		if key != nil {
 			return nil, errNotSigned(where)
 		}
-		return policies.Read(policies.Dir(where))
+		return overlay.Read(policies.Dir(where))
 	}
 	raw, err := ReadFile(where)
 	if err != nil {

@@ -2,6 +2,7 @@ package shadow
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -56,6 +57,8 @@ type Options struct {
 	Dir string
 	// Sample is the share of questions that are judged, from 0 to 1.
 	Sample float64
+	// Read reads the tree in a folder (overlay.Read).
+	Read func(fs.FS) (*policies.Source, error)
 	// Load compiles the candidate and has it prove itself (proof.Load).
 	Load engine.Loader
 	// Observe is told the outcome of each question.
@@ -133,14 +136,14 @@ func (s *Shadow) Run(ctx context.Context) {
 // await returns an engine of the first tree in the folder that passes the gate; nil where ctx ends before.
 func (s *Shadow) await(ctx context.Context) *engine.Engine {
 	options := engine.Options{
-		Deadline: Deadline, Verdicts: cachedVerdicts, Pace: pace(),
+		Deadline: Deadline, Verdicts: cachedVerdicts, Pace: pace(), Read: s.opts.Read,
 		Observer: engine.Observer{Reloaded: s.reloaded, Refused: s.refused},
 	}
 	look := time.NewTicker(retry)
 	defer look.Stop()
 	refused := ""
 	for {
-		src, err := policies.Read(policies.Dir(s.opts.Dir))
+		src, err := s.opts.Read(policies.Dir(s.opts.Dir))
 		var state string
 		if err == nil {
 			state = src.Revision

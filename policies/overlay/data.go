@@ -1,0 +1,110 @@
+package overlay
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const baseMark = policies.BaseMark
+
+// actionList is actions/data.json.
+type actionList struct {
+	Strict bool                       `json:"strict"`
+	Known  map[string]json.RawMessage `json:"known"`
+}
+
+// mergeData holds the names of the overlay's roles, rows and actions against those of the base.
+func (x *merge) mergeData() {
+	x.checkNames(grantsFile, ownPrefix, "role")
+	x.checkNames(routesFile, "own.", "row")
+	x.checkRows()
+	x.mergeActions()
+}
+
+// checkNames refuses names that the base has, or could have after an upgrade.
+func (x *merge) checkNames(file, prefix, kind string) {
+	folder := strings.TrimSuffix(file, "/data.json")
+	for name := range members(x.files[file]) {
+		_, replaces := x.manifest.Replaces[folder+"/"+name]
+		_, known := x.parts[folder+"/"+name]
+		switch {
+		case replaces:
+		case known:
+			x.problems.add(file, lineOf(x.files[file], name), "%s is a %s of the base: name your own %s…, or replace it, as `portcullis policy replace %s/%[1]s` prepares", name, kind, prefix, folder)
+		case !strings.HasPrefix(name, prefix):
+			x.problems.add(file, lineOf(x.files[file], name), "%s: the name of an own %s begins with %s, so that no upgrade of the base takes it", name, kind, prefix)
+		}
+	}
+}
+
+// lineOf returns the first line of a document that begins a member of a name.
+func lineOf(text []byte, name string) int {
+	quoted, _ := json.Marshal(name) // a text always has a form
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.Contains(line, string(quoted)+":") {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// checkRows refuses an own row that takes calls from a row of the base.
+func (x *merge) checkRows() {
+	base := routes(x.base[routesFile])
+	own := routes(x.files[routesFile])
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if _, replaces := x.manifest.Replaces["routes/"+name]; replaces {
+			continue
+		}
+		for _, other := range slices.Sorted(maps.Keys(base)) {
+			theirs, ours := base[other], own[name]
+			meets, _ := theirs.Overlap(&ours)
+			if _, stays := ours.Overlap(&theirs); meets && !stays {
+				x.problems.add(routesFile, lineOf(x.files[routesFile], name),
+					"%s takes calls from %s of the base: give it another path, or replace that row, as `portcullis policy replace routes/%[2]s` prepares", name, other)
+			}
+		}
+	}
+}
+
+// routes decodes rows; the proof refuses what is not one.
+func routes(text []byte) map[string]resources.Route {
+	var out map[string]resources.Route
+	if json.Unmarshal(text, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// mergeActions leaves of the base's list the actions that the overlay does not describe itself.
+func (x *merge) mergeActions() {
+	own, given := members(x.files[actionsFile]), false
+	var list, base actionList
+	if json.Unmarshal(x.files[actionsFile], &list) != nil || json.Unmarshal(x.base[actionsFile], &base) != nil {
+		return // the proof refuses it
+	}
+	if _, given = own["strict"]; given && base.Strict && !list.Strict {
+		x.problems.add(actionsFile, lineOf(x.files[actionsFile], "strict"), "strict: the base denies actions that are not listed, and an overlay can't undo it: take strict out")
+	}
+	rest := map[string]any{}
+	if !given {
+		rest["strict"] = base.Strict
+	}
+	for id := range list.Known {
+		delete(base.Known, id)
+	}
+	rest["known"] = base.Known
+	x.base[actionsFile], _ = json.MarshalIndent(rest, "", "  ") // it was decoded
+}
+
+// difference returns the lines in which two texts differ, as a patch.
+func difference(from string, a []byte, to string, b []byte) string {
+	return udiff.Unified(from, to, string(a)+"\n", string(b)+"\n")
+}
