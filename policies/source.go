@@ -37,8 +37,8 @@ type Source struct {
 	Revision string
 	// Bundle is the revision that the manifest of a bundle gives; empty for a tree that came in another way.
 	Bundle string
-	// Base is the revision of the tree that an overlay is laid over; empty for a whole tree.
-	Base string
+	// Base is the revision of the tree that an overlay is laid over, Own that of the overlay alone; empty for a whole tree.
+	Base, Own string
 	// Warnings are of what an overlay replaces and its base has changed since.
 	Warnings []string
 	// Issued is when a signed bundle says that it was signed, in Unix seconds; 0 where nothing says it.
@@ -66,7 +66,9 @@ func (s *Source) File(place string) []byte {
 func (s *Source) Merged(files map[string][]byte, base string, warnings []string) *Source {
 	out := *s
 	out.Files, out.Base, out.Warnings = files, base, warnings
-	out.name()
+	if out.name(); base != "" {
+		out.Own = s.Revision
+	}
 	return &out
 }
 

@@ -20,7 +20,7 @@ func newPolicy() *cobra.Command {
 		Use: "policy", Short: "Tools for policy authors", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyReplace(), newPolicyExport(), newPolicyBase(), newPolicyDiff(), newPolicyAsk())
+	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyReplace(), newPolicyExport(), newPolicyBase(), newPolicyBuild(), newPolicyDiff(), newPolicyAsk())
 	return cmd
 }
 

@@ -55,8 +55,8 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 	}
 	lines := []string{fmt.Sprintf("ok: policy %s; routes: %d, system roles: %d, apps: %d, tests: %d; it lists %d actions and %s",
 		set.Revision(), len(set.Routes()), len(set.Roles()), len(set.Apps()), tests, len(set.Actions()), others)}
-	if base := src.Base; base != "" {
-		lines = append(lines, "over base "+base+", which its own files add to")
+	if src.Base != "" {
+		lines = append(lines, fmt.Sprintf("it is %s of its own over base %s", src.Own, src.Base))
 	}
 	for _, warning := range src.Warnings {
 		lines = append(lines, "warning: "+strings.TrimSpace(warning))
@@ -104,7 +104,7 @@ func nextSteps(where string) string {
 		return fmt.Sprintf("next: `portcullis serve --policy-bundle %s` decides by it, and takes a new one over by itself", where)
 	}
 	return fmt.Sprintf("next: `portcullis policy test --coverage %[1]s` names what no test reaches; `portcullis serve --policy-dir %[1]s` decides by it,\n"+
-		"      and takes each change over by itself; `opa build -b %[1]s -o policies.tar.gz` makes a bundle for `--policy-bundle`", where)
+		"      and takes each change over by itself; `portcullis policy build %[1]s` makes a bundle for `--policy-bundle`", where)
 }
 
 // evaluations are as many as make a median.

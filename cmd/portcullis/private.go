@@ -132,7 +132,8 @@ func (a *app) policyStatus() private.PolicyStatus {
 	refusal := a.policy.LastRefusal()
 	a.state.mu.Lock()
 	defer a.state.mu.Unlock()
-	p := private.PolicyStatus{Revision: a.policy.Revision(), Since: resources.At(a.state.policySince)}
+	tree := a.policy.Source()
+	p := private.PolicyStatus{Revision: tree.Revision, Base: tree.Base, Own: tree.Own, Since: resources.At(a.state.policySince)}
 	if refusal != nil {
 		p.Refused = &private.RefusedStatus{At: resources.At(a.state.refusal), Reasons: strings.Split(refusal.Error(), "\n")}
 	}

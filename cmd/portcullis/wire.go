@@ -184,6 +184,9 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 	if a.core, err = openCore(ctx, settings, options, log.Logger, a.tracing, append(around, a.metrics.Timed, gated)...); err != nil {
 		return nil, err
 	}
+	if err := a.acceptBase(ctx); err != nil {
+		return nil, errors.Join(err, a.store.Close())
+	}
 	a.access.Scans = a.gates.searches
 	watchFolder(a.opened, log.Logger)
 	if settings.Areas.BehindGateways() {
@@ -194,6 +197,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 	if err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
+	a.keepPolicy()
 	if a.feed != nil {
 		a.feed.Started()
 		a.feed.Observe = a.metrics.WatchBundle(bundles.Results()...)
@@ -250,6 +254,7 @@ func (a *app) reloaded(revision string) {
 		return
 	}
 	a.metrics.PolicyReloaded(true)
+	a.keepPolicy()
 	a.policyInForce(revision)
 	a.log.Info("policy reloaded", "policy_revision", revision)
 }

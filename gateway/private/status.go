@@ -28,9 +28,12 @@ type Status struct {
 
 // PolicyStatus is the tree in force, since when, and the last change that was refused.
 type PolicyStatus struct {
-	Revision string         `json:"revision"`
-	Since    resources.Time `json:"since"`
-	Refused  *RefusedStatus `json:"refused"`
+	Revision string `json:"revision"`
+	// Base and Own are the revisions of an overlay's parts; "" for a whole tree.
+	Base    string         `json:"base,omitempty"`
+	Own     string         `json:"own,omitempty"`
+	Since   resources.Time `json:"since"`
+	Refused *RefusedStatus `json:"refused"`
 }
 
 // RefusedStatus is a change of policy that was not taken.

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/compare/guards"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+)
+
+// acceptBase has the guards of the tree that was in force last judge the tree to start with, if the program brings another
+// base for it: an upgrade passes no reload that would ask them. Changes of the folder alone are not asked about at a start.
+func (a *app) acceptBase(ctx context.Context) error {
+	next, dir := a.policy.Source(), a.settings.Store.DataDir
+	if next.Base == "" {
+		return nil
+	}
+	last, err := overlay.Kept(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if set, _, err := proof.Compile(ctx, next); err != nil || !guards.Guarded(set) {
+			return err
+		}
+		a.log.Warn("no tree of the last start is kept: the guards are not asked whether this base may be in force", "base_revision", next.Base)
+		return nil
+	case err == nil && last.Base == next.Base:
+		return nil
+	case a.settings.Policy.AcceptBase == next.Base:
+		a.log.Info("a new base of the policy is accepted, as --accept-base says", "base_revision", next.Base)
+		return nil
+	case err == nil:
+		err = askOfBase(ctx, last, next)
+	}
+	if err != nil {
+		return fmt.Errorf("policy: the base is %s now, and the guards of the tree that was in force last do not pass it: %w; "+
+			"change the policy folder, or start once with --accept-base %[1]s", next.Base, err)
+	}
+	a.log.Info("the guards passed a new base of the policy", "base_revision", next.Base, "last", last.Base)
+	return nil
+}
+
+// askOfBase compiles both trees and asks the guards of the last one. A tree that does not compile any more can't be compared.
+func askOfBase(ctx context.Context, last, next *policies.Source) error {
+	before, _, err := proof.Compile(ctx, last)
+	if err != nil {
+		return fmt.Errorf("they can't be asked: %w", err)
+	}
+	if !guards.Guarded(before) {
+		return nil
+	}
+	after, _, err := proof.Compile(ctx, next)
+	if err != nil {
+		return err
+	}
+	return guards.Check(ctx, before, after)
+}
+
+// keepPolicy keeps an overlay's tree for the next start, and warns of what it replaces that its base has changed.
+func (a *app) keepPolicy() {
+	tree := a.policy.Source()
+	for _, warning := range tree.Warnings {
+		a.log.Warn("policy: " + warning)
+	}
+	if tree.Base == "" {
+		return
+	}
+	if err := overlay.Keep(a.settings.Store.DataDir, tree); err != nil {
+		a.log.Warn("the policy tree can't be kept for the next start, whose guards then are not asked about a new base", "error", err.Error())
+	}
+}

@@ -1,0 +1,107 @@
+package bundles
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/bundle"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
+)
+
+// Build returns a bundle of a policy folder as it lies: of an overlay its own files alone, with its manifest as data.policy.
+// With a private key in PEM, RSA or ECDSA, it is signed; nil signs nothing. Open reads it.
+func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte, error) {
+	b := bundle.Bundle{Manifest: bundle.Manifest{Revision: revision, Roots: &[]string{""}}, Data: map[string]any{}}
+	for _, name := range folder.Names {
+		text := folder.Files[name]
+		switch {
+		case strings.HasSuffix(name, ".rego"):
+			b.Modules = append(b.Modules, bundle.ModuleFile{URL: "/" + name, Path: "/" + name, Raw: text})
+		case name == overlay.ManifestFile:
+			if err := put(b.Data, "policy", text); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		case path.Base(name) == dataFile && !strings.HasPrefix(name, schemas+"/"):
+			if err := put(b.Data, strings.TrimPrefix(path.Dir(name), "."), text); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if signingKey != nil {
+		algorithm, err := algorithmOfPrivate(signingKey)
+		if err == nil {
+			err = b.GenerateSignature(bundle.NewSigningConfig(string(signingKey), algorithm, ""), keyID, true)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--signing-key: %w", err)
+		}
+	}
+	var out bytes.Buffer
+	err := bundle.NewWriter(&out).UseModulePath(true).DisableFormat(true).Write(b)
+	return out.Bytes(), err
+}
+
+// put adds a document to the data at a folder.
+func put(data map[string]any, folder string, text []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber() // no number loses digits
+	var members map[string]any
+	if err := dec.Decode(&members); err != nil {
+		return fmt.Errorf("isn't a JSON object: %w", err)
+	}
+	at := data
+	if folder != "" {
+		for part := range strings.SplitSeq(folder, "/") {
+			next, ok := at[part].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[part] = next
+			}
+			at = next
+		}
+	}
+	for name, value := range members {
+		if _, taken := at[name]; taken {
+			return fmt.Errorf("another data.json already has %q", name)
+		}
+		at[name] = value
+	}
+	return nil
+}
+
+var errSigningKey = errors.New("must be a private key in PEM, RSA of 2048 bits or more or ECDSA: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 makes one")
+
+// algorithmOfPrivate returns the algorithm of signatures by a private key.
+func algorithmOfPrivate(text []byte) (string, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return "", errSigningKey
+	}
+	var key any
+	var err error
+	switch block.Type {
+	case "PRIVATE KEY":
+		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case "RSA PRIVATE KEY":
+		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		key, err = x509.ParseECPrivateKey(block.Bytes)
+	}
+	signer, ok := key.(crypto.Signer)
+	if err != nil || !ok {
+		return "", errors.Join(errSigningKey, err)
+	}
+	if algorithm := algorithmOf(signer.Public()); algorithm != "" {
+		return algorithm, nil
+	}
+	return "", errSigningKey
+}
