@@ -80,6 +80,9 @@ func (c *conditions) data(ref ast.Ref) *value {
 		}
 		return c.ofRule(prefix[:i], ref[i:])
 	}
+	if facts := c.facts(prefix); facts != nil {
+		return c.below(facts, ref[len(prefix):])
+	}
 	if len(c.rules.compiler.GetRules(prefix)) > 0 || len(prefix) < 2 {
 		c.gap(prefix.String(), "what rules by such names give")
 		return &value{shape: unknown}
@@ -97,6 +100,25 @@ func (c *conditions) data(ref ast.Ref) *value {
 		return &value{}
 	}
 	return c.below(constant(document), ref[len(prefix):])
+}
+
+// facts returns what rules make together if each is a member by a constant name, of a plain value and without conditions; nil
+// of any others.
+func (c *conditions) facts(prefix ast.Ref) *value {
+	var all *value
+	for _, r := range c.rules.compiler.GetRulesWithPrefix(prefix) {
+		ref := r.Ref()
+		isFact := len(r.Body) == 1 && r.Body[0].Equal(ast.NewExpr(ast.BooleanTerm(true))) && r.Else == nil && !r.Default && len(r.Head.Args) == 0
+		if !isFact || len(ref) != len(prefix)+1 || r.Head.DocKind() == ast.PartialSetDoc || !ast.IsConstant(ref[len(prefix)].Value) {
+			return nil
+		}
+		member := c.flows.term(&scope{map[ast.Var]*value{}, map[string]bool{}}, r.Head.Value)
+		if !member.isPlain() {
+			return nil
+		}
+		all = join(join(all, constant(ref[len(prefix)].Value)), member)
+	}
+	return all
 }
 
 // ofRule returns the value of a rule, or what is below it. A rule that is referred to twice in a body needs no more than once.

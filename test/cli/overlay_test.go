@@ -1,0 +1,187 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// ownPolicy writes a first policy of one's own into a new folder.
+func ownPolicy(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "own")
+	wantExit(t, harness.Command(t, nil, "policy", "init", dir), 0, "5 files")
+	return dir
+}
+
+// lines counts the lines of the files that an author keeps.
+func lines(t *testing.T, dir string, names ...string) (n int) {
+	t.Helper()
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += strings.Count(string(text), "\n")
+	}
+	return n
+}
+
+// TestPolicyInitWritesAnOverlay guarantees that a new author keeps few files, which pass the gate over this program's tree, and
+// that nothing is overwritten.
+func TestPolicyInitWritesAnOverlay(t *testing.T) {
+	t.Parallel()
+	dir := ownPolicy(t)
+	if n := lines(t, dir, "policy.json", "authz/own_keys.rego", "authz/own_keys_test.rego"); n > 60 {
+		t.Errorf("an author keeps %d lines for one rule", n)
+	}
+	checked := harness.Command(t, nil, "policy", "check", dir)
+	embedded := harness.Command(t, nil, "policy", "check")
+	_, base, _ := strings.Cut(embedded.Stdout, "ok: policy ")
+	base, _, _ = strings.Cut(base, ";")
+	wantExit(t, checked, 0, "ok: policy ", " of its own over base "+base+"\n", "\nnext: ")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init", dir), "not empty")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init"), "takes the folder to make; it was given 0")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init", filepath.Join(dir, "policy.json")), "new folder")
+}
+
+// TestOverlayIsTestedAndCompared guarantees that the author's test fails with the rule, that a weakened base is refused by the
+// author's own file, and that `policy diff` says what the overlay changes.
+func TestOverlayIsTestedAndCompared(t *testing.T) {
+	t.Parallel()
+	dir := ownPolicy(t)
+	rule := filepath.Join(dir, "authz", "own_keys.rego")
+	text, err := os.ReadFile(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, rule, strings.Replace(string(text), `"token"`, `"tokn"`, 1))
+	o := harness.Command(t, nil, "policy", "test", dir)
+	if o.Code != 2 || !strings.Contains(o.Stdout, "authz/own_keys_test.rego:10:") {
+		t.Errorf("%+v", o)
+	}
+	harness.WriteFile(t, rule, string(text))
+	wantExit(t, harness.Command(t, nil, "policy", "test", dir), 0, "PASS: ")
+	diff := harness.Command(t, nil, "policy", "diff", "--fail-on", "new-access", "embedded", dir)
+	wantExit(t, diff, 0, "Lost access", "account:project:delete")
+	if strings.Contains(diff.Stdout, "New access") || strings.Contains(diff.Stdout, "Not exhaustive") {
+		t.Errorf("%s", diff.Stdout)
+	}
+	harness.WriteFile(t, filepath.Join(dir, "authz", "own_more.rego"), "package authz\n\nmet contains \"needs_active_member\" if true\n")
+	for _, command := range [][]string{{"policy", "check", dir}, {"policy", "export", dir, filepath.Join(t.TempDir(), "out")}} {
+		if o := harness.Command(t, nil, command...); o.Code != 2 || !strings.HasPrefix(o.Stderr, "authz/own_more.rego:3: met: an overlay says with") {
+			t.Errorf("%q: %+v", command, o)
+		}
+	}
+}
+
+// TestPolicyReplace guarantees that a part of the base is copied, noted with its revision, and in force once it is edited.
+func TestPolicyReplace(t *testing.T) {
+	t.Parallel()
+	dir := ownPolicy(t)
+	wantExit(t, harness.Command(t, nil, "policy", "replace", "grants/team_member", dir), 0, "replaces grants/team_member", filepath.Join(dir, "grants", "data.json"))
+	wantExit(t, harness.Command(t, nil, "policy", "check", dir), 0, "ok: ")
+	manifest, err := os.ReadFile(filepath.Join(dir, "policy.json"))
+	if err != nil || !strings.Contains(string(manifest), `"grants/team_member": "`) {
+		t.Fatalf("%s %v", manifest, err)
+	}
+	harness.WriteFile(t, filepath.Join(dir, "policy.json"), strings.Replace(string(manifest), `"grants/team_member": "`, `"grants/team_member": "0`, 1))
+	wantExit(t, harness.Command(t, nil, "policy", "check", dir), 0, "warning: grants/team_member was replaced at revision 0")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "replace", "grants/nobody", dir), "the base has no part grants/nobody")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "replace", "grants/team_member", t.TempDir()), "not an overlay")
+}
+
+// TestExportIsAPlainTree guarantees that OPA's own commands run on what `policy export` writes: they find as many tests, which
+// all pass.
+func TestExportIsAPlainTree(t *testing.T) {
+	t.Parallel()
+	opa, err := filepath.Abs("../../.tools/bin/opa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(opa); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no opa: make tool-opa")
+		}
+		t.Skip("there is no opa: make tool-opa")
+	}
+	dir, out := ownPolicy(t), filepath.Join(t.TempDir(), "out")
+	wantExit(t, harness.Command(t, nil, "policy", "export", dir, out), 0, "files in "+out)
+	want := harness.Command(t, nil, "policy", "test", dir)
+	for _, args := range [][]string{{"test", out}, {"check", "--strict", "--schema", filepath.Join(out, "schemas"), out}} {
+		got, err := exec.Command(opa, args...).CombinedOutput()
+		if err != nil || args[0] == "test" && string(got) != want.Stdout {
+			t.Errorf("opa %q: %s %v, want %s", args, got, err, want.Stdout)
+		}
+	}
+	wantExit(t, harness.Command(t, nil, "policy", "base", filepath.Join(t.TempDir(), "base")), 0, "files in ")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "base", out), "not empty")
+}
+
+// TestPolicyBuild guarantees that a bundle of an overlay is the overlay, signed or not, and that a change of it is found out.
+func TestPolicyBuild(t *testing.T) {
+	t.Parallel()
+	dir, file := ownPolicy(t), filepath.Join(t.TempDir(), "policies.tar.gz")
+	wantExit(t, harness.Command(t, nil, "policy", "build", dir, "-o", file, "-r", "v7"), 0, "bundle revision v7")
+	wantExit(t, harness.Command(t, nil, "policy", "check", file), 0, " of its own over base ", "\nbundle revision: v7\n")
+	harness.WriteFile(t, filepath.Join(dir, "key.txt"), "no key")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "build", dir, "-o", file, "--signing-key", filepath.Join(dir, "key.txt")), "--signing-key: must be a private key in PEM")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "build"), "the policy folder")
+}
+
+const ownGuard = `package guards
+
+deny contains "nobody new may delete" if {
+	some row in input.new_access
+	row.action == "project:kubernetes_cluster:delete"
+}
+`
+
+// TestANewBaseIsJudged guarantees that a start with another base than the last one asks the guards that were in force, ends with
+// their reasons where they refuse, and takes that base with --accept-base.
+func TestANewBaseIsJudged(t *testing.T) {
+	t.Parallel()
+	dir, data := ownPolicy(t), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "guards"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, filepath.Join(dir, "guards", "guards.rego"), ownGuard)
+	harness.Launch(t, data, "--policy-dir", dir).Kill(t)
+	file := filepath.Join(data, "policy-in-force.json")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept struct {
+		Base  string            `json:"base"`
+		Files map[string][]byte `json:"files"`
+	}
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		t.Fatal(err)
+	}
+	base := kept.Base
+	// The program before had a base in which project admins only read.
+	kept.Base = "000000000000"
+	grants := string(kept.Files["base:grants/data.json"])
+	at := strings.Index(grants, `"project_admin"`)
+	kept.Files["base:grants/data.json"] = []byte(grants[:at] + strings.Replace(grants[at:], "project:*:*", "project:*:read", 1))
+	if raw, err = json.Marshal(kept); err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, file, string(raw))
+	o := harness.Command(t, nil, harness.Ephemeral(data, "--policy-dir", dir)...)
+	if o.Code != 2 || !strings.Contains(o.Stderr, "nobody new may delete") || !strings.Contains(o.Stderr, "--accept-base "+base) {
+		t.Fatalf("%+v", o)
+	}
+	harness.Launch(t, data, "--policy-dir", dir, "--accept-base", base).Kill(t)
+	harness.Launch(t, data, "--policy-dir", dir).Kill(t)
+	harness.WriteFile(t, file, "{")
+	if o := harness.Command(t, nil, harness.Ephemeral(data, "--policy-dir", dir)...); o.Code != 2 || !strings.Contains(o.Stderr, "--accept-base "+base) {
+		t.Errorf("a tree that can't be read: %+v", o)
+	}
+}
