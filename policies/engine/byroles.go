@@ -63,7 +63,8 @@ func allowingRules(c *ast.Compiler) map[string][]string {
 		rule := next[len(next)-1]
 		next = next[:len(next)-1]
 		name := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), "data.authz.")
-		if seen[rule] || slices.Contains(restricting(), name) {
+		whole, _, _ := strings.Cut(name, ".") // a text of a reason is a member of the rule
+		if seen[rule] || slices.Contains(restricting(), whole) {
 			continue
 		}
 		seen[rule] = true

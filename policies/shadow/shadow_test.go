@@ -66,7 +66,7 @@ type beside struct {
 func newBeside(dir string, sample float64) beside {
 	b := beside{outcomes: make(chan string, 10_000), log: &lines{wrote: make(chan struct{}, 1)}}
 	b.Shadow = shadow.New(shadow.Options{
-		Dir: dir, Sample: sample, Load: proof.Load, Observe: func(o string) { b.outcomes <- o }, Log: slog.New(slog.NewTextHandler(b.log, nil)),
+		Dir: dir, Sample: sample, Read: policies.Read, Load: proof.Load, Observe: func(o string) { b.outcomes <- o }, Log: slog.New(slog.NewTextHandler(b.log, nil)),
 	})
 	return b
 }
