@@ -39,6 +39,7 @@ const (
 	netx     = "golang.org/x/net"
 	jwt      = "github.com/golang-jwt/jwt/v5"
 	json     = "github.com/go-json-experiment/json"
+	udiff    = "github.com/aymanbagabas/go-udiff"
 	opa      = "github.com/open-policy-agent/opa"
 	mongodb  = "go.mongodb.org/mongo-driver/v2"
 	redis    = "github.com/redis/go-redis/v9"
@@ -107,7 +108,8 @@ var mayImport = map[string]row{
 
 	"policies":                  {},
 	"policies/limits":           {inside: []string{"resources"}, outside: []string{opa}},
-	"policies/bundles":          {inside: []string{"policies"}, outside: []string{opa}},
+	"policies/overlay":          {inside: []string{"policies", "resources"}, outside: []string{opa, json, udiff}},
+	"policies/bundles":          {inside: []string{"policies", "policies/overlay"}, outside: []string{opa}},
 	"policies/question":         {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/shadow":           {inside: []string{"policies", "policies/limits", "policies/engine", "resources"}},
 	"policies/replay":           {inside: []string{"policies/engine", "resources"}, outside: []string{opa}},
