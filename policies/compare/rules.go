@@ -18,9 +18,11 @@ import (
 
 // group is all definitions of one rule, which has one value for one input.
 type group struct {
-	name    string
-	reads   [paths]bool // by itself, and by the functions that it calls
-	deps    []*group
+	name  string
+	reads [paths]bool // by itself, and by the functions that it calls
+	deps  []*group
+	// rows are those of the input that the group reads, and what it rests on.
+	rows    question.Rows
 	defined []*ast.Rule // with the functions that it calls
 	// print tells what the group does, whatever it is named.
 	print string
@@ -184,6 +186,14 @@ func isElseOf(rule, branch *ast.Rule) bool {
 // describe finds out what the group reads, and what tells it from a group of another tree.
 func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 	read, ok := question.Reads(own)
+	if g.rows = question.At(read); !ok {
+		g.rows = question.All()
+	}
+	for _, dep := range g.deps {
+		g.rows = append(g.rows, dep.rows...)
+	}
+	slices.Sort(g.rows)
+	g.rows = slices.Compact(g.rows)
 	read = madeOf(read)
 	g.defined = own
 	g.whole = !ok

@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -314,10 +315,11 @@ func (t *table) assigned(s *side, g *group, at *point) int {
 	key := [4]int{kinds, at[holds], spot, t.id(fmt.Sprint("ends ", t.grants[at[grant]].now, t.grants[at[grant]].until), nil)}
 	id, known := t.here[key]
 	if !known {
-		input, text := t.input(s.number, *at), "holds"
+		q, text := t.question(s.number, *at), "holds"
+		in := question.Of(&q)
 		for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
 			if kinds&(1<<i) != 0 {
-				text += " " + leaf(input, p)
+				text += " " + in.Value(p.String()).String()
 			}
 		}
 		id = t.id(text, nil)
@@ -332,14 +334,17 @@ func (t *table) evaluate(s *side, g *group, at *point) int {
 		return t.union(s, g)
 	}
 	t.evals++
+	q := t.question(s.number, *at)
+	in := question.Of(&q)
+	input := in.Term(g.rows)
 	if g.element != nil {
-		found, err := s.rules.set.Elements(t.ctx, g.element, t.input(s.number, *at), t.grants[at[grant]].now, within)
+		found, err := s.rules.set.Elements(t.ctx, g.element, input, t.grants[at[grant]].now, within)
 		if err != nil {
 			return t.id("error "+err.Error(), nil)
 		}
 		return t.id("is "+found.String(), found)
 	}
-	value, err := g.rule.Value(t.ctx, t.input(s.number, *at), t.grants[at[grant]].now, within)
+	value, err := g.rule.Value(t.ctx, input, t.grants[at[grant]].now, within)
 	switch {
 	case err != nil:
 		return t.id("error "+err.Error(), nil)
