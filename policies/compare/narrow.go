@@ -8,17 +8,17 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// narrow leaves of the values of each part that no rule of either tree can tell apart the first one, and then of those
-// that the rules tell apart only to come to the same. The states of the latter join.
+// narrow merges the values of each part that no rule of either tree can tell apart, and then those that the rules tell apart
+// only to come to the same. Their states join. Callers stay apart, since a row names one.
 func (t *table) narrow() {
-	t.who = pick(t.who, t.keep(who, len(t.who), t.raw, false, func(i int) string {
+	t.who = pick(t.who, t.keep(who, len(t.who), t.raw, func(i int) string {
 		if t.who[i].subject == nil {
 			return "none"
 		}
-		return t.holdsOf(&point{who: i})
+		return strings.Join([]string{t.who[i].caller, t.who[i].credential, t.holdsOf(&point{who: i})}, "\n")
 	}))
-	t.where = pick(t.where, t.keep(where, len(t.where), t.raw, false, t.targetOf))
-	t.who = pick(t.who, t.keep(who, len(t.who), t.made, true, func(i int) string {
+	t.where = pick(t.where, t.keep(where, len(t.where), t.raw, t.targetOf))
+	t.who = pick(t.who, t.keep(who, len(t.who), t.made, func(i int) string {
 		w := &t.who[i]
 		account := "of an account"
 		if w.account == "" {
@@ -26,7 +26,7 @@ func (t *table) narrow() {
 		}
 		return strings.Join([]string{w.caller, w.credential, account, t.holdsOf(&point{who: i})}, "\n")
 	}))
-	t.where = pick(t.where, t.keep(where, len(t.where), t.made, true, func(i int) string {
+	t.where = pick(t.where, t.keep(where, len(t.where), t.made, func(i int) string {
 		if t.where[i].target.UserID != "" {
 			return t.targetOf(i) + "\nof a user"
 		}
@@ -56,7 +56,7 @@ func (t *table) readsHere() bool {
 }
 
 // keep returns which values of a part stay: the first of those with the same text, and the same number for each group.
-func (t *table) keep(of part, size int, number func(s *side, n int, of part, i int) int, joined bool, besides func(int) string) (kept []int) {
+func (t *table) keep(of part, size int, number func(s *side, n int, of part, i int) int, besides func(int) string) (kept []int) {
 	seen := map[string]int{}
 	for i := range size {
 		if t.ctx.Err() != nil { // then nobody reads the table
@@ -76,9 +76,7 @@ func (t *table) keep(of part, size int, number func(s *side, n int, of part, i i
 			kept = append(kept, i)
 			continue
 		}
-		if joined {
-			t.join(of, first, i)
-		}
+		t.join(of, first, i)
 	}
 	for _, s := range t.sides {
 		for n := range s.order {
