@@ -79,6 +79,9 @@ func readJWK(members map[string]jsontext.Value) (jwk, error) {
 
 // readKey returns the key of a JWK, once for each algorithm that it may check. Of a private key
 // only the public part is read. Errors have nothing of the key.
+//
+// jwx can't take its place: OPA turns its checks of RSA keys off for the whole process, so that it accepts one of 1,024
+// bits and one with the exponent 1; and it accepts Ed25519 keys of low order, padded base64 and a member twice.
 func readKey(members map[string]jsontext.Value) ([]verifyKey, error) {
 	if kty, err := stringMember(members, "kty"); err != nil || kty == "" {
 		return nil, errKeyForm
