@@ -11,6 +11,7 @@ import (
 
 // lifetime is a request's context. It ends with the request or at its deadline. Its timer and its
 // channel are made when somebody first waits: nobody does while a request is answered from caches.
+// context.WithDeadline would take four of the ten allocations that a warm request may have beside the framework's.
 type lifetime struct {
 	parent   context.Context
 	deadline time.Time
