@@ -13,7 +13,7 @@ import (
 
 // Remote returns the cache that replicas share with a span for each call.
 //
-// redisotel can't take its place: its spans have each error's text and the connection's URL, under names of 2024.
+// redisotel can't take its place: its spans have each error's text, under names of semantic conventions 1.24.
 func (t *Tracer) Remote(of rolecache.Remote) rolecache.Remote {
 	return wrapped[rolecache.Remote](t, of, remote{t, of})
 }
