@@ -37,6 +37,10 @@ func TestAKeyIsMade(t *testing.T) {
 	if strings.Contains(got.Text, "expires_at") {
 		t.Errorf("a key without an end: %s", got.Text)
 	}
+	w.Expect(w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "x", "scopes": []string{"write"}, "expires_at": "2999-12-31T23:59:59.5+01:00"}), 201,
+		`"key_name":"x"`, `"scopes":["write"]`, `"expires_at":"2999-12-31T22:59:59.500Z"`)
+	w.Expect(w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "CI / deploy <\"&> 'x'", "scopes": []string{"read", "write"}}), 201,
+		`"key_name":"CI / deploy <\"&> 'x'"`, `"scopes":["read","write"]`)
 }
 
 func TestWhatAKeyIsRefusedFor(t *testing.T) {

@@ -2,6 +2,7 @@ package users_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -41,11 +42,15 @@ func TestUserIsCreatedWithDefaults(t *testing.T) {
 	if len(u.ExternalID) != len("user-")+26+len("-v1") || u.AccountID != "" || u.MemberSince != 0 {
 		t.Errorf("%+v", u)
 	}
+	for _, status := range []string{"INACTIVE", "SUSPENDED", "WAITLISTED"} {
+		w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": status + "@example.com", "status": status}), 201, `"status":"`+status+`"`)
+	}
 }
 
 func TestCreatedInviteeGetsTheMail(t *testing.T) {
 	w := newWorld(t)
 	w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": "cy@example.com", "status": "INVITED"}), 400, "status: INVITED needs an account_id")
+	w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": "cy@example.com", "status": "INVITED", "account_id": acctA, "authentication_partner_id": "idp|x"}), 400)
 	w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": "cy@example.com", "status": "INVITED", "account_id": acctA}), 201, `"status":"INVITED"`)
 	u := w.byEmail("cy@example.com")
 	if mails := w.mails(); len(mails) != 1 || mails[0].To != "cy@example.com" || mails[0].AccountID != acctA || u.InvitedAt != areatest.Start {
@@ -84,7 +89,11 @@ func TestCreationTellsAllProblems(t *testing.T) {
 	for _, account := range []string{"", "acct-none-v1", "$ne"} {
 		w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": "cy@example.com", "account_id": account}), 400, "account_id: is not an account")
 	}
-	w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": "not one"}), 400, "email: ")
+	for field, value := range map[string]any{"email": "not one", "status": "DELETED", "authentication_type": strings.Repeat("x", 65)} {
+		body := areatest.Object{"email": "cy@example.com"}
+		body[field] = value
+		w.Expect(w.call("user.create", syncer(), "", "", body), 400, field+": ")
+	}
 }
 
 func TestCreationOfWhatIsInUseIsAConflict(t *testing.T) {

@@ -54,7 +54,10 @@ func TestReinvitationIsForInvitedMembersOnly(t *testing.T) {
 	w := newWorld(t)
 	w.AddUser(acctB, "user-iris-v1", resources.StatusInvited)
 	w.Clock.Add(int64(day))
-	w.Expect(w.call("user.resend_invitation", areatest.As(acctA, alice), acctA, bob, nil), 409, "USER_002", "ACTIVE")
+	for _, status := range []string{"INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING", "ACTIVE"} {
+		w.ChangeUser(bob, func(u *resources.User) { u.Status = status })
+		w.Expect(w.call("user.resend_invitation", areatest.As(acctA, alice), acctA, bob, nil), 409, "USER_002", status)
+	}
 	want := w.call("user.resend_invitation", areatest.As(acctA, alice), acctA, absent, nil)
 	w.Expect(want, 404, "USER_001")
 	for _, id := range []string{"user-iris-v1", "uuid-user-iris-v1", nora} {

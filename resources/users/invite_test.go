@@ -48,6 +48,7 @@ func TestInvitationOfAMemberChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.Expect(w.invite(acctA, "ivy@example.com"), 200)
 	before := w.byEmail("ivy@example.com")
+	w.ChangeUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended })
 	for _, email := range []string{"ivy@example.com", "IVY@EXAMPLE.COM", bob + "@example.com", alice + "@example.com"} {
 		w.pass(ttl + 1) // even when the invitation has run out: user.resend_invitation starts it anew
 		rev := w.Revision(acctA)
@@ -90,6 +91,7 @@ func TestInvitationOfAMemberOfAnotherAccountIsAConflict(t *testing.T) {
 		}
 	}
 	w.Clock.Add(int64(100 * day))
+	w.ChangeUser(bea, func(u *resources.User) { u.Status = resources.StatusSuspended })
 	w.Expect(w.invite(acctA, bea+"@example.com"), 409, "USER_002")
 	if len(w.mails()) != 1 {
 		t.Errorf("%v", w.mails())

@@ -48,25 +48,13 @@ func TestAssignmentThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
 	theirs := other.Must(t, 201, "POST", "/roles", `{"name":"theirs","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
-	past := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	for name, c := range map[string]struct {
 		path, body string
 		status     int
 	}{
-		"404 unknown role":              {harness.AssignmentPath("role-absent-v1", s.Bob, ""), `{}`, 404},
 		"404 another account's role":    {harness.AssignmentPath(theirs, s.Bob, ""), `{}`, 404},
-		"404 unknown user":              {harness.AssignmentPath("team_member", "user-absent-v1", ""), `{}`, 404},
 		"404 another account's user":    {harness.AssignmentPath("team_member", other.Bob, ""), `{}`, 404},
-		"404 a user as a group":         {harness.AssignmentPath("team_member", s.Bob, ""), `{"assigneeType":"IAMGROUP"}`, 404},
-		"404 nothing to replace":        {harness.AssignmentPath("team_member", s.Bob, ""), `{"roleId":"account_reader"}`, 404},
-		"400 PROJECT role, no project":  {harness.AssignmentPath("project_reader", s.Bob, ""), `{}`, 400},
-		"400 ACCOUNT role, a project":   {harness.AssignmentPath("team_member", s.Bob, s.Project), `{}`, 400},
-		"400 unknown project":           {harness.AssignmentPath("project_reader", s.Bob, "proj-absent-v1"), `{}`, 400},
 		"400 another account's project": {harness.AssignmentPath("project_reader", s.Bob, other.Project), `{}`, 400},
-		"400 two projects":              {harness.AssignmentPath("project_reader", s.Bob, s.Project), `{"projectId":"proj-other-v1"}`, 400},
-		"400 an end in the past":        {harness.AssignmentPath("team_member", s.Bob, ""), fmt.Sprintf(`{"expiresAt":%q}`, past), 400},
-		"400 not JSON":                  {harness.AssignmentPath("team_member", s.Bob, ""), `{`, 400},
-		"400 unknown field":             {harness.AssignmentPath("team_member", s.Bob, ""), `{"RoleId":"x"}`, 400},
 		"403 the admin demotes itself":  {harness.AssignmentPath("team_member", s.Admin, ""), `{"roleId":"account_admin"}`, 403},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,22 +68,6 @@ func TestAssignmentThatCannotBe(t *testing.T) {
 	harness.WantRefusal(t, s.Do(t, "DELETE", harness.AssignmentPath("account_admin", s.Admin, ""), ""), 403, "FORBIDDEN")
 	if !s.Allowed(t, s.Admin, "account:user:read", "") {
 		t.Error("the last admin is gone")
-	}
-}
-
-// TestNobodyGrantsMoreThanTheyHave: a project_admin has no account action to give,
-// and who may assign roles can't make themselves admin.
-func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
-	t.Parallel()
-	s := harness.NewTeam(t)
-	role := s.Must(t, 201, "POST", "/roles", `{"name":"assigner","scope":"ACCOUNT","permissions":["account:role_assignment:update","account:role:read"]}`).Body["id"].(string)
-	s.Grant(t, role, s.Bob, "")
-	bob := s.UserToken(t, s.Bob)
-	for _, c := range [][3]string{{"account_admin", s.Bob, ""}, {"account_admin", s.Carol, ""}, {"team_member", s.Carol, ""}, {"project_reader", s.Carol, s.Project}} {
-		harness.WantRefusal(t, harness.Call(t, "PUT", s.Path(harness.AssignmentPath(c[0], c[1], c[2])), bob, `{}`), 403, "FORBIDDEN")
-	}
-	if r := harness.Call(t, "PUT", s.Path(harness.AssignmentPath(role, s.Carol, "")), bob, `{}`); r.Status != 200 {
-		t.Errorf("what one has can't be given: %d %s", r.Status, r.Raw)
 	}
 }
 

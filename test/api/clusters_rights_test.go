@@ -98,35 +98,6 @@ func TestRefusalsOfClustersComeInOrder(t *testing.T) {
 	})
 }
 
-// TestRepeatedOrderMakesOneCluster: the same Idempotency-Key answers the first
-// answer again, its request_id included; another request with it is 409.
-func TestRepeatedOrderMakesOneCluster(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
-		order := creation{s.Path(k.in(s.Project)), s.AdminToken, k.body("web"), k.body("web2")}
-		first := order.send(t, "k")
-		for range 2 {
-			if r := order.send(t, "k"); r.Status != 201 || string(r.Raw) != string(first.Raw) || r.Header.Get("X-Request-ID") == first.Header.Get("X-Request-ID") {
-				t.Errorf("%d %s, first %d %s", r.Status, r.Raw, first.Status, first.Raw)
-			}
-		}
-		harness.WantRefusal(t, harness.Call(t, "POST", order.path, order.token, order.other, "Idempotency-Key", "k"), 409, "CONFLICT")
-		harness.WantRefusal(t, harness.Call(t, "POST", order.path, order.token, order.body, "Idempotency-Key", "a b"), 400, "BAD_REQUEST")
-		harness.WantRefusal(t, order.send(t, "k2"), 409, "CONFLICT") // the name
-		a, b := atOnce(
-			func() harness.Reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
-			func() harness.Reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
-		)
-		for _, r := range []harness.Reply{a, b} { // the second one waits for its turn or is asked to
-			if r.Status != 201 && r.Status != 409 || a.Status == 409 && b.Status == 409 {
-				t.Errorf("at once: %d and %d", a.Status, b.Status)
-			}
-		}
-		if r := s.Must(t, 200, "GET", k.in(s.Project), ""); fmt.Sprint(r.Body["total_count"]) != "2" {
-			t.Errorf("%s", r.Raw)
-		}
-	})
-}
-
 // TestProjectWithAClusterIsKept, and more can be made in it afterwards; one whose only cluster
 // was deleted while PENDING goes, and takes nothing more.
 func TestProjectWithAClusterIsKept(t *testing.T) {

@@ -1,112 +1,55 @@
 package api_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestSecurityGroupIsChanged: what is sent and nothing else; wrong bodies 400,
-// a name in use 409.
-func TestSecurityGroupIsChanged(t *testing.T) {
+// TestEachAnswerOfSecurityGroups: one refusal of each kind on each route; resources/firewall has the tables.
+func TestEachAnswerOfSecurityGroups(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
-	id := w.made(t, "web", onPort(1, ""))
-	w.made(t, "taken")
-	r := w.must(t, 200, "PATCH", "/"+id, `{"name":" www ","description":"d","metadata":{"n":1.0}}`)
-	harness.WantFields(t, "the answer", r.Body, "security_group", "message")
-	if g := r.Body["security_group"]; harness.At(g, "name") != "www" || harness.At(g, "description") != "d" || len(harness.At(g, "rules").([]any)) != 1 || !strings.Contains(string(r.Raw), `"metadata":{"n":1.0}`) {
-		t.Errorf("%s", r.Raw)
-	}
-	r = w.must(t, 200, "PATCH", "/"+id, `{"description":""}`)
-	if g := r.Body["security_group"]; harness.At(g, "name") != "www" || harness.At(g, "description") != nil || harness.At(g, "metadata") == nil {
-		t.Errorf("%s", r.Raw)
-	}
-	for body, wrong := range map[string]string{
-		``: "request", `{}`: "request", `{"name":null}`: "request", `{"name":""}`: "name", `{"name":"x","rules":[]}`: "rules", `{"status":"error","is_deleted":true}`: "is_deleted status",
-		`{"description":"` + strings.Repeat("x", 256) + `","metadata":[]}`: "description metadata",
+	web, named := w.made(t, "web", onPort(1, "")), w.made(t, "named")
+	w.must(t, 201, "POST", "/"+web+"/rules", onPort(2, namesGroup(named)))
+	before := w.must(t, 200, "GET", "/"+web, "")
+	rule, _ := harness.At(before.Body, "security_group", "rules", 0, "id").(string)
+	codes := map[int]string{400: "BAD_REQUEST", 404: "NOT_FOUND", 409: "CONFLICT", 413: "PAYLOAD_TOO_LARGE"}
+	for _, c := range []struct {
+		status                    int
+		method, rest, body, wrong string
+	}{
+		{400, "POST", "", w.draft("", `,"x":1,"metadata":1,"rules":[`+onPort(1, namesGroup("sg-absent-v1"))+`,`+onPort(70000, `,"priority":-1`)+`]`), "metadata name rules[0].remote_security_group_id rules[1].port_range_max rules[1].port_range_min rules[1].priority x"},
+		{400, "POST", "?dry_run=true", w.draft("x", ""), "dry_run"},
+		{409, "POST", "", w.draft("web", ""), ""},
+		{409, "POST", "", w.draft("x", `,"rules":[`+onPort(1, "")+`,`+onPort(1, "")+`]`), "rules[1]"},
+		{413, "POST", "", w.draft("x", `,"metadata":{"a":"`+strings.Repeat("x", 1<<20)+`"}`), ""},
+		{400, "GET", "?page_size=0&status=x&page_token=x", "", "page_size page_token status"},
+		{404, "GET", "/sg-absent-v1", "", ""},
+		{400, "PATCH", "/" + web, `{}`, "request"},
+		{404, "PATCH", "/sg-absent-v1", `{"name":"x"}`, ""},
+		{409, "PATCH", "/" + web, `{"name":"named"}`, ""},
+		{400, "DELETE", "/" + named, `{"force":true}`, "force"},
+		{404, "DELETE", "/sg-absent-v1", "", ""},
+		{409, "DELETE", "/" + named, "", ""},
+		{400, "POST", "/" + web + "/rules", `{}`, "direction protocol"},
+		{404, "POST", "/sg-absent-v1/rules", onPort(3, ""), ""},
+		{409, "POST", "/" + web + "/rules", onPort(1, ""), ""},
+		{404, "DELETE", "/" + named + "/rules/" + rule, "", ""},
 	} {
-		wantWallRefusal(t, body, w.do(t, "PATCH", "/"+id, body), 400, "BAD_REQUEST", strings.Fields(wrong)...)
-	}
-	wantWallRefusal(t, "a name in use", w.do(t, "PATCH", "/"+id, `{"name":"taken"}`), 409, "CONFLICT")
-	if after := w.must(t, 200, "GET", "/"+id, ""); fmt.Sprint(after.Body["security_group"]) != fmt.Sprint(r.Body["security_group"]) {
-		t.Errorf("%s after refusals, before them %s", after.Raw, r.Raw)
-	}
-}
-
-// TestSecurityGroupIsDeleted: it is not found again, a repeat included, its
-// name is free; one that another group's rule names stays (409).
-func TestSecurityGroupIsDeleted(t *testing.T) {
-	t.Parallel()
-	w := newWall(t)
-	target := w.made(t, "target", onPort(1, ""))
-	w.must(t, 201, "POST", "/"+target+"/rules", onPort(2, namesGroup(target))) // naming itself keeps nothing
-	other := w.made(t, "other", onPort(1, namesGroup(target)), onPort(2, namesGroup(target)))
-	rules := harness.Texts(harness.At(w.must(t, 200, "GET", "/"+other, "").Body, "security_group", "rules"), "id")
-	for _, rule := range rules {
-		wantWallRefusal(t, "a group that is named", w.do(t, "DELETE", "/"+target, ""), 409, "CONFLICT")
-		harness.WantMessage(t, "deleting a rule", w.do(t, "DELETE", "/"+other+"/rules/"+rule, ""))
-	}
-	wantWallRefusal(t, "a body", w.do(t, "DELETE", "/"+target, `{"force":true}`), 400, "BAD_REQUEST", "force")
-	harness.WantMessage(t, "deleting", w.do(t, "DELETE", "/"+target, ""))
-	for name, r := range map[string]harness.Reply{
-		"again": w.do(t, "DELETE", "/"+target, ""), "read": w.do(t, "GET", "/"+target, ""), "changed": w.do(t, "PATCH", "/"+target, `{"name":"x"}`),
-		"added to": w.do(t, "POST", "/"+target+"/rules", onPort(9, "")),
-	} {
-		wantWallRefusal(t, name, r, 404, "NOT_FOUND")
-	}
-	wantWallRefusal(t, "named by a rule", w.do(t, "POST", "/"+other+"/rules", onPort(9, namesGroup(target))), 400, "BAD_REQUEST", "remote_security_group_id")
-	if again := w.made(t, "target"); again == target {
-		t.Error("an id was given twice")
-	}
-}
-
-// TestSecurityGroupsOfOthersAreNotThere: below one's own project, the ids of another
-// project's or account's group and rule are answered like absent ones, and stay.
-func TestSecurityGroupsOfOthersAreNotThere(t *testing.T) {
-	t.Parallel()
-	w, foreign := newWall(t), newWall(t)
-	other := w.elsewhere(newProject(t, w.Scene, "another"))
-	id := w.made(t, "web", onPort(1, ""))
-	rule, _ := harness.At(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules", 0, "id").(string)
-	before := w.must(t, 200, "GET", "/"+id, "")
-	for _, by := range []*wall{other, foreign} {
-		own := by.made(t, "own", onPort(1, ""))
-		for way, body := range map[string]string{
-			"GET /ID": "", "PATCH /ID": `{"name":"x"}`, "DELETE /ID": "", "POST /ID/rules": onPort(2, ""), "DELETE /ID/rules/RULE": "", "DELETE /" + own + "/rules/RULE": "",
-		} {
-			method, rest, _ := strings.Cut(way, " ")
-			ask := func(id, rule string) harness.Reply {
-				return by.do(t, method, strings.NewReplacer("ID", id, "RULE", rule).Replace(rest), body)
-			}
-			theirs, absent := ask(id, rule), ask("sg-absent-v1", "sgr-absent-v1")
-			wantWallRefusal(t, way, theirs, 404, "NOT_FOUND")
-			if string(theirs.Raw) != string(absent.Raw) {
-				t.Errorf("%s: %s, absent %s", way, theirs.Raw, absent.Raw)
-			}
+		var wrong []string
+		if c.wrong != "" {
+			wrong = strings.Fields(c.wrong)
 		}
-		// As a value in a body: 400, with the same words too.
-		for _, rest := range []string{"", "/" + own + "/rules"} {
-			ask := func(id string) harness.Reply {
-				if rest == "" {
-					return by.do(t, "POST", rest, by.draft("x", `,"rules":[`+onPort(3, namesGroup(id))+`]`))
-				}
-				return by.do(t, "POST", rest, onPort(3, namesGroup(id)))
-			}
-			theirs, absent := ask(id), ask("sg-absent-v1")
-			wantWallRefusal(t, rest, theirs, 400, "BAD_REQUEST")
-			if string(theirs.Raw) != string(absent.Raw) {
-				t.Errorf("%s: %s, absent %s", rest, theirs.Raw, absent.Raw)
-			}
-		}
-		if got := groupsIn(by.must(t, 200, "GET", "", "")); got != "own" {
-			t.Errorf("the list has %s", got)
-		}
+		wantWallRefusal(t, c.method+c.rest, w.do(t, c.method, c.rest, c.body), c.status, codes[c.status], wrong...)
 	}
-	if after := w.must(t, 200, "GET", "/"+id, ""); string(after.Raw) != string(before.Raw) {
-		t.Errorf("%s became %s", before.Raw, after.Raw)
+	wantWallRefusal(t, "415", w.do(t, "POST", "", w.draft("x", ""), "Content-Type", "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE")
+	if after := w.must(t, 200, "GET", "/"+web, ""); string(after.Raw) != string(before.Raw) {
+		t.Errorf("%s after refusals, before them %s", after.Raw, before.Raw)
+	}
+	if got := groupsIn(w.must(t, 200, "GET", "", "")); len(strings.Fields(got)) != 2 {
+		t.Errorf("there are %s", got)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // TestSecurityGroupClaims: x-account-id must be there and be the path's, x-user-id,
-// where it is sent, the caller: else 401, before anything else of the request is looked at.
+// where it is sent, the caller: else 401, before anything else of the request is looked at. package gateway has the table.
 func TestSecurityGroupClaims(t *testing.T) {
 	t.Parallel()
 	w, other := newWall(t), newWall(t)
@@ -21,14 +21,8 @@ func TestSecurityGroupClaims(t *testing.T) {
 			code    string
 		}{
 			"no account":             {w.Token, nil, 401, "UNAUTHORIZED"},
-			"an empty account":       {w.Token, []string{"x-account-id", ""}, 401, "UNAUTHORIZED"},
 			"another account":        {w.Token, []string{"x-account-id", other.Account}, 401, "UNAUTHORIZED"},
-			"an absent account":      {w.Token, []string{"x-account-id", "acct-absent-v1"}, 401, "UNAUTHORIZED"},
-			"in other letters":       {w.Token, []string{"x-account-id", strings.ToUpper(w.Account)}, 401, "UNAUTHORIZED"},
 			"another user":           {w.Token, []string{"x-account-id", w.Account, "x-user-id", w.Bob}, 401, "UNAUTHORIZED"},
-			"an absent user":         {w.Token, []string{"x-account-id", w.Account, "x-user-id", "user-absent-v1"}, 401, "UNAUTHORIZED"},
-			"no credential":          {"", []string{"x-account-id", w.Account, "x-user-id", w.Admin}, 401, "UNAUTHORIZED"},
-			"a broken token":         {harness.OtherEnding(w.Token), []string{"x-account-id", w.Account}, 401, "UNAUTHORIZED"},
 			"two accounts":           {w.Token, []string{"x-account-id", w.Account, "x-account-id", other.Account}, 400, "BAD_REQUEST"},
 			"another account's user": {other.Token, []string{"x-account-id", w.Account}, 403, "FORBIDDEN"},
 		} {
@@ -49,13 +43,10 @@ func TestSecurityGroupPathsHaveTheForm(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	for name, c := range map[string]struct{ account, project, wrong string }{
-		"no account form":   {"acme", w.Project, "accountId"},
-		"no project form":   {w.Account, "web", "projectId"},
-		"neither":           {"acme", "web", "accountId projectId"},
-		"another version":   {w.Account, "proj-a-v2", "projectId"},
-		"no id":             {w.Account, "proj--v1", "projectId"},
-		"a hyphen":          {w.Account, "proj-a-b-v1", "projectId"},
-		"an account's form": {w.Account, w.Account, "projectId"},
+		"no account form": {"acme", w.Project, "accountId"},
+		"no project form": {w.Account, "web", "projectId"},
+		"neither":         {"acme", "web", "accountId projectId"},
+		"a hyphen":        {w.Account, "proj-a-b-v1", "projectId"},
 	} {
 		at := w.URL + "/api/v1/accounts/" + c.account + "/projects/" + c.project + "/security-groups"
 		for _, way := range []struct{ method, rest string }{{"POST", ""}, {"GET", ""}, {"GET", "/sg-x-v1"}, {"PATCH", "/sg-x-v1"}, {"DELETE", "/sg-x-v1"}, {"POST", "/sg-x-v1/rules"}, {"DELETE", "/sg-x-v1/rules/sgr-x-v1"}} {

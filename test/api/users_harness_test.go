@@ -128,12 +128,6 @@ func (p *people) update(t testing.TB, user, token, body string) harness.Reply {
 	return harness.Call(t, "PUT", p.base+"/api/v1/users/"+user, token, body, "x-account-id", p.Account)
 }
 
-// linked gives the user a subject of the identity provider.
-func (p *people) linked(t testing.TB, user, subject string) {
-	t.Helper()
-	harness.WantMessage(t, "user.update", p.update(t, user, p.sync, fmt.Sprintf(`{"authentication_partner_id":%q}`, subject)))
-}
-
 // holds gives the user a custom role with these permissions in the account.
 func holds(t testing.TB, s *harness.Scene, user, permissions string) {
 	t.Helper()

@@ -9,65 +9,6 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestProfileNameHasItsBounds: 1 to 255 characters after it was trimmed, counted as
-// characters, and text; what is refused leaves the name as it was.
-func TestProfileNameHasItsBounds(t *testing.T) {
-	t.Parallel()
-	p := newPeople(t)
-	path, token := "/users/"+p.Bob+"/profile", p.UserToken(t, p.Bob)
-	const last = "Last"
-	for body, want := range map[string]string{
-		`{"name":"x"}`: "x",
-		fmt.Sprintf(`{"name":%q}`, strings.Repeat("ä", 255)):         strings.Repeat("ä", 255),
-		fmt.Sprintf(`{"name":"  %s\t"}`, strings.Repeat("𝔸", 255)):   strings.Repeat("𝔸", 255),
-		fmt.Sprintf(`{"name":"%s   %s"}`, "\\u00e4", " a ' \\\" <>"): "ä    a ' \" <>",
-	} {
-		r := p.on(t, "PUT", path, token, body)
-		if r.Status != 200 || harness.At(r.Body, "user", "name") != want || harness.At(p.on(t, "GET", path, token, "").Body, "user", "name") != want {
-			t.Errorf("%s: %d %s", body, r.Status, r.Raw)
-		}
-	}
-	p.on(t, "PUT", path, token, `{"name":"`+last+`"}`)
-	for name, body := range map[string]string{
-		"nothing": `{}`, "no body": ``, "empty": `{"name":""}`, "blanks": `{"name":" \t\n "}`, "null": `{"name":null}`, "256 characters": fmt.Sprintf(`{"name":%q}`, strings.Repeat("ä", 256)),
-		"a number": `{"name":5}`, "a list": `{"name":["x"]}`, "an operator": `{"name":{"$ne":""}}`, "twice": `{"name":"x","name":"y"}`, "two values": `{"name":"x"}{}`,
-		"NUL": `{"name":"x\u0000"}`, "a lone surrogate": `{"name":"\ud800"}`, "invalid UTF-8": "{\"name\":\"\xff\"}", "a BOM": "\ufeff{\"name\":\"x\"}",
-		"the status too": `{"name":"x","status":"ACTIVE"}`, "the picture too": `{"name":"x","profile_pic_url":""}`, "an id too": fmt.Sprintf(`{"name":"x","id":%q}`, p.Bob),
-	} {
-		wantUserRefusal(t, name, p.on(t, "PUT", path, token, body), 400, "REQ_001")
-	}
-	if r := p.on(t, "GET", path, token, ""); harness.At(r.Body, "user", "name") != last {
-		t.Errorf("after what was refused: %s", r.Raw)
-	}
-}
-
-// TestProfileIsOnesOwn: not an admin's, not a service's, and one answer whether
-// the user is there or not; another account's path is refused with one's own id too.
-func TestProfileIsOnesOwn(t *testing.T) {
-	t.Parallel()
-	p, other := newPeople(t), newPeople(t)
-	bob := p.UserToken(t, p.Bob)
-	before := p.record(t, p.Bob)
-	for method, body := range map[string]string{"GET": "", "PUT": `{"name":"N"}`} {
-		absent := p.on(t, method, "/users/user-absent-v1/profile", p.AdminToken, body)
-		for name, r := range map[string]harness.Reply{
-			"an absent one":            absent,
-			"a member's, by the admin": p.on(t, method, "/users/"+p.Bob+"/profile", p.AdminToken, body),
-			"an outsider's":            p.on(t, method, "/users/"+other.Bob+"/profile", p.AdminToken, body),
-			"one's own, elsewhere":     other.on(t, method, "/users/"+p.Bob+"/profile", bob, body),
-		} {
-			wantUserRefusal(t, method+" "+name, r, 403, "AUTH_003")
-			if string(r.Raw) != string(absent.Raw) {
-				t.Errorf("%s %s: %s, an absent one: %s", method, name, r.Raw, absent.Raw)
-			}
-		}
-		for name, token := range map[string]string{"sync": p.sync, "platform": p.Platform} {
-			wantUserRefusal(t, method+" by the service "+name, p.on(t, method, "/users/"+p.Bob+"/profile", token, body), 403, "AUTH_003")
-		}
-	}
-	wantSame(t, "bob", before, p.record(t, p.Bob))
-}
-
 // TestSuspendedAccountServesNobody: not one's own profile and keys either, with a token
 // or a key; but the service that syncs users works, and with the account all work again.
 func TestSuspendedAccountServesNobody(t *testing.T) {

@@ -137,21 +137,3 @@ func TestFirstSignInTakesTheInvitation(t *testing.T) {
 	}
 	wantUserRefusal(t, "another subject", s.list(t, s.people.sign(t, "idp|2", "email", email, "email_verified", true)), 401, "AUTH_002")
 }
-
-// TestOneOfTwoSubjectsTakesAnInvitation, when they come at once; 10 rounds.
-func TestOneOfTwoSubjectsTakesAnInvitation(t *testing.T) {
-	t.Parallel()
-	s := newSignIn(t)
-	for round := range 10 {
-		email := fmt.Sprintf("race%d@signin.example", round)
-		s.invite(t, email)
-		comes := func(who string) func() harness.Reply {
-			token := s.people.sign(t, fmt.Sprintf("%s|%d", who, round), "email", email, "email_verified", true)
-			return func() harness.Reply { return s.list(t, token) }
-		}
-		a, b := atOnce(comes("a"), comes("b"))
-		if a.Status+b.Status != 200+401 {
-			t.Errorf("round %d: %d %s and %d %s", round, a.Status, a.Raw, b.Status, b.Raw)
-		}
-	}
-}
