@@ -4,8 +4,8 @@ import (
 	"crypto/rand"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/portcullis-authz/portcullis/test/harness"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -53,17 +53,12 @@ func TestStrangersCertificateIsRefused(t *testing.T) {
 	} {
 		server := servers.NewRedis(t, option)
 		r := onRedis(t, server.URL)
-		for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
+		harness.Soon(t, "refused with "+want, func() bool {
 			_, err := r.Get(t.Context(), "az1:1")
 			if err == nil {
 				t.Fatalf("an answer of a server with a certificate of %s", want)
 			}
-			if strings.Contains(err.Error(), "x509:") && strings.Contains(err.Error(), want) {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%v, want %s", err, want)
-			}
-		}
+			return strings.Contains(err.Error(), "x509:") && strings.Contains(err.Error(), want)
+		})
 	}
 }
