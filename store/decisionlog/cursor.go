@@ -21,8 +21,8 @@ type Record struct {
 	Log, Version string
 	// At is when it was decided.
 	At resources.Time
-	// told has a verdict whole, event one that was masked.
-	told    *told
+	// whole has a verdict whole, event one that was masked.
+	whole   *record
 	subject *resources.Subject
 	event   *Event
 	changed bool
@@ -31,10 +31,10 @@ type Record struct {
 // Judgement returns the verdict with all that it rests on. It is nil where the record is not what was
 // judged: parts were masked.
 func (r *Record) Judgement() *resources.Judgement {
-	if r.told == nil || r.changed || r.told.Changed {
+	if r.whole == nil || r.changed {
 		return nil
 	}
-	return r.told.judgement(r.subject)
+	return r.whole.judgement(r.subject)
 }
 
 // Event returns the record with its whole input, and without it where that can't be made.
@@ -42,12 +42,12 @@ func (r *Record) Event(input Input) Event {
 	if r.event != nil {
 		return *r.event
 	}
-	j := r.told.judgement(r.subject)
+	j := r.whole.judgement(r.subject)
 	e, err := newEvent(r.Log, r.Version, j, input)
 	if err != nil {
-		e = erased(r.Log, r.Version, j, err)
+		e = erasedEvent(r.Log, r.Version, j, err)
 	}
-	if r.changed || r.told.Changed {
+	if r.changed {
 		e.credential()
 	}
 	return e
@@ -89,7 +89,7 @@ func (s *segmentReader) line(raw []byte) (*Record, error) {
 		s.missing.Lost += l.Lost.Verdicts
 	case l.Dropped != nil:
 		s.missing.Dropped += l.Dropped.Verdicts
-	case l.Told != nil, l.Event != nil:
+	case l.Record != nil, l.Event != nil:
 		return s.record(&l)
 	}
 	return nil, nil
@@ -102,23 +102,24 @@ func (s *segmentReader) record(l *line) (*Record, error) {
 		r.Log, r.Version = s.start.Log, s.start.Version
 	}
 	if l.Event != nil {
-		e, err := l.Event.whole(s.facts[l.Event.Facts])
+		f := s.facts[l.Event.Facts]
+		e, err := l.Event.whole(f)
 		if err != nil {
 			return nil, err
 		}
-		if of := s.facts[l.Event.Facts]; l.Event.Changed || of != nil && of.Changed {
+		if l.Event.Changed || f != nil && f.Changed {
 			e.credential()
 		}
 		r.event = &e
 		return r, r.At.UnmarshalJSON([]byte(`"` + e.Timestamp + `"`))
 	}
-	r.told, r.At = l.Told, l.Told.At
-	if n := l.Told.Facts; n != 0 {
-		of := s.facts[n]
-		if of == nil || of.Subject == nil {
-			return nil, fmt.Errorf("record %s names facts that are not in its segment", l.Told.ID)
+	r.whole, r.At, r.changed = l.Record, l.Record.Time.Time, l.Record.Changed
+	if n := l.Record.Facts; n != 0 {
+		f := s.facts[n]
+		if f == nil || f.subject == nil {
+			return nil, fmt.Errorf("record %s names facts that are not in its segment", l.Record.ID)
 		}
-		r.subject, r.changed = of.Subject, of.Changed
+		r.subject, r.changed = f.subject, r.changed || f.Changed
 	}
 	return r, nil
 }

@@ -3,6 +3,8 @@ package decisionlog
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -52,47 +54,51 @@ func newEvent(log, version string, j *resources.Judgement, input Input) (Event, 
 	if err != nil {
 		return Event{}, err
 	}
-	e := Event{
-		Labels:     labels(log, version, j),
-		DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path, Input: in, Result: result(j),
-		RequestedBy: resources.MaskCredentials(j.Question.Principal.ID), Timestamp: j.Question.Now.String(),
-	}
+	e := bareEvent(log, version, j)
+	e.Input, e.RequestedBy = in, resources.MaskCredentials(j.Question.Principal.ID)
+	e.Result, err = result(j)
 	if j.Unasked {
 		e.Labels[labelDecided] = byGateway
 	}
-	return e, nil
+	return e, err
 }
 
-func labels(log, version string, j *resources.Judgement) map[string]string {
-	return map[string]string{
-		labelApp: "portcullis", labelLog: log, labelVersion: version,
-		labelPolicy: j.Decision.PolicyRevision, labelRevision: number(j.Question.Facts.Revision),
+// erasedEvent returns a verdict without its input, and of the result only whether it allows.
+func erasedEvent(log, version string, j *resources.Judgement, why error) Event {
+	e := bareEvent(log, version, j)
+	e.Erased, e.MaskError = []string{"/" + PartInput}, strings.ToValidUTF8(why.Error(), "\ufffd")
+	bare := &resources.Judgement{Question: resources.Question{App: j.Question.App}, Decision: resources.Decision{Allowed: j.Decision.Allowed}}
+	e.Result, _ = result(bare) // of one boolean
+	return e
+}
+
+// bareEvent returns an event without what the question and the decision say.
+func bareEvent(log, version string, j *resources.Judgement) Event {
+	return Event{
+		Labels: map[string]string{
+			labelApp: "portcullis", labelLog: log, labelVersion: version,
+			labelPolicy: j.Decision.PolicyRevision, labelRevision: strconv.FormatInt(j.Question.Facts.Revision, 10),
+		},
+		DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path, Timestamp: j.Question.Now.String(),
 	}
 }
 
 // result returns the value of the rule that was asked.
-func result(j *resources.Judgement) []byte {
-	o := object{buf: []byte{'{'}, first: true}
+func result(j *resources.Judgement) (jsontext.Value, error) {
+	var c cleaner
+	members := map[string]any{"allow": j.Decision.Allowed, "reason": c.text(j.Decision.Reason)}
 	if j.Question.App != nil {
-		o.name("decision")
-	} else {
-		o.name("allow")
+		members = map[string]any{"decision": j.Decision.Allowed}
+	} else if j.Decision.Code != "" {
+		members["code"] = c.text(j.Decision.Code)
 	}
-	if j.Decision.Allowed {
-		o.buf = append(o.buf, "true"...)
-	} else {
-		o.buf = append(o.buf, "false"...)
+	if context := c.members(j.Context); context != nil {
+		members["context"] = context
 	}
-	if j.Question.App == nil {
-		o.text("code", j.Decision.Code)
-		o.name("reason")
-		o.quote(j.Decision.Reason)
-	}
-	o.members("context", j.Context)
-	return append(o.buf, '}')
+	return json.Marshal(members, json.Deterministic(true))
 }
 
-// credential notes that a credential was taken out.
+// credential notes that a credential was removed.
 func (e *Event) credential() {
 	e.Labels = maps.Clone(e.Labels)
 	if e.Labels == nil {

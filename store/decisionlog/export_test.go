@@ -5,15 +5,15 @@ import "github.com/portcullis-authz/portcullis/resources"
 // Lines returns the lines of a segment that has these verdicts, without a file.
 func Lines(o Options, told ...*resources.Judgement) ([]byte, error) {
 	w := &writer{Log: &Log{o: o, keys: newKeys(o.Secrets)}, log: "log", facts: newFactsTable(0)}
-	if err := w.add("start", &start{Segment: 1, Log: w.log, Form: form, Version: o.Version}); err != nil {
+	if err := w.add(line{Start: &start{Segment: 1, Log: w.log, Form: form, Version: o.Version}}); err != nil {
 		return nil, err
 	}
 	for _, j := range told {
-		if err := w.add1(j); err != nil {
+		if err := w.addVerdict(j); err != nil {
 			return nil, err
 		}
 	}
-	return w.buf, nil
+	return w.buf.Bytes(), nil
 }
 
 // Records reads the lines of a segment; an error is of a line that can't be read, or does not follow the one before it.

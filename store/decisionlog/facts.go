@@ -12,64 +12,63 @@ import (
 
 // facts is what is known of a subject. Records of the same segment name it by its number.
 type facts struct {
-	Number  int64              `json:"n"`
-	Subject *resources.Subject `json:"subject,omitempty"`
-	// Input is the part of a masked input, in place of the subject.
-	Input jsontext.Value `json:"input,omitempty"`
-	// Changed says that a credential was taken out.
+	Number int64 `json:"n"`
+	// Subject is a resources.Subject, or Input the part of a masked input in its place.
+	Subject jsontext.Value `json:"subject,omitempty"`
+	Input   jsontext.Value `json:"input,omitempty"`
+	// Changed says that a credential was removed.
 	Changed bool `json:"changed,omitzero"`
+	// subject is Subject as it was read.
+	subject *resources.Subject
 }
 
-// factsTable knows which facts the segment has. Subjects never change, so that one which was seen
-// before is known by its address; another of the same content by its digest.
+// factsTable knows which facts the segment has. Subjects never change, so that it finds one that it has seen before by
+// its address, and another of the same content by its digest.
 type factsTable struct {
-	last   int64
-	known  map[weak.Pointer[resources.Subject]]int64
-	digest map[[sha256.Size]byte]int64
+	last      int64
+	byAddress map[weak.Pointer[resources.Subject]]int64
+	byDigest  map[[sha256.Size]byte]int64
 }
 
 func newFactsTable(last int64) *factsTable {
-	return &factsTable{last: last, known: map[weak.Pointer[resources.Subject]]int64{}, digest: map[[sha256.Size]byte]int64{}}
+	return &factsTable{last: last, byAddress: map[weak.Pointer[resources.Subject]]int64{}, byDigest: map[[sha256.Size]byte]int64{}}
 }
 
-// of returns the number of a subject's facts, and writes them where the segment does not have them.
-func (t *factsTable) of(s *resources.Subject, c *chain) (int64, error) {
+// subject returns the number of a subject's facts, 0 for nil. It writes facts that the segment does not have.
+func (t *factsTable) subject(s *resources.Subject, c *chain) (int64, error) {
 	if s == nil {
 		return 0, nil
 	}
-	key := weak.Make(s)
-	if n, known := t.known[key]; known {
+	address := weak.Make(s)
+	if n, seen := t.byAddress[address]; seen {
 		return n, nil
 	}
 	kept := s.Clone()
-	kept.Keys, kept.PartnerID = nil, "" // no verdict rests on them
+	kept.Keys, kept.PartnerID = nil, "" // no verdict reads them
 	raw, err := json.Marshal(kept)
 	if err != nil {
 		return 0, err
 	}
-	n, err := t.number(raw, "subject", c)
+	n, err := t.number(facts{Subject: raw}, c)
 	if err == nil {
-		t.known[key] = n
+		t.byAddress[address] = n
 	}
 	return n, err
 }
 
-// number returns the number of these facts, and writes them where the segment does not have them.
-func (t *factsTable) number(raw []byte, member string, c *chain) (int64, error) {
-	sum := sha256.Sum256(raw)
-	if n, known := t.digest[sum]; known {
+// number returns the number of facts. It writes facts that the segment does not have.
+func (t *factsTable) number(f facts, c *chain) (int64, error) {
+	digest := sha256.Sum256(append(f.Subject, f.Input...))
+	if n, seen := t.byDigest[digest]; seen {
 		return n, nil
 	}
-	c.begin("facts")
-	o := object{buf: append(c.buf, '{'), first: true}
-	o.number("n", t.last+1)
-	o.raw(member, raw)
-	o.flag("changed", o.changed)
-	c.buf = append(o.buf, '}')
-	if err := c.end(readable); err != nil {
+	var clean cleaner
+	f.Number, f.Subject, f.Input = t.last+1, clean.value(f.Subject), clean.value(f.Input)
+	f.Changed = clean.changed
+	if err := c.add(line{Facts: &f}); err != nil {
 		return 0, err
 	}
 	t.last++
-	t.digest[sum] = t.last
+	t.byDigest[digest] = t.last
 	return t.last, nil
 }

@@ -11,19 +11,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// line is a line of a segment. Exactly one of the members below Prev is there.
+// line is a line of a segment. It has exactly one of the members below Prev.
 type line struct {
 	// Prev is the hash of the line before, also that of the segment before; "" for the first of all.
-	Prev    string         `json:"prev"`
-	Start   *start         `json:"start"`
-	Missing *missing       `json:"missing"`
-	Facts   *facts         `json:"facts"`
-	Told    *told          `json:"told"`
-	Event   *maskedEvent   `json:"event"`
-	Lost    *lost          `json:"lost"`
-	Dropped *lost          `json:"dropped"`
-	End     *end           `json:"end"`
-	Rest    jsontext.Value `json:",unknown"`
+	Prev    string       `json:"prev"`
+	Start   *start       `json:"start,omitzero"`
+	Missing *missing     `json:"missing,omitzero"`
+	Facts   *facts       `json:"facts,omitzero"`
+	Record  *record      `json:"told,omitzero"`
+	Event   *maskedEvent `json:"event,omitzero"`
+	Lost    *lost        `json:"lost,omitzero"`
+	Dropped *lost        `json:"dropped,omitzero"`
+	End     *end         `json:"end,omitzero"`
 }
 
 // start begins a segment.
@@ -67,29 +66,20 @@ func readLine(raw []byte) (l line, err error) {
 		return line{}, fmt.Errorf("%w: %w", errForm, err)
 	}
 	members := 0
-	for _, there := range []bool{l.Start != nil, l.Missing != nil, l.Facts != nil, l.Told != nil, l.Event != nil, l.Lost != nil, l.Dropped != nil, l.End != nil} {
-		if there {
+	for _, present := range []bool{l.Start != nil, l.Missing != nil, l.Facts != nil, l.Record != nil, l.Event != nil, l.Lost != nil, l.Dropped != nil, l.End != nil} {
+		if present {
 			members++
 		}
 	}
-	if members != 1 || len(l.Rest) > 0 {
+	if members != 1 {
 		return line{}, errForm
 	}
-	return l, nil
-}
-
-// readable returns an error for a line that can't be read.
-func readable(raw []byte) error {
-	_, err := readLine(raw)
-	return err
-}
-
-// isJSON returns an error for a line that is not JSON: texts that are not UTF-8, and two members of one name, count as such.
-func isJSON(raw []byte) error {
-	if !jsontext.Value(raw).IsValid() {
-		return errForm
+	if l.Facts != nil && len(l.Facts.Subject) > 0 {
+		if err := json.Unmarshal(l.Facts.Subject, &l.Facts.subject); err != nil {
+			return line{}, fmt.Errorf("%w: %w", errForm, err)
+		}
 	}
-	return nil
+	return l, nil
 }
 
 // shape returns the hash that a line has of the line before it, and the name of its other member. It looks at the bytes
@@ -117,44 +107,38 @@ func hash(raw []byte) string {
 
 // chain appends lines to a segment.
 type chain struct {
+	chainEnd
 	// buf has the lines that are not yet written.
-	buf []byte
-	// last is the hash of the last line, lines their number.
+	buf bytes.Buffer
+	// line and record are those that were added last: the encoder would have new ones on the heap.
+	line   line
+	record record
+}
+
+// chainEnd is the hash of the last line, and how many lines the segment has.
+type chainEnd struct {
 	last  string
 	lines int64
-	from  int // where the line that is being made begins
 }
 
-// begin begins a line with one member.
-func (c *chain) begin(member string) {
-	c.from = len(c.buf)
-	c.buf = append(append(append(c.buf, `{"prev":"`...), c.last...), `","`...)
-	c.buf = append(append(c.buf, member...), `":`...)
-}
-
-// end ends the line and reads it back. A line that can't be read is taken away.
-func (c *chain) end(check func(raw []byte) error) error {
-	c.buf = append(c.buf, '}')
-	raw := c.buf[c.from:]
-	if err := check(raw); err != nil {
-		c.buf = c.buf[:c.from]
+// add adds a line, and reads it back unless the encoder alone shows that it can be read. A line that can't be read is
+// taken away.
+func (c *chain) add(l line) error {
+	c.line, c.line.Prev = l, c.last
+	from := c.buf.Len()
+	err := json.MarshalWrite(&c.buf, &c.line)
+	raw := c.buf.Bytes()[from:]
+	if err == nil && (l.Record == nil || !l.Record.plain()) {
+		_, err = readLine(raw)
+	}
+	if err != nil {
+		c.buf.Truncate(from)
 		return err
 	}
 	c.last = hash(raw)
-	c.buf = append(c.buf, '\n')
+	c.buf.WriteByte('\n')
 	c.lines++
 	return nil
-}
-
-// add adds a line.
-func (c *chain) add(member string, value any) error {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	c.begin(member)
-	c.buf = append(c.buf, raw...)
-	return c.end(readable)
 }
 
 // lastLine returns the last line of a text that ends with a line break.

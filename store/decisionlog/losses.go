@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -67,17 +64,13 @@ func (l losses) without(former losses) losses {
 	return out
 }
 
-// json returns an object of the accounts, which callers may have named.
-func (l losses) json() []byte {
-	text := []byte{'{'}
-	for i, account := range l.byCount() {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text, _ = jsontext.AppendQuote(text, account) // what is not UTF-8 is replaced
-		text = strconv.AppendUint(append(text, ':'), l[account], 10)
+// clean returns the losses without credentials in the accounts, which callers may have named.
+func (l losses) clean() losses {
+	out, c := losses{}, cleaner{}
+	for account, n := range l {
+		out[c.text(account)] += n
 	}
-	return append(text, '}')
+	return out
 }
 
 // String names the accounts that have lost most.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,18 +21,19 @@ type Mask interface {
 	Mask(ctx context.Context, event []byte) (drop bool, rules []byte, err error)
 }
 
-// maskedEvent is a record that was masked.
+// maskedEvent is the record of a verdict from which a mask has removed something. It is the event itself: a mask may
+// remove or replace any value, so that no type has what remains.
 type maskedEvent struct {
 	Event Event `json:"event"`
 	// Facts is the number of the line that has the input's account and subject, 0 for none.
 	Facts int64 `json:"facts,omitzero"`
 	// Here is the subject's part that depends on the question.
 	Here jsontext.Value `json:"here,omitempty"`
-	// Changed says that a credential was taken out.
+	// Changed says that a credential was removed.
 	Changed bool `json:"changed,omitzero"`
 }
 
-// addMasked adds the record of a verdict of which the tree in force may want parts to be left out.
+// addMasked adds the record of a verdict as the mask in force leaves it.
 func (w *writer) addMasked(j *resources.Judgement) error {
 	e, err := newEvent(w.log, w.o.Version, j, w.o.Input)
 	if err != nil {
@@ -55,34 +54,18 @@ func (w *writer) addMasked(j *resources.Judgement) error {
 	return w.addEvent(&kept)
 }
 
-// addErased adds the record of a verdict without its input, and of the result only whether it allows.
-func (w *writer) addErased(j *resources.Judgement, why error) error {
-	return w.addEvent(&maskedEvent{Event: erased(w.log, w.o.Version, j, why)})
-}
-
-// erased returns a verdict without its input, and of the result only whether it allows.
-func erased(log, version string, j *resources.Judgement, why error) Event {
-	return Event{
-		Labels: labels(log, version, j), DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path,
-		Result: result(&resources.Judgement{Question: resources.Question{App: j.Question.App}, Decision: resources.Decision{Allowed: j.Decision.Allowed}}),
-		Erased: []string{"/" + PartInput}, MaskError: strings.ToValidUTF8(why.Error(), "\ufffd"), Timestamp: j.Question.Now.String(),
-	}
-}
-
-// addEvent adds a record that is not what was judged.
-func (w *writer) addEvent(e *maskedEvent) error {
-	raw, err := e.Event.JSON()
-	if err != nil {
+// addEvent adds a record that is not what was judged, without credentials.
+func (w *writer) addEvent(m *maskedEvent) error {
+	var c cleaner
+	e := &m.Event
+	e.Input, e.Result, m.Here = c.value(e.Input), c.value(e.Result), c.value(m.Here)
+	e.Erased, e.Masked = c.list(e.Erased), c.list(e.Masked)
+	c.texts(&e.MaskError, &e.RequestedBy)
+	m.Changed = c.changed
+	if w.add(line{Event: m}) != nil {
 		return errNotJSON
 	}
-	w.begin("event")
-	o := object{buf: append(w.buf, '{'), first: true}
-	o.raw("event", raw)
-	o.number("facts", e.Facts)
-	o.raw("here", e.Here)
-	o.flag("changed", o.changed)
-	w.buf = append(o.buf, '}')
-	return w.end(readable)
+	return nil
 }
 
 // errNotJSON says nothing of what is in the event: a mask could have taken that away.
@@ -156,56 +139,60 @@ func numbersAsText() json.Options {
 	}))
 }
 
-// splitFacts has the account and the subject of a masked input written once. It leaves an input alone that has none: an
-// app's, or one of which they were masked.
-func (w *writer) splitFacts(kept *maskedEvent) error {
-	var in, subject map[string]jsontext.Value
-	if json.Unmarshal(kept.Event.Input, &in) != nil || in["account"] == nil || json.Unmarshal(in["subject"], &subject) != nil || subject == nil {
-		return nil //nolint:nilerr // left as it is
+// splitFacts moves the account and the subject of a masked input to a line of facts. It does nothing to an input without
+// them: an app's, or one of which they were masked.
+func (w *writer) splitFacts(m *maskedEvent) (err error) {
+	in := object(m.Event.Input)
+	subject := object(in["subject"])
+	if in["account"] == nil || subject == nil {
+		return nil
 	}
-	here := subject["here"]
+	m.Here = subject["here"]
 	delete(subject, "here")
-	own, err := json.Marshal(subject, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	shared, err := json.Marshal(map[string]jsontext.Value{"account": in["account"], "subject": own}, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
+	shared := map[string]any{"account": in["account"], "subject": subject}
 	delete(in, "account")
 	delete(in, "subject")
-	if kept.Event.Input, err = json.Marshal(in, json.Deterministic(true)); err != nil {
+	raw, err := json.Marshal(shared, json.Deterministic(true))
+	if err != nil {
 		return err
 	}
-	kept.Here = here
-	kept.Facts, err = w.facts.number(shared, "input", &w.chain)
+	if m.Event.Input, err = json.Marshal(in, json.Deterministic(true)); err != nil {
+		return err
+	}
+	m.Facts, err = w.facts.number(facts{Input: raw}, &w.chain)
 	return err
 }
 
 // whole returns the event with the facts of that line.
-func (m *maskedEvent) whole(of *facts) (Event, error) {
+func (m *maskedEvent) whole(f *facts) (Event, error) {
 	e := m.Event
 	if m.Facts == 0 {
 		return e, nil
 	}
-	if of == nil || len(of.Input) == 0 {
+	if f == nil || len(f.Input) == 0 {
 		return Event{}, fmt.Errorf("record %s names facts that are not in its segment", e.DecisionID)
 	}
-	var in, shared, subject map[string]jsontext.Value
-	if err := errors.Join(json.Unmarshal(e.Input, &in), json.Unmarshal(of.Input, &shared), json.Unmarshal(shared["subject"], &subject)); err != nil {
-		return Event{}, err
+	in, shared := object(e.Input), object(f.Input)
+	subject := object(shared["subject"])
+	if in == nil || subject == nil {
+		return Event{}, errForm
 	}
 	if m.Here != nil {
 		subject["here"] = m.Here
 	}
-	own, err := json.Marshal(subject, json.Deterministic(true))
+	raw, err := json.Marshal(subject, json.Deterministic(true))
 	if err != nil {
 		return Event{}, err
 	}
-	in["account"], in["subject"] = shared["account"], own
+	in["account"], in["subject"] = shared["account"], raw
 	e.Input, err = json.Marshal(in, json.Deterministic(true))
 	return e, err
 }
 
-func number(n int64) string { return strconv.FormatInt(n, 10) }
+// object returns the members of a JSON object, nil for any other value.
+func object(raw jsontext.Value) (members map[string]jsontext.Value) {
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	return members
+}

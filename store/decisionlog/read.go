@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"iter"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -46,9 +46,9 @@ type about struct {
 
 // about returns what is known of the record.
 func (r *Record) about() about {
-	if t := r.told; t != nil {
+	if t := r.whole; t != nil {
 		a := about{
-			id: t.ID, path: t.Path, account: t.Account, action: t.Action, project: t.Target.Project, rest: t.Target.Rest,
+			id: t.ID, path: t.Path, account: t.Account, action: t.Action, project: t.Target.ProjectID, rest: t.Target.Rest,
 			users: []string{t.Caller.ID}, allowed: t.Allow, known: true,
 		}
 		if r.subject != nil {
@@ -131,50 +131,50 @@ func (r Reader) missing(m Missing) {
 	}
 }
 
+// head is the next record of one log.
+type head struct {
+	next  func() (*Record, error, bool)
+	now   *Record
+	ended bool
+}
+
 // merge reads all logs at once.
 func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, newest bool) error {
 	dirs, err := logsIn(r.Dir)
 	if err != nil {
 		return err
 	}
-	type open struct {
-		*source
-		now *Record
+	heads := make([]head, len(dirs))
+	for i, dir := range dirs {
+		next, stop := iter.Pull2(r.records(ctx, dir, f, newest))
+		defer stop()
+		heads[i].next = next
 	}
-	var all []open
-	for _, dir := range dirs {
-		s, err := r.source(dir, f, newest)
-		if err != nil {
-			return err
-		}
-		now, err := s.next(ctx)
-		if err != nil {
-			return err
-		}
-		if now != nil {
-			all = append(all, open{s, now})
-		}
-	}
-	for len(all) > 0 && ctx.Err() == nil {
-		best := 0
-		for i := range all {
-			if at, first := all[i].now.At, all[best].now.At; newest && at > first || !newest && at < first {
-				best = i
+	for {
+		var first *head
+		for i := range heads {
+			h := &heads[i]
+			if h.now == nil && !h.ended {
+				var more bool
+				if h.now, err, more = h.next(); err != nil {
+					return err
+				}
+				h.ended = !more
+			}
+			if h.now != nil && (first == nil || newest && h.now.At > first.now.At || !newest && h.now.At < first.now.At) {
+				first = h
 			}
 		}
-		if err := fn(all[best].now); errors.Is(err, errStop) {
+		if first == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := fn(first.now); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if all[best].now, err = all[best].next(ctx); err != nil {
-			return err
-		}
-		if all[best].now == nil {
-			all = slices.Delete(all, best, best+1)
-		}
+		first.now = nil
 	}
-	return ctx.Err()
 }
 
 // Enough returns the error by which fn ends a reading.

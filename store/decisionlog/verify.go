@@ -208,7 +208,7 @@ func (l *ofLog) checkLine(raw []byte) {
 		l.fail("does not follow the line before it: one of the two was changed, or a line was added, moved or taken away")
 	}
 	switch {
-	case parsed.Told != nil, parsed.Event != nil:
+	case parsed.Record != nil, parsed.Event != nil:
 		l.report.Records++
 	case parsed.Missing != nil:
 		l.missing(parsed.Missing)

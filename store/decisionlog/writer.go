@@ -50,8 +50,6 @@ type writer struct {
 	// segments, by their numbers.
 	packing chan struct{}
 	ends    map[int64]ended
-	// again is what the record before had in common with others.
-	again repeated
 }
 
 // newWriter mends the log and opens a segment.
@@ -66,7 +64,7 @@ func (l *Log) newWriter(ctx context.Context) (*writer, error) {
 	if err := w.open(); err != nil || w.missing == nil {
 		return w, err
 	}
-	if err := w.add("missing", w.missing); err != nil {
+	if err := w.add(line{Missing: w.missing}); err != nil {
 		return nil, err
 	}
 	if err := w.flush(); err != nil {
@@ -83,21 +81,23 @@ func (w *writer) open() error {
 	if err != nil {
 		return err
 	}
-	before := w.chain
-	w.buf, w.lines = w.buf[:0], 0
-	at := w.o.Now()
-	err = w.add("start", &start{Segment: w.number + 1, Log: w.log, Form: form, Version: w.o.Version, At: resources.At(at).String(), SignsHeads: true})
+	before, now := w.chainEnd, w.o.Now()
+	w.buf.Reset()
+	w.lines = 0
+	err = w.add(line{Start: &start{
+		Segment: w.number + 1, Log: w.log, Form: form, Version: w.o.Version, At: resources.At(now).String(), SignsHeads: true,
+	}})
+	size := int64(w.buf.Len())
 	if err == nil {
-		if _, err = f.Write(w.buf); err == nil {
+		if _, err = w.buf.WriteTo(f); err == nil {
 			err = errors.Join(f.Sync(), syncDir(w.dir))
 		}
 	}
 	if err != nil {
-		w.chain = before
+		w.chainEnd = before
 		return errors.Join(err, f.Close(), os.Remove(path))
 	}
-	w.file, w.number, w.began, w.size = f, w.number+1, at, int64(len(w.buf))
-	w.buf, w.facts = w.buf[:0], newFactsTable(0)
+	w.file, w.number, w.began, w.size, w.facts = f, w.number+1, now, size, newFactsTable(0)
 	w.onDisk()
 	return nil
 }
@@ -187,10 +187,10 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 	if err := w.roll(); err != nil {
 		return err
 	}
-	before := w.chain
-	w.buf = w.buf[:0]
+	before := w.chainEnd
+	w.buf.Reset()
 	missing, of := w.losses()
-	if err = w.tellLost(missing, of); err == nil {
+	if err = w.addLost(missing, of); err == nil {
 		err = w.addAll(all)
 	}
 	if err == nil {
@@ -207,7 +207,7 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 func (w *writer) addAll(all []*entry) error {
 	for _, e := range all {
 		for _, j := range e.told {
-			if err := w.add1(j); err != nil {
+			if err := w.addVerdict(j); err != nil {
 				return err
 			}
 		}
@@ -215,58 +215,48 @@ func (w *writer) addAll(all []*entry) error {
 	if w.dropped == 0 {
 		return nil
 	}
-	return w.add("dropped", &lost{Verdicts: w.dropped, At: resources.At(w.o.Now()).String()})
+	return w.add(line{Dropped: &lost{Verdicts: w.dropped, At: resources.At(w.o.Now()).String()}})
 }
 
-// tellLost writes how many verdicts are not in the log, of so many in all.
-func (w *writer) tellLost(missing uint64, of losses) error {
+// addLost adds how many verdicts are not in the log since it said so last, of so many in all.
+func (w *writer) addLost(missing uint64, of losses) error {
 	if missing == w.toldLost {
 		return nil
 	}
-	fresh := of.without(w.toldLostOf)
-	if now := w.o.Now(); now.Sub(w.warned) >= warnEvery {
+	fresh, now := of.without(w.toldLostOf), w.o.Now()
+	if now.Sub(w.warned) >= warnEvery {
 		w.warned = now
 		w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed",
 			"decisions", missing-w.toldLost, "accounts", fresh.String())
 	}
-	w.begin("lost")
-	o := object{buf: append(w.buf, '{'), first: true}
-	o.number("verdicts", int64(missing-w.toldLost)) //nolint:gosec // a count of calls
-	o.time("at", resources.At(w.o.Now()))
-	o.raw("accounts", fresh.json())
-	w.buf = append(o.buf, '}')
-	return w.end(readable)
+	return w.add(line{Lost: &lost{Verdicts: missing - w.toldLost, At: resources.At(now).String(), Accounts: fresh.clean()}})
 }
 
-// add1 adds a verdict. One that can't be recorded as it is has its input erased.
-func (w *writer) add1(j *resources.Judgement) error {
-	add := w.addTold
+// addVerdict adds the record of a verdict. One that can't be recorded as it is has its input erased.
+func (w *writer) addVerdict(j *resources.Judgement) error {
+	add := w.addWhole
 	if w.o.Mask != nil && w.o.Mask.Masks() {
 		add = w.addMasked
 	}
 	if err := add(j); err != nil {
-		return w.addErased(j, err)
+		return w.addEvent(&maskedEvent{Event: erasedEvent(w.log, w.o.Version, j, err)})
 	}
 	return nil
 }
 
-// addTold adds a verdict whole.
-func (w *writer) addTold(j *resources.Judgement) error {
-	n, err := w.facts.of(j.Question.Facts.Subject, &w.chain)
+// addWhole adds a verdict whole.
+func (w *writer) addWhole(j *resources.Judgement) error {
+	n, err := w.facts.subject(j.Question.Facts.Subject, &w.chain)
 	if err != nil {
 		return err
 	}
-	w.begin("told")
-	w.buf = appendTold(w.buf, j, n, &w.again)
-	if j.Question.App != nil || j.Question.Grant != nil || len(j.Context) > 0 {
-		return w.end(readable)
-	}
-	return w.end(isJSON) // of texts that were quoted one by one, at a third of the cost
+	w.record = newRecord(j, n)
+	return w.add(line{Record: &w.record})
 }
 
 // flush writes the lines that were added.
 func (w *writer) flush() error {
-	n, err := w.file.Write(w.buf)
+	n, err := w.buf.WriteTo(w.file)
 	if err != nil {
 		return err
 	}
@@ -276,17 +266,16 @@ func (w *writer) flush() error {
 			return err
 		}
 	}
-	w.size += int64(n)
+	w.size += n
 	if w.o.Required {
 		w.onDisk()
 	}
 	return nil
 }
 
-// back takes back what was written after that state of the chain.
-func (w *writer) back(before chain) error {
-	before.buf = w.buf[:0]
-	w.chain, w.facts = before, newFactsTable(w.facts.last) // which of its facts are in the file is not known
+// back takes back what was written behind that end.
+func (w *writer) back(before chainEnd) error {
+	w.chainEnd, w.facts = before, newFactsTable(w.facts.last) // which of its facts are in the file is not known
 	if err := w.file.Truncate(w.size); err != nil {
 		return err
 	}
@@ -339,30 +328,26 @@ func (w *writer) roll() error {
 
 // shut signs the segment and closes it.
 func (w *writer) shut(cut int64) error {
-	before := w.chain
-	w.buf = w.buf[:0]
-	if err := w.addEnd(cut); err != nil {
+	before := w.chainEnd
+	w.buf.Reset()
+	e := end{Segment: w.number, Lines: w.lines + 1, At: resources.At(w.o.Now()).String(), Cut: cut}
+	e.Signature = w.keys.sign(e.statement(w.log, w.last))
+	err := w.add(line{End: &e})
+	if err != nil {
 		return err
 	}
-	_, err := w.file.Write(w.buf)
+	n, err := w.buf.WriteTo(w.file)
 	if err == nil {
 		err = w.file.Sync()
 	}
 	if err != nil {
 		return errors.Join(err, w.back(before))
 	}
-	w.size += int64(len(w.buf))
-	w.buf = w.buf[:0]
+	w.size += n
 	w.onDisk()
 	err = w.file.Close()
 	w.file = nil
 	return err
-}
-
-func (w *writer) addEnd(cut int64) error {
-	e := end{Segment: w.number, Lines: w.lines + 1, At: resources.At(w.o.Now()).String(), Cut: cut}
-	e.Signature = w.keys.sign(e.statement(w.log, w.last))
-	return w.add("end", &e)
 }
 
 // close ends the last segment.
