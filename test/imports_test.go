@@ -177,6 +177,7 @@ var mayImport = map[string]row{
 	"test/overlay":  {inside: []string{"test/binary"}},
 	"test/binary":   {},
 	"test/tier":     {},
+	"test/prose":    {},
 }
 
 // testPackages are the folders of packages that only tests import.
