@@ -23,7 +23,7 @@ type Edge struct {
 	serve server
 	// rows are those that this edge serves of a catalogue.
 	rows   func([]resources.Route) []resources.Route
-	routes atomic.Pointer[table]
+	routes atomic.Pointer[routeTable]
 	app    *fiber.App
 	// gate bounds the requests under way; open counts the connections.
 	gate *gate.Gate

@@ -27,8 +27,8 @@ type entry struct {
 	anyRequestID bool
 }
 
-// table is a catalogue with what serves its rows.
-type table struct {
+// routeTable is a catalogue with what serves its rows.
+type routeTable struct {
 	*catalogue.Index
 	// entries are those of the rows by their numbers. One that is judged for a proxy alone has none.
 	entries []*entry
@@ -36,9 +36,9 @@ type table struct {
 
 // newTable binds every row of the catalogue to its server. The error lists every row without a server,
 // every handler without a row, and what else is wrong with the rows.
-func newTable(routes []resources.Route, serve server) (*table, error) {
+func newTable(routes []resources.Route, serve server) (*routeTable, error) {
 	index, err := catalogue.New(routes)
-	t := &table{Index: index, entries: make([]*entry, len(index.Rows()))}
+	t := &routeTable{Index: index, entries: make([]*entry, len(index.Rows()))}
 	problems := []error{err}
 	for _, row := range index.Rows() {
 		if row.Route.Upstream == resources.UpstreamExternal {

@@ -50,7 +50,7 @@ type Verdict struct {
 type Limiter struct {
 	options Options
 	began   time.Time
-	buckets table
+	buckets bucketTable
 }
 
 // New returns a limiter with full buckets, and nil for the zero rate: it limits nothing.
@@ -61,7 +61,7 @@ func New(o Options) *Limiter {
 	if o.Buckets == 0 {
 		o.Buckets = DefaultBuckets
 	}
-	return &Limiter{options: o, began: o.Now(), buckets: table{limit: o.Buckets, buckets: map[string]*bucket{}}}
+	return &Limiter{options: o, began: o.Now(), buckets: bucketTable{limit: o.Buckets, buckets: map[string]*bucket{}}}
 }
 
 // now returns the time since the limiter was made, which is the limiter's clock.

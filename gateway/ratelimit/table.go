@@ -9,8 +9,8 @@ import (
 // sample is how many buckets an eviction looks at.
 const sample = 16
 
-// table holds the buckets of the callers that were seen lately, at most limit.
-type table struct {
+// bucketTable holds the buckets of the callers that were seen lately, at most limit.
+type bucketTable struct {
 	limit int
 
 	mu      sync.Mutex
@@ -18,7 +18,7 @@ type table struct {
 }
 
 // get returns the bucket of the key, and adds a full one if there is none.
-func (t *table) get(key string, now time.Duration) *bucket {
+func (t *bucketTable) get(key string, now time.Duration) *bucket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.buckets[key]
@@ -33,7 +33,7 @@ func (t *table) get(key string, now time.Duration) *bucket {
 }
 
 // find returns the bucket of the key, nil if there is none.
-func (t *table) find(key string) *bucket {
+func (t *bucketTable) find(key string) *bucket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.buckets[key]
@@ -41,7 +41,7 @@ func (t *table) find(key string) *bucket {
 
 // evict removes the full buckets of a sample, since they equal new ones, and the one to be full
 // soonest. mu is held.
-func (t *table) evict(now time.Duration) {
+func (t *bucketTable) evict(now time.Duration) {
 	seen, soonest, name := 0, time.Duration(0), ""
 	for key, b := range t.buckets { // the order is random
 		full := time.Duration(b.full.Load())

@@ -51,11 +51,11 @@ type node[T any] struct {
 	literal map[string]*node[T]
 	param   *node[T]
 	// here is what ends before this segment; rest is what takes all of the path from it on.
-	here, rest place[T]
+	here, rest hosts[T]
 }
 
-// place holds the values of one pattern by host, "" for every host, and method.
-type place[T any] map[string]map[string]held[T]
+// hosts holds the values of one pattern by host, "" for every host, and method.
+type hosts[T any] map[string]map[string]held[T]
 
 // held is a value that was inserted.
 type held[T any] struct {
@@ -133,9 +133,9 @@ func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
 	return claim(&n.here, host, key.Method, h)
 }
 
-func claim[T any](at *place[T], host, method string, h held[T]) (taken *T) {
+func claim[T any](at *hosts[T], host, method string, h held[T]) (taken *T) {
 	if *at == nil {
-		*at = place[T]{}
+		*at = hosts[T]{}
 	}
 	if (*at)[host] == nil {
 		(*at)[host] = map[string]held[T]{}
@@ -212,7 +212,7 @@ func (n *node[T]) walk(path string, more bool, m *Match[T]) bool {
 
 // fill notes a place's best value, or without one the methods for an Allow header. It reports whether there is a value.
 // Empty says whether the rest of the path is empty.
-func (m *Match[T]) fill(at place[T], empty bool) bool {
+func (m *Match[T]) fill(at hosts[T], empty bool) bool {
 	if m.Found = m.best(at, m.method, empty); m.Found != nil {
 		return true
 	}
@@ -233,7 +233,7 @@ func (m *Match[T]) fill(at place[T], empty bool) bool {
 }
 
 // best returns the value for the method: the host's before every host's.
-func (m *Match[T]) best(at place[T], method string, empty bool) *T {
+func (m *Match[T]) best(at hosts[T], method string, empty bool) *T {
 	for _, host := range [...]string{m.host, ""} {
 		if h := at[host][method]; h.v != nil && m.takes(h, empty) {
 			return h.v

@@ -10,7 +10,7 @@ import (
 )
 
 // bootstrapper gives a world and the service behind it.
-func bootstrapper(t *testing.T) (*world, *access.Service) {
+func bootstrapper(t *testing.T) (*accessWorld, *access.Service) {
 	t.Helper()
 	var cfg access.Config
 	w := newWorld(t, func(c *access.Config) { cfg = *c })

@@ -20,7 +20,7 @@ const newAcct = "acct-new-v1"
 var platform = areatest.Service(resources.ServiceScopeAdmin)
 
 // lookUp reads a record past the handlers; ok is false for an unknown one.
-func lookUp[T any](w *world, c store.Collection[T], key string) (value T, ok bool) {
+func lookUp[T any](w *accessWorld, c store.Collection[T], key string) (value T, ok bool) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := c.Get(w.T.Context(), tx, key)
@@ -34,7 +34,7 @@ func lookUp[T any](w *world, c store.Collection[T], key string) (value T, ok boo
 }
 
 // change alters a record past the handlers.
-func change[T any](w *world, c store.Collection[T], key string, fn func(*T)) {
+func change[T any](w *accessWorld, c store.Collection[T], key string, fn func(*T)) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		rec, err := c.Get(ctx, tx, key)
@@ -47,7 +47,7 @@ func change[T any](w *world, c store.Collection[T], key string, fn func(*T)) {
 }
 
 // loner adds a user of no account.
-func (w *world) loner(id, email, status string) {
+func (w *accessWorld) loner(id, email, status string) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		return w.Collections.Users.Insert(ctx, tx, resources.User{

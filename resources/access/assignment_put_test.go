@@ -10,13 +10,13 @@ import (
 )
 
 // put asks role_assignment.put as alice, an account admin of A.
-func (w *world) put(role, assignee, query string, body any) areatest.Answer {
+func (w *accessWorld) put(role, assignee, query string, body any) areatest.Answer {
 	w.T.Helper()
 	return w.call("role_assignment.put", areatest.As(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, body)
 }
 
 // held is a user's role_assignment.list_of_user as lines of role@project#resource status.
-func (w *world) held(user string) string {
+func (w *accessWorld) held(user string) string {
 	w.T.Helper()
 	got := w.call("role_assignment.list_of_user", areatest.As(acctA, alice), "accountId="+acctA+",userId="+user, "pageSize=100", nil)
 	w.Expect(got, 200)
@@ -32,7 +32,7 @@ func (w *world) held(user string) string {
 	return strings.Join(out, ", ")
 }
 
-func (w *world) holds(user, want string) {
+func (w *accessWorld) holds(user, want string) {
 	w.T.Helper()
 	if got := w.held(user); got != want {
 		w.T.Errorf("%s holds %q, want %q", user, got, want)

@@ -8,7 +8,7 @@ import (
 )
 
 // revoke asks role_assignment.revoke as alice, an account admin of A.
-func (w *world) revoke(role, assignee, query string) areatest.Answer {
+func (w *accessWorld) revoke(role, assignee, query string) areatest.Answer {
 	w.T.Helper()
 	return w.call("role_assignment.revoke", areatest.As(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, nil)
 }

@@ -22,7 +22,7 @@ import (
 const manyChanges = 500
 
 // changed is a world with so many changes of the account A, and with the store and the gate through which they are read.
-func changed(t *testing.T, many int64) (w *world, f *faultyStore, scans *gate.Gate, change func(number int64, action string)) {
+func changed(t *testing.T, many int64) (w *accessWorld, f *faultyStore, scans *gate.Gate, change func(number int64, action string)) {
 	f, scans = &faultyStore{}, gate.New(1, 1)
 	w = newWorld(t, faulty(f), func(cfg *access.Config) { cfg.Scans = scans })
 	insert := func(ctx context.Context, tx store.Tx, number int64, action string) error {

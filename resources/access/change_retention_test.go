@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
 const kept = 24 * time.Hour
 
 // onEachStore runs a test on worlds that record changes, on each engine.
-func onEachStore(t *testing.T, test func(*world)) {
+func onEachStore(t *testing.T, test func(*accessWorld)) {
 	for _, engine := range []string{"sqlite", "mongodb"} {
 		t.Run(engine, func(t *testing.T) {
 			on := areatest.New(t, resources.AreaAccess)
@@ -54,7 +54,7 @@ func onEachStore(t *testing.T, test func(*world)) {
 }
 
 // listed are the ids of the records that a query is answered with, and its page token.
-func (w *world) listed(query string) (ids []string, token string) {
+func (w *accessWorld) listed(query string) (ids []string, token string) {
 	w.T.Helper()
 	got := w.Expect(w.Ask("change.list", askForChanges(query)), 200)
 	for _, c := range got.Body["changes"].([]any) {
@@ -64,7 +64,7 @@ func (w *world) listed(query string) (ids []string, token string) {
 }
 
 // stored counts the records of changes that the store has, and their parts.
-func (w *world) stored() (found, parts int) {
+func (w *accessWorld) stored() (found, parts int) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		all, err := w.Collections.Changes.List(w.T.Context(), tx, "", 1000)
@@ -78,14 +78,14 @@ func (w *world) stored() (found, parts int) {
 	return found, parts
 }
 
-func (w *world) makeGroup(name string) (id string) {
+func (w *accessWorld) makeGroup(name string) (id string) {
 	w.T.Helper()
 	return w.Expect(w.call("group.create", areatest.As(acctA, alice), at(acctA), "", `{"name":"`+name+`"}`), 201).Str("group.id")
 }
 
 // TestChangesAreShownForTheirTime, and a later change takes those away that are past it.
 func TestChangesAreShownForTheirTime(t *testing.T) {
-	onEachStore(t, func(w *world) {
+	onEachStore(t, func(w *accessWorld) {
 		w.makeGroup("first")
 		first, _ := w.listed("")
 		w.Clock.Add(int64((kept - time.Hour) / time.Millisecond))
@@ -126,7 +126,7 @@ const manyMembers = 300
 // TestALargeGroupLeavesOneRecordWithAllOfIt guarantees one record of a deletion larger than an engine takes in one.
 // Retention removes all of it.
 func TestALargeGroupLeavesOneRecordWithAllOfIt(t *testing.T) {
-	onEachStore(t, func(w *world) {
+	onEachStore(t, func(w *accessWorld) {
 		group := w.makeGroup("large")
 		w.Write(func(ctx context.Context, tx store.Tx) (err error) {
 			for i := 0; i < manyMembers && err == nil; i++ {
@@ -169,7 +169,7 @@ func TestALargeGroupLeavesOneRecordWithAllOfIt(t *testing.T) {
 // TestAChangeMayBeLargerThanADocument of MongoDB (16 MiB), and a page has few of such.
 func TestAChangeMayBeLargerThanADocument(t *testing.T) {
 	tier.Check(t)
-	onEachStore(t, func(w *world) {
+	onEachStore(t, func(w *accessWorld) {
 		raw := make([]byte, 4<<20) // that can't be compressed: several parts
 		_, _ = rand.Read(raw)      // never fails
 		noise := base64.StdEncoding.EncodeToString(raw)

@@ -75,7 +75,7 @@ func (t countingTx) Get(ctx context.Context, schema *store.Schema, key string) (
 
 // largeWorld has a group with 2,400 grants: twelve roles in each of two hundred projects; every other one ends. Bob is
 // in it, and holds all of it at account level, too.
-func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
+func largeWorld(t *testing.T) (*accessWorld, *judging, map[string]int) {
 	t.Helper()
 	judge, reads := &judging{Inside: areatest.Policy(t).Inside()}, map[string]int{}
 	w := newWorld(t, func(cfg *access.Config) {
@@ -136,7 +136,7 @@ func TestLargeGroupIsSharedByOneQuestionAPlace(t *testing.T) {
 }
 
 // wantFewTrips fails where the last change has read or deleted records one by one.
-func (w *world) wantFewTrips(trips map[string]int) {
+func (w *accessWorld) wantFewTrips(trips map[string]int) {
 	w.T.Helper()
 	if trips["roles"]+trips["projects"]+trips["group_members"]+trips["role_assignments"]+trips["users"] > 8 || trips["together"] > 12 {
 		w.T.Errorf("round trips: %v", trips)

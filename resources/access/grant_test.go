@@ -9,7 +9,7 @@ import (
 )
 
 // grantWorld has carol with every permission on roles and their assignments; tests add others.
-func grantWorld(t *testing.T) *world {
+func grantWorld(t *testing.T) *accessWorld {
 	w := newWorld(t)
 	w.role(resources.Role{ID: "role-mgr-v1", Name: "mgr", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"account:role:*", "account:role_assignment:*"}})
 	w.role(resources.Role{ID: "role-inst-v1", Name: "inst", Scope: "PROJECT", AccountID: acctA, Permissions: []string{"project:instance:*"}})

@@ -98,7 +98,7 @@ func TestGroupIsDeletedWithMembersAndAssignments(t *testing.T) {
 }
 
 // adminsByGroup makes an account whose admins are those of its group only.
-func adminsByGroup(t *testing.T, members ...string) *world {
+func adminsByGroup(t *testing.T, members ...string) *accessWorld {
 	t.Helper()
 	w := newWorld(t)
 	w.group(acctA, "group-admins-v1", members...)

@@ -30,19 +30,19 @@ const (
 	absent         = "absent-v1"
 )
 
-// world is the area, with a clock and a store of its own.
-type world struct{ *areatest.World }
+// accessWorld is the area, with a clock and a store of its own.
+type accessWorld struct{ *areatest.World }
 
 // newWorld opens a store with the two accounts in it; configure may change the service's configuration.
-func newWorld(t *testing.T, configure ...func(*access.Config)) *world {
+func newWorld(t *testing.T, configure ...func(*access.Config)) *accessWorld {
 	t.Helper()
 	return newWorldOn(t, areatest.New(t, resources.AreaAccess), configure...)
 }
 
 // newWorldOn is newWorld on a store that is open.
-func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Config)) *world {
+func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Config)) *accessWorld {
 	t.Helper()
-	w := &world{on}
+	w := &accessWorld{on}
 	cfg := access.Config{
 		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), SystemRoles: areatest.Policy(t).Roles, Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now,
 	}
@@ -56,9 +56,9 @@ func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Conf
 }
 
 // in is the same world for a sub-test.
-func (w *world) in(t *testing.T) *world { return &world{w.In(t)} }
+func (w *accessWorld) in(t *testing.T) *accessWorld { return &accessWorld{w.In(t)} }
 
-func (w *world) seed() {
+func (w *accessWorld) seed() {
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		for _, p := range []resources.Project{
 			{ID: projA1, AccountID: acctA, Name: "one", State: resources.ProjectActive},
@@ -89,7 +89,7 @@ func (w *world) seed() {
 }
 
 // group adds a group with members.
-func (w *world) group(account, id string, members ...string) {
+func (w *accessWorld) group(account, id string, members ...string) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		for _, user := range members {
@@ -104,7 +104,7 @@ func (w *world) group(account, id string, members ...string) {
 }
 
 // role adds a custom role; ACTIVE where nothing else is said.
-func (w *world) role(r resources.Role) {
+func (w *accessWorld) role(r resources.Role) {
 	w.T.Helper()
 	if r.Status == "" {
 		r.Status = resources.StatusActive
@@ -114,7 +114,7 @@ func (w *world) role(r resources.Role) {
 }
 
 // key adds a user's API key; its scopes are those that a test comes with (by).
-func (w *world) key(account, user string) {
+func (w *accessWorld) key(account, user string) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		return w.Collections.APIKeys.Insert(ctx, tx, resources.APIKey{ID: "apikey-" + user, AccountID: account, UserID: user})
@@ -128,7 +128,7 @@ func by(account, id string, scopes ...string) resources.Principal {
 
 // call asks a handler. Params are "name=value" pairs joined by commas. A body is a string or rendered as JSON; nil
 // sends none.
-func (w *world) call(route string, who resources.Principal, params, query string, body any) areatest.Answer {
+func (w *accessWorld) call(route string, who resources.Principal, params, query string, body any) areatest.Answer {
 	w.T.Helper()
 	r := &wire.Request{Principal: who, Params: map[string]string{}, Query: query, RequestID: "test", Body: areatest.Body(body)}
 	for pair := range strings.SplitSeq(params, ",") {

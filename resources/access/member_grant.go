@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// place is where an assignment grants and when it ends.
-type place struct {
+// grantPlace is where an assignment grants and when it ends.
+type grantPlace struct {
 	project, resource string
 	until             resources.Time
 	// empty says that the role has no permissions. Policy denies every grant of such a role,
@@ -64,7 +64,7 @@ func (s *Service) mayShare(
 // at each place. A role that does not exist has none.
 func (s *Service) byPlace(
 	ctx context.Context, tx store.Tx, account string, held []store.Record[resources.Assignment],
-) (places []place, granted map[place][]string, err error) {
+) (places []grantPlace, granted map[grantPlace][]string, err error) {
 	ids := make([]string, len(held))
 	for i, rec := range held {
 		ids[i] = rec.Value.RoleID
@@ -73,10 +73,10 @@ func (s *Service) byPlace(
 	if err != nil {
 		return nil, nil, err
 	}
-	granted = map[place][]string{}
+	granted = map[grantPlace][]string{}
 	for _, rec := range held {
 		a, permissions := rec.Value, roles[rec.Value.RoleID].Permissions
-		at := place{a.ProjectID, a.ResourceID, a.ExpiresAt, len(permissions) == 0}
+		at := grantPlace{a.ProjectID, a.ResourceID, a.ExpiresAt, len(permissions) == 0}
 		if _, known := granted[at]; !known {
 			places = append(places, at)
 		}

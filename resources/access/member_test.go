@@ -10,17 +10,17 @@ import (
 )
 
 // add and remove ask for a change of a group's members.
-func (w *world) add(who resources.Principal, group, user string) areatest.Answer {
+func (w *accessWorld) add(who resources.Principal, group, user string) areatest.Answer {
 	w.T.Helper()
 	return w.call("group_member.add", who, at(acctA, "groupId", group, "userId", user), "", nil)
 }
 
-func (w *world) remove(who resources.Principal, group, user string) areatest.Answer {
+func (w *accessWorld) remove(who resources.Principal, group, user string) areatest.Answer {
 	w.T.Helper()
 	return w.call("group_member.remove", who, at(acctA, "groupId", group, "userId", user), "", nil)
 }
 
-func (w *world) isMember(group, user string) bool {
+func (w *accessWorld) isMember(group, user string) bool {
 	w.T.Helper()
 	_, ok := lookUp(w, w.Collections.Members, records.MemberID(group, user))
 	return ok
@@ -92,7 +92,7 @@ func TestMemberIsAUserOfTheAccount(t *testing.T) {
 }
 
 // manager makes dan somebody who may change groups and has the permissions.
-func manager(w *world, permissions ...string) resources.Principal {
+func manager(w *accessWorld, permissions ...string) resources.Principal {
 	w.T.Helper()
 	w.role(resources.Role{
 		ID: "role-manager-v1", Name: "manager", Scope: resources.RoleScopeAccount, AccountID: acctA,
@@ -106,13 +106,13 @@ func manager(w *world, permissions ...string) resources.Principal {
 type holding struct {
 	name  string
 	holds []string
-	group func(w *world)
+	group func(w *accessWorld)
 	want  int
 }
 
 func holdings() []holding {
-	toGroup := func(role string, change func(a *resources.Assignment)) func(w *world) {
-		return func(w *world) {
+	toGroup := func(role string, change func(a *resources.Assignment)) func(w *accessWorld) {
+		return func(w *accessWorld) {
 			a := resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: role}
 			change(&a)
 			w.Assign(a)
@@ -128,23 +128,23 @@ func holdings() []holding {
 		{"403 over", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = areatest.Start - hour }), 403},
 		{"403 in a project", nil, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 403},
 		{"200 in a project, held", []string{"project:*:read"}, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 200},
-		{"200 in a project, held there only", nil, func(w *world) {
+		{"200 in a project, held there only", nil, func(w *accessWorld) {
 			inOne := func(a *resources.Assignment) { a.ProjectID = projA1 }
 			toGroup("project_reader", inOne)(w)
 			w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
 		}, 200},
-		{"403 in a project, held in another", nil, func(w *world) {
+		{"403 in a project, held in another", nil, func(w *accessWorld) {
 			toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA2 })(w)
 			w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
 		}, 403},
-		{"403 custom role", nil, func(w *world) {
+		{"403 custom role", nil, func(w *accessWorld) {
 			w.role(resources.Role{
 				ID: "role-c-v1", Name: "c", Scope: resources.RoleScopeAccount, AccountID: acctA,
 				Status: resources.StatusInactive, Permissions: []string{"account:user:delete"},
 			})
 			toGroup("role-c-v1", whole)(w)
 		}, 403},
-		{"200 custom role held", []string{"account:user:*"}, func(w *world) {
+		{"200 custom role held", []string{"account:user:*"}, func(w *accessWorld) {
 			w.role(resources.Role{
 				ID: "role-c-v1", Name: "c", Scope: resources.RoleScopeAccount, AccountID: acctA,
 				Permissions: []string{"account:user:delete"},
@@ -154,7 +154,7 @@ func holdings() []holding {
 		{"403 role that is not there", []string{"account:*:*", "project:*:*", "resource:*:*"}, toGroup("role-gone-v1", func(a *resources.Assignment) {
 			a.RoleScope = resources.RoleScopeAccount
 		}), 403},
-		{"403 one of two", []string{"project:*:read"}, func(w *world) {
+		{"403 one of two", []string{"project:*:read"}, func(w *accessWorld) {
 			toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 })(w)
 			toGroup("project_admin", func(a *resources.Assignment) { a.ProjectID = projA2 })(w)
 		}, 403},

@@ -16,7 +16,7 @@ import (
 
 // occupants are what a test has areas say; each may look at the world meanwhile.
 type occupants struct {
-	w   *world
+	w   *accessWorld
 	ask []func(ctx context.Context) (bool, error)
 	// opened counts the areas opened again.
 	opened atomic.Int64
@@ -63,7 +63,7 @@ func (o *occupants) state() string {
 	return p.State
 }
 
-func assigned(w *world, a resources.Assignment) bool {
+func assigned(w *accessWorld, a resources.Assignment) bool {
 	if a.AssigneeType == "" {
 		a.AssigneeType = resources.AssigneeUser
 	}
@@ -72,7 +72,7 @@ func assigned(w *world, a resources.Assignment) bool {
 }
 
 // projectRoles adds a role of each project and one of none.
-func projectRoles(w *world) {
+func projectRoles(w *accessWorld) {
 	for _, r := range []resources.Role{
 		{ID: "role-p1-v1", Name: "p1", AccountID: acctA, ProjectID: projA1},
 		{ID: "role-p2-v1", Name: "p2", AccountID: acctA, ProjectID: projA2},

@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
-func changeWorld(t *testing.T) (w *world, put func(id string, body any) areatest.Answer, remove func(id string) areatest.Answer) {
+func changeWorld(t *testing.T) (w *accessWorld, put func(id string, body any) areatest.Answer, remove func(id string) areatest.Answer) {
 	w = newWorld(t)
 	w.role(resources.Role{ID: "role-p-v1", Name: "p", Scope: "PROJECT", AccountID: acctA, ProjectID: projA1, Description: "old", CreatedBy: dan, Permissions: []string{"project:x:read"}})
 	w.role(resources.Role{ID: "role-q-v1", Name: "q", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"account:user:read"}})

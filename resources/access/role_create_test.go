@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
-func (w *world) create(body any) areatest.Answer {
+func (w *accessWorld) create(body any) areatest.Answer {
 	w.T.Helper()
 	return w.call("role.create", areatest.As(acctA, alice), "accountId="+acctA, "", body)
 }

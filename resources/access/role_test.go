@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
-func (w *world) role4(query string) []string {
+func (w *accessWorld) role4(query string) []string {
 	w.T.Helper()
 	got := w.call("role.list", areatest.As(acctA, alice), "accountId="+acctA, query, nil)
 	w.Expect(got, 200)

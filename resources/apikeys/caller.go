@@ -50,7 +50,7 @@ func (s *Service) authorize(ctx context.Context, tx store.Tx, r *wire.Request, a
 }
 
 // checkMember refuses a user who is not a member of the account, with 404.
-func (s *Service) checkMember(ctx context.Context, tx store.Tx, p place) error {
+func (s *Service) checkMember(ctx context.Context, tx store.Tx, p keyOwner) error {
 	rec, err := s.c.Users.Get(ctx, tx, p.user)
 	if errors.Is(err, store.ErrNotFound) || err == nil && rec.Value.AccountID != p.account {
 		return resources.NotFound("user")

@@ -67,7 +67,7 @@ func (s *Service) add(ctx context.Context, tx store.Tx, caller resources.Princip
 	if _, err := s.c.LoadCaller(ctx, tx, key.AccountID, caller, s.now()); err != nil {
 		return err
 	}
-	found, err := s.c.APIKeys.Find(ctx, tx, keysOf(place{key.AccountID, key.UserID}))
+	found, err := s.c.APIKeys.Find(ctx, tx, keysOf(keyOwner{key.AccountID, key.UserID}))
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 }
 
 // fill gives the user n keys that were made at start, ended or not.
-func (w *world) fill(user string, n int, change func(i int, k *resources.APIKey)) {
+func (w *keysWorld) fill(user string, n int, change func(i int, k *resources.APIKey)) {
 	w.T.Helper()
 	w.write(acctA, func(ctx context.Context, tx store.Tx) error {
 		for i := range n {

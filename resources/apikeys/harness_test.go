@@ -25,19 +25,19 @@ const (
 	minute       = resources.Time(60_000)
 )
 
-// world is the area, with a clock and a store of its own.
-type world struct {
+// keysWorld is the area, with a clock and a store of its own.
+type keysWorld struct {
 	*areatest.World
 	master resources.MasterKey
 	keys   resources.APIKeys
 	uses   *apikeys.Uses
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *keysWorld {
 	t.Helper()
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
-	w := &world{World: areatest.New(t, resources.AreaUsers)}
+	w := &keysWorld{World: areatest.New(t, resources.AreaUsers)}
 	var err error
 	if w.master, err = resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(secret))); err != nil {
 		t.Fatal(err)
@@ -53,15 +53,15 @@ func newWorld(t *testing.T) *world {
 }
 
 // in is the same world for a sub-test.
-func (w *world) in(t *testing.T) *world {
+func (w *keysWorld) in(t *testing.T) *keysWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub
 }
 
-func (w *world) now() resources.Time { return resources.At(w.Clock.Now()) }
+func (w *keysWorld) now() resources.Time { return resources.At(w.Clock.Now()) }
 
-func (w *world) seed() {
+func (w *keysWorld) seed() {
 	w.AddAccounts(acctA, acctB)
 	for id, account := range map[string]string{alice: acctA, bob: acctA, carol: acctA, bea: acctB} {
 		w.AddUser(account, id, resources.StatusActive)
@@ -72,7 +72,7 @@ func (w *world) seed() {
 }
 
 // write changes the store behind the handlers' back.
-func (w *world) write(account string, fn func(ctx context.Context, tx store.Tx) error) {
+func (w *keysWorld) write(account string, fn func(ctx context.Context, tx store.Tx) error) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		if _, err := tx.Bump(ctx, account); err != nil {
@@ -89,7 +89,7 @@ func by(account, id, keyID string) resources.Principal {
 
 // call asks a handler about the keys of a user; keyID is api_key.revoke's. A body is a string or
 // rendered as JSON; nil sends none.
-func (w *world) call(route string, who resources.Principal, account, user, keyID string, body any) areatest.Answer {
+func (w *keysWorld) call(route string, who resources.Principal, account, user, keyID string, body any) areatest.Answer {
 	w.T.Helper()
 	r := &wire.Request{Principal: who, Params: map[string]string{"account_id": account, "user_id": user}, AccountID: account, Body: areatest.Body(body)}
 	if keyID != "" {
@@ -106,7 +106,7 @@ func (w *world) call(route string, who resources.Principal, account, user, keyID
 }
 
 // made is a user's own new key with both scopes.
-func (w *world) made(account, user string) (raw, id string) {
+func (w *keysWorld) made(account, user string) (raw, id string) {
 	w.T.Helper()
 	got := w.call("api_key.create", areatest.As(account, user), account, user, "", areatest.Object{"key_name": "k", "scopes": []string{"read", "write"}})
 	w.Expect(got, 201)
@@ -114,7 +114,7 @@ func (w *world) made(account, user string) (raw, id string) {
 }
 
 // list are the user's keys as they see them.
-func (w *world) list(account, user string) []map[string]any {
+func (w *keysWorld) list(account, user string) []map[string]any {
 	w.T.Helper()
 	got := w.call("api_key.list", areatest.As(account, user), account, user, "", nil)
 	w.Expect(got, 200)

@@ -42,7 +42,7 @@ func identity(id rolecache.Identity) authn.Identity {
 	return authn.Identity{ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status}
 }
 
-func (w *world) replica() *replica {
+func (w *keysWorld) replica() *replica {
 	w.T.Helper()
 	cache := rolecache.New(w.Store, w.Collections, rolecache.Options{Entries: 1000})
 	signer, err := authn.NewSigner(w.master)
@@ -60,7 +60,7 @@ func (w *world) replica() *replica {
 }
 
 // refused wants the one refusal that there is.
-func (w *world) refused(r *replica, what, raw string) {
+func (w *keysWorld) refused(r *replica, what, raw string) {
 	w.T.Helper()
 	p, err := r.VerifyKey(w.T.Context(), raw)
 	body := string(wire.ErrorBody(resources.AreaUsers, resources.AsError(err)))
@@ -73,7 +73,7 @@ func (w *world) refused(r *replica, what, raw string) {
 	}
 }
 
-func (w *world) accepted(r *replica, what, raw string) resources.Principal {
+func (w *keysWorld) accepted(r *replica, what, raw string) resources.Principal {
 	w.T.Helper()
 	p, err := r.VerifyKey(w.T.Context(), raw)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-func (w *world) revoke(who resources.Principal, account, user, id string) areatest.Answer {
+func (w *keysWorld) revoke(who resources.Principal, account, user, id string) areatest.Answer {
 	w.T.Helper()
 	return w.call("api_key.revoke", who, account, user, id, nil)
 }
@@ -118,7 +118,7 @@ func TestAKeyStaysInItsAccount(t *testing.T) {
 }
 
 // record is the key as it is stored.
-func (w *world) record(id string) (key resources.APIKey) {
+func (w *keysWorld) record(id string) (key resources.APIKey) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.APIKeys.Get(w.T.Context(), tx, id)

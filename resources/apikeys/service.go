@@ -52,16 +52,16 @@ func (s *Service) Routes() wire.Routes {
 // now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// place is the account and the user whose keys a request is about.
-type place struct{ account, user string }
+// keyOwner is the account and the user whose keys a request is about.
+type keyOwner struct{ account, user string }
 
 // placeOf returns the place in the path.
-func placeOf(r *wire.Request) place {
-	return place{account: r.Params["account_id"], user: r.Params["user_id"]}
+func placeOf(r *wire.Request) keyOwner {
+	return keyOwner{account: r.Params["account_id"], user: r.Params["user_id"]}
 }
 
 // keysOf returns the query for the keys of the user, newest first.
-func keysOf(p place) store.Query {
+func keysOf(p keyOwner) store.Query {
 	return store.Query{Index: records.ByUser, Equal: []store.Value{store.String(p.account), store.String(p.user)}}
 }
 

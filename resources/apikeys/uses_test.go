@@ -51,7 +51,7 @@ func (g *gate) count() int {
 	return g.calls
 }
 
-func (w *world) lastUse(id string) (at resources.Time) {
+func (w *keysWorld) lastUse(id string) (at resources.Time) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.KeyUses.Get(w.T.Context(), tx, id)
@@ -67,7 +67,7 @@ func (w *world) lastUse(id string) (at resources.Time) {
 	return at
 }
 
-func (w *world) flush(u *apikeys.Uses) {
+func (w *keysWorld) flush(u *apikeys.Uses) {
 	w.T.Helper()
 	if err := u.Flush(w.T.Context()); err != nil {
 		w.T.Fatal(err)

@@ -42,7 +42,7 @@ func TestClaimOfANewCluster(t *testing.T) {
 
 // TestLostLeaseIsClaimedAgain guarantees that any provisioner gets the next attempt; the lost claim is over.
 func TestLostLeaseIsClaimedAgain(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		w.made(k, here, "web")
 		first := w.claim(worker, `{"lease_seconds":30}`)[0]
 		w.Clock.Add(29_999)
@@ -108,7 +108,7 @@ func TestManyLeasesHideNothing(t *testing.T) {
 
 // TestSuspendedAccount: nothing is made in it, and what is deleted is.
 func TestSuspendedAccount(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		gone := w.made(k, here, "gone")
 		w.claimed1(k)
 		w.Expect(w.call(k.remove, here, gone, ""), 200)

@@ -10,7 +10,7 @@ import (
 const worker, otherWorker = "service-worker", "service-other"
 
 // provisioner asks a route of claims.
-func (w *world) provisioner(route, claim, subject, body string) areatest.Answer {
+func (w *clustersWorld) provisioner(route, claim, subject, body string) areatest.Answer {
 	w.T.Helper()
 	return w.Ask(route, &wire.Request{
 		Principal: resources.Principal{
@@ -28,7 +28,7 @@ type taken struct {
 }
 
 // claim claims with that body.
-func (w *world) claim(subject, body string) (out []taken) {
+func (w *clustersWorld) claim(subject, body string) (out []taken) {
 	w.T.Helper()
 	got := w.provisioner("cluster_claim.create", "", subject, body)
 	w.Expect(got, 200)
@@ -47,7 +47,7 @@ func (w *world) claim(subject, body string) (out []taken) {
 }
 
 // claimed1 is the one claim that there is for the kind.
-func (w *world) claimed1(k sort) taken {
+func (w *clustersWorld) claimed1(k sort) taken {
 	w.T.Helper()
 	got := w.claim(worker, `{"kinds":["`+k.name+`"]}`)
 	if len(got) != 1 {
@@ -56,7 +56,7 @@ func (w *world) claimed1(k sort) taken {
 	return got[0]
 }
 
-func (w *world) report(claim, subject, body string) areatest.Answer {
+func (w *clustersWorld) report(claim, subject, body string) areatest.Answer {
 	w.T.Helper()
 	return w.provisioner("cluster_claim.update", claim, subject, body)
 }

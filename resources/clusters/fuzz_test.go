@@ -48,7 +48,7 @@ func (s *shelf) Insert(_ context.Context, schema *store.Schema, row store.Row) e
 func fuzzed(t *testing.T, route, collection, body string) []byte {
 	t.Helper()
 	s := &shelf{put: map[string][]byte{}}
-	w := &world{
+	w := &clustersWorld{
 		World: &areatest.World{
 			T: t, Ctx: t.Context(), Store: s, Collections: records.NewCollections(), Area: resources.AreaCompute, Clock: &areatest.Clock{},
 		},

@@ -15,7 +15,7 @@ import (
 )
 
 // gpuRecord is the cluster as it is stored.
-func (w *world) gpuRecord(id string) (out resources.GPURecord) {
+func (w *clustersWorld) gpuRecord(id string) (out resources.GPURecord) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.GPUClusters.Get(w.T.Context(), tx, id)

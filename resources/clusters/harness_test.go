@@ -48,8 +48,8 @@ func (g *groups) Missing(_ context.Context, tx store.Tx, account, project string
 	}), g.err
 }
 
-// world is the area, with a clock and a store of its own.
-type world struct {
+// clustersWorld is the area, with a clock and a store of its own.
+type clustersWorld struct {
 	*areatest.World
 	svc    *clusters.Service
 	groups *groups
@@ -57,9 +57,9 @@ type world struct {
 	suspended map[string]bool
 }
 
-func newWorld(t *testing.T, configure ...func(*clusters.Config)) *world {
+func newWorld(t *testing.T, configure ...func(*clusters.Config)) *clustersWorld {
 	t.Helper()
-	w := &world{World: areatest.New(t, resources.AreaCompute), suspended: map[string]bool{}, groups: &groups{there: map[site][]string{
+	w := &clustersWorld{World: areatest.New(t, resources.AreaCompute), suspended: map[string]bool{}, groups: &groups{there: map[site][]string{
 		here: {"sg-a-v1", "sg-b-v1"}, {acctA, two}: {"sg-two-v1"}, {acctB, one}: {"sg-theirs-v1"},
 	}}}
 	cfg := w.config(w.Store)
@@ -72,7 +72,7 @@ func newWorld(t *testing.T, configure ...func(*clusters.Config)) *world {
 }
 
 // config is a whole configuration on that store.
-func (w *world) config(s store.Store) clusters.Config {
+func (w *clustersWorld) config(s store.Store) clusters.Config {
 	w.T.Helper()
 	return clusters.Config{
 		Store: s, Collections: w.Collections, CheckCaller: areatest.Anybody, Suspended: w.isSuspended, SecurityGroups: w.groups, Tokens: areatest.PageTokens(w.T),
@@ -80,12 +80,12 @@ func (w *world) config(s store.Store) clusters.Config {
 	}
 }
 
-func (w *world) isSuspended(_ context.Context, _ store.Tx, account string) (bool, error) {
+func (w *clustersWorld) isSuspended(_ context.Context, _ store.Tx, account string) (bool, error) {
 	return w.suspended[account], nil
 }
 
 // in is the same world for a sub-test.
-func (w *world) in(t *testing.T) *world {
+func (w *clustersWorld) in(t *testing.T) *clustersWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub
@@ -102,13 +102,13 @@ func details(a areatest.Answer) []string {
 }
 
 // call asks a handler; rest is the id of a cluster, or a query after a question mark.
-func (w *world) call(route string, at site, rest, body string) areatest.Answer {
+func (w *clustersWorld) call(route string, at site, rest, body string) areatest.Answer {
 	w.T.Helper()
 	return w.send(route, at, rest, body, "")
 }
 
 // send is call with an Idempotency-Key.
-func (w *world) send(route string, at site, rest, body, key string) areatest.Answer {
+func (w *clustersWorld) send(route string, at site, rest, body, key string) areatest.Answer {
 	w.T.Helper()
 	id, query, _ := strings.Cut(rest, "?")
 	return w.Ask(route, &wire.Request{
@@ -141,14 +141,14 @@ func sorts() []sort {
 }
 
 // each runs a test for both kinds of cluster, each in a world of its own.
-func each(t *testing.T, test func(w *world, k sort)) {
+func each(t *testing.T, test func(w *clustersWorld, k sort)) {
 	for _, k := range sorts() {
 		t.Run(k.name, func(t *testing.T) { test(newWorld(t), k) })
 	}
 }
 
 // made is the id of a new cluster.
-func (w *world) made(k sort, at site, name string) string {
+func (w *clustersWorld) made(k sort, at site, name string) string {
 	w.T.Helper()
 	got := w.call(k.create, at, "", k.body(name))
 	w.Expect(got, 201)
@@ -167,7 +167,7 @@ func namesOf(a areatest.Answer) []string {
 }
 
 // set changes a stored cluster behind the handlers' back, as a provisioner does.
-func (w *world) set(k sort, id string, state resources.ClusterState) {
+func (w *clustersWorld) set(k sort, id string, state resources.ClusterState) {
 	w.T.Helper()
 	ctx := w.T.Context()
 	err := w.Store.Transact(ctx, func(tx store.Tx) error {
@@ -192,7 +192,7 @@ func (w *world) set(k sort, id string, state resources.ClusterState) {
 }
 
 // next asks for a list's page behind another one.
-func (w *world) next(k sort, at site, query string, page areatest.Answer) areatest.Answer {
+func (w *clustersWorld) next(k sort, at site, query string, page areatest.Answer) areatest.Answer {
 	w.T.Helper()
 	return w.call(k.list, at, "?"+query+"&page_token="+url.QueryEscape(page.Str("next_page_token")), "")
 }

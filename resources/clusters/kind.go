@@ -34,7 +34,7 @@ type kind[T any] struct {
 // The pointers point into the record; those of the other kind are nil.
 type head struct {
 	id        string
-	place     place
+	place     clusterPlace
 	status    *string
 	updatedAt *resources.Time
 	task      *resources.ClusterTask
@@ -53,7 +53,7 @@ func (s *Service) kubernetesKind() kind[resources.KubernetesRecord] {
 		head: func(r *resources.KubernetesRecord) head {
 			b := &r.Cluster.Base
 			return head{
-				id: b.ID, place: place{b.AccountID, b.ProjectID}, status: &b.Status, updatedAt: &b.UpdatedAt, task: &r.Task, failure: &r.Failure,
+				id: b.ID, place: clusterPlace{b.AccountID, b.ProjectID}, status: &b.Status, updatedAt: &b.UpdatedAt, task: &r.Task, failure: &r.Failure,
 				endpoint: &b.Endpoint, apps: &r.Cluster.InstalledApps,
 			}
 		},
@@ -73,7 +73,7 @@ func (s *Service) gpuKind() kind[resources.GPURecord] {
 		head: func(r *resources.GPURecord) head {
 			c := &r.Cluster
 			return head{
-				id: c.ID, place: place{c.AccountID, c.ProjectID}, status: &c.Status, updatedAt: &c.UpdatedAt, task: &r.Task, failure: &r.Failure,
+				id: c.ID, place: clusterPlace{c.AccountID, c.ProjectID}, status: &c.Status, updatedAt: &c.UpdatedAt, task: &r.Task, failure: &r.Failure,
 				resources: &c.Resources,
 			}
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // kubernetesRecord is the cluster as it is stored.
-func (w *world) kubernetesRecord(id string) (out resources.KubernetesRecord) {
+func (w *clustersWorld) kubernetesRecord(id string) (out resources.KubernetesRecord) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.KubernetesClusters.Get(w.T.Context(), tx, id)

@@ -13,7 +13,7 @@ import (
 )
 
 // several makes clusters n0, n1, … in that order, a millisecond apart.
-func (w *world) several(k sort, at site, n int) (ids []string) {
+func (w *clustersWorld) several(k sort, at site, n int) (ids []string) {
 	w.T.Helper()
 	for i := range n {
 		ids = append(ids, w.made(k, at, fmt.Sprintf("n%d", i)))
@@ -37,7 +37,7 @@ func TestEmptyListHasTheSpecifiedForm(t *testing.T) {
 
 // TestClustersAreListedNewestFirst, page by page, each once, as they were made.
 func TestClustersAreListedNewestFirst(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		w.several(k, here, 5)
 		w.several(k, site{acctA, two}, 2)
 		all := w.call(k.list, here, "", "")
@@ -64,7 +64,7 @@ func TestClustersAreListedNewestFirst(t *testing.T) {
 
 // TestOneMomentsClustersAreListedOnce: the order is whole also where the times are equal.
 func TestOneMomentsClustersAreListedOnce(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		var want, got []string
 		for i := range 7 {
 			want = append(want, fmt.Sprintf("n%d", i))
@@ -83,7 +83,7 @@ func TestOneMomentsClustersAreListedOnce(t *testing.T) {
 
 // TestListingGoesOnWhereItWas: what is made or deleted meanwhile shifts nothing.
 func TestListingGoesOnWhereItWas(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		ids := w.several(k, here, 4)
 		first := w.call(k.list, here, "?page_size=2", "")
 		w.made(k, here, "later")
@@ -97,7 +97,7 @@ func TestListingGoesOnWhereItWas(t *testing.T) {
 // TestClustersAreListedByStatus: each state in the words of its kind; deleted ones are
 // listed by that status alone.
 func TestClustersAreListedByStatus(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		states := resources.ClusterStates()
 		for i, id := range w.several(k, here, 2*len(states)) {
 			w.set(k, id, states[i/2])
@@ -122,7 +122,7 @@ func TestClustersAreListedByStatus(t *testing.T) {
 
 // TestListIsAskedStrictly: what is not known, sent twice or out of bounds is 400.
 func TestListIsAskedStrictly(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		pending := k.state(resources.ClusterPending)
 		w.Expect(w.call(k.list, here, "?page_size=1&page_token=", ""), 200)
 		w.Expect(w.call(k.list, here, "?page_size=100&status="+pending, ""), 200)
@@ -152,7 +152,7 @@ func TestListIsAskedStrictly(t *testing.T) {
 // TestPageTokenIsOfOneList: another kind's, project's, account's or status' token is 400,
 // and so is one that is not ours.
 func TestPageTokenIsOfOneList(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		status := "status=" + k.state(resources.ClusterPending)
 		for _, at := range []site{here, {acctA, two}, {acctB, one}} {
 			w.several(k, at, 2)

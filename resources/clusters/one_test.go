@@ -12,7 +12,7 @@ import (
 
 // TestClusterIsRead as it was answered when it was made.
 func TestClusterIsRead(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		made := w.call(k.create, here, "", k.body("web"))
 		got := w.call(k.get, here, made.Str(k.id), "")
 		if got.Status != 200 || len(got.Body) != 1 || !strings.HasPrefix(made.Text, strings.TrimSuffix(got.Text, "}")) {
@@ -25,7 +25,7 @@ func TestClusterIsRead(t *testing.T) {
 // one is DELETED at once, and its name is free. A repeat answers the same. A deleted cluster
 // does not come back.
 func TestClusterIsDeleting(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		for _, state := range resources.ClusterStates() {
 			id := w.made(k, here, "web")
 			w.set(k, id, state)
@@ -62,7 +62,7 @@ func TestClusterIsDeleting(t *testing.T) {
 // TestClusterOfAnotherPlaceIsNotThere: the answer for another project's, another account's
 // and the other kind's cluster is that for an absent one, and nothing changes.
 func TestClusterOfAnotherPlaceIsNotThere(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		id, other := w.made(k, here, "web"), sorts()[0]
 		if k.name == other.name {
 			other = sorts()[1]
@@ -88,7 +88,7 @@ func TestClusterOfAnotherPlaceIsNotThere(t *testing.T) {
 
 // TestOneClusterTakesNoQueryAndNoBody: what they ask for would be ignored.
 func TestOneClusterTakesNoQueryAndNoBody(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		id := w.made(k, here, "web")
 		for _, route := range []string{k.get, k.remove} {
 			w.Expect(w.call(route, here, id+"?force=true", ""), 400, "force: ")
@@ -116,7 +116,7 @@ func TestNameIsTakenOncePerProjectAndKind(t *testing.T) {
 
 // TestTwoAtOnceOfOneName: one is made, one is 409; 10 rounds.
 func TestTwoAtOnceOfOneName(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		for round := range 10 {
 			var wg sync.WaitGroup
 			var got [4]areatest.Answer
@@ -139,7 +139,7 @@ func TestTwoAtOnceOfOneName(t *testing.T) {
 // TestRepeatMakesNoSecondCluster: the same Idempotency-Key answers the first
 // answer again, and no other request's.
 func TestRepeatMakesNoSecondCluster(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		first := w.send(k.create, here, "", k.body("web"), "key")
 		w.Expect(first, 201)
 		w.Clock.Add(1000)

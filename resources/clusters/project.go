@@ -12,7 +12,7 @@ import (
 // has none, none can be made there for the time that records.Collections.CloseProject states, or
 // until OpenProject. Errors are the store's.
 func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
-	p := place{by.AccountID, by.ProjectID}
+	p := clusterPlace{by.AccountID, by.ProjectID}
 	err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
 		if occupied, err = s.kubernetes.has(ctx, tx, p); err != nil || occupied {
 			return err
@@ -33,7 +33,7 @@ func (s *Service) OpenProject(ctx context.Context, by resources.Closing) error {
 }
 
 // has says whether the project has a cluster of the kind.
-func (k kind[T]) has(ctx context.Context, tx store.Tx, p place) (bool, error) {
+func (k kind[T]) has(ctx context.Context, tx store.Tx, p clusterPlace) (bool, error) {
 	found, err := store.Lookup(k.records.First(ctx, tx, store.Query{
 		Index: records.ByProject, Equal: []store.Value{store.String(p.account), store.String(p.project)},
 	}))

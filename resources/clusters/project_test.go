@@ -15,7 +15,7 @@ import (
 )
 
 // closed is whether the project was found occupied.
-func (w *world) closed(at site) bool {
+func (w *clustersWorld) closed(at site) bool {
 	w.T.Helper()
 	occupied, err := w.svc.CloseProject(w.T.Context(), closingOf(at.account, at.project))
 	if err != nil {
@@ -27,7 +27,7 @@ func (w *world) closed(at site) bool {
 // TestProjectWithAClusterIsOccupied: by either kind in any state but deleted, by its
 // own clusters only, and it is not closed then.
 func TestProjectWithAClusterIsOccupied(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		w.made(k, site{acctA, two}, "web")
 		w.made(k, site{acctB, one}, "web")
 		id := w.made(k, here, "web")
@@ -56,7 +56,7 @@ func firstID(a areatest.Answer) string {
 // TestNothingIsMadeInAClosedProject: 503, until it is opened or the time is over; other
 // projects stay open.
 func TestNothingIsMadeInAClosedProject(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		for range 2 {
 			if w.closed(here) {
 				w.T.Fatal("an empty project is occupied")

@@ -15,7 +15,7 @@ import (
 // TestDeletionEndsTheClaim: the provision claim is over at once, a delete claim is there with attempt
 // 1, a failed one stays DELETING, and the last word is DELETED.
 func TestDeletionEndsTheClaim(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		for _, end := range []resources.ClusterState{resources.ClusterProvisioning, resources.ClusterRunning, resources.ClusterError} {
 			id := w.made(k, here, "web")
 			w.claimed1(k)
@@ -52,7 +52,7 @@ func TestDeletionEndsTheClaim(t *testing.T) {
 
 // TestClaimIsItsServices alone: another provisioner's report is 409, that on an unknown claim 404.
 func TestClaimIsItsServices(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		id := w.made(k, here, "web")
 		c, before := w.claimed1(k), w.call(k.get, here, id, "")
 		running := `{"status":"` + k.state(resources.ClusterRunning) + `"}`
@@ -68,7 +68,7 @@ func TestClaimIsItsServices(t *testing.T) {
 
 // TestReportIsRefused with its problem, before anything changes.
 func TestReportIsRefused(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		id := w.made(k, here, "web")
 		c, before := w.claimed1(k), w.call(k.get, here, id, "")
 		other := sorts()[0]
@@ -108,7 +108,7 @@ func TestReportIsRefused(t *testing.T) {
 
 // TestReportFillsTheCluster: what was reported is shown, and a repeat changes nothing.
 func TestReportFillsTheCluster(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		id := w.made(k, here, "web")
 		c := w.claimed1(k)
 		body, shown := `{"cluster_endpoint":"https://10.0.0.1:6443","installed_apps":[{"base":{"app_id":"a","marketplace_app":{"app_name":"n"}},"status":"INSTALLED_APP_STATUS_UNSPECIFIED"}]}`,

@@ -83,12 +83,12 @@ func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request)
 	return s.CheckCaller(ctx, tx, r.Params["accountId"], r.Principal)
 }
 
-// place is a project of an account.
-type place struct{ account, project string }
+// clusterPlace is a project of an account.
+type clusterPlace struct{ account, project string }
 
 // placeOf returns the project in the path.
-func placeOf(r *wire.Request) place {
-	return place{account: r.Params["accountId"], project: r.Params["projectId"]}
+func placeOf(r *wire.Request) clusterPlace {
+	return clusterPlace{account: r.Params["accountId"], project: r.Params["projectId"]}
 }
 
 // clusterBody is the response with one cluster.

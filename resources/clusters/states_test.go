@@ -18,7 +18,7 @@ var reached = map[resources.ClusterState][]resources.ClusterState{
 // TestEveryReportedTransition: those of the table are taken, each other one is refused, names what is
 // allowed, and changes nothing.
 func TestEveryReportedTransition(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		for from, allowed := range reached {
 			for _, to := range resources.ClusterStates() {
 				w.T.Run(fmt.Sprintf("%s to %s", from, to), func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestEveryReportedTransition(t *testing.T) {
 
 // TestOnlyWhatHasAnIntentIsClaimed: in each state.
 func TestOnlyWhatHasAnIntentIsClaimed(t *testing.T) {
-	each(t, func(w *world, k sort) {
+	each(t, func(w *clustersWorld, k sort) {
 		for state, intent := range map[resources.ClusterState]string{
 			resources.ClusterPending: "provision", resources.ClusterProvisioning: "provision", resources.ClusterRunning: "",
 			resources.ClusterError: "", resources.ClusterDeleting: "delete", resources.ClusterDeleted: "",

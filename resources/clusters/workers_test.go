@@ -64,15 +64,15 @@ type span struct {
 
 // shift is the workers of a test.
 type shift struct {
-	*world
+	*clustersWorld
 	mu   sync.Mutex
 	seen map[string]*held
 }
 
 // tenWorkers runs the workers on the world and others. The clock moves by so many milliseconds at a time.
-func (w *world) tenWorkers(step int64, others ...*world) {
-	replicas := append([]*world{w}, others...)
-	s := &shift{world: w, seen: map[string]*held{}}
+func (w *clustersWorld) tenWorkers(step int64, others ...*clustersWorld) {
+	replicas := append([]*clustersWorld{w}, others...)
+	s := &shift{clustersWorld: w, seen: map[string]*held{}}
 	var gone []func()
 	for i := range orders {
 		k, at := sorts()[i%2], []site{here, {acctB, one}}[i/2%2]
@@ -117,7 +117,7 @@ func (s *shift) moveClock(stop chan struct{}, step int64) {
 }
 
 // live is the life of a worker: it is killed at some point, and leaves what it has claimed.
-func (s *shift) live(w *world, name string) {
+func (s *shift) live(w *clustersWorld, name string) {
 	for range 1 + rand.IntN(4) {
 		claims := w.claim(name, `{"max":3,"lease_seconds":30}`)
 		s.claimed(claims)
@@ -138,7 +138,7 @@ func (s *shift) live(w *world, name string) {
 }
 
 // finish reports the last word twice, as a worker does whose answer was lost.
-func (s *shift) finish(w *world, name string, c taken) {
+func (s *shift) finish(w *clustersWorld, name string, c taken) {
 	status := "RUNNING"
 	if c.intent == "delete" {
 		status = "DELETED"

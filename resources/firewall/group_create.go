@@ -72,7 +72,7 @@ func (s *Service) readRules(body *wire.Object) (rules []ruleDraft, tooMany bool)
 // addGroup stores the group and its references; 400 for rules with a group outside the project, 409 for a group beyond
 // the project's bounds.
 func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.SecurityGroup, draft groupDraft) error {
-	at := place{group.AccountID, group.ProjectID}
+	at := groupPlace{group.AccountID, group.ProjectID}
 	if err := s.enter(ctx, tx, at); err != nil {
 		return err
 	}

@@ -60,14 +60,14 @@ func (s *Service) moveToDeleted(ctx context.Context, tx store.Tx, rec store.Reco
 	for i := range g.Rules {
 		g.Rules[i].IsDeleted, g.Rules[i].UpdatedAt = true, g.UpdatedAt
 	}
-	if err := s.trimDeleted(ctx, tx, place{g.AccountID, g.ProjectID}); err != nil {
+	if err := s.trimDeleted(ctx, tx, groupPlace{g.AccountID, g.ProjectID}); err != nil {
 		return err
 	}
 	return s.c.DeletedSecurityGroups.Insert(ctx, tx, g)
 }
 
 // trimDeleted deletes the oldest deleted groups of the project until one more has room.
-func (s *Service) trimDeleted(ctx context.Context, tx store.Tx, at place) error {
+func (s *Service) trimDeleted(ctx context.Context, tx store.Tx, at groupPlace) error {
 	query := store.Query{Index: records.ByDeletion, Equal: at.values()}
 	count, err := s.c.DeletedSecurityGroups.Count(ctx, tx, query)
 	if err != nil || count < maxDeleted {

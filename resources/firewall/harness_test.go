@@ -19,17 +19,17 @@ const (
 	projB        = "proj-b-v1"
 )
 
-// world is the area, with a clock and a store of its own.
-type world struct {
+// firewallWorld is the area, with a clock and a store of its own.
+type firewallWorld struct {
 	*areatest.World
 	service *firewall.Service
 	// where requests go
 	account, project string
 }
 
-func newWorld(t *testing.T, change ...func(*firewall.Config)) *world {
+func newWorld(t *testing.T, change ...func(*firewall.Config)) *firewallWorld {
 	t.Helper()
-	w := &world{World: areatest.New(t, resources.AreaFirewall), account: acctA, project: projA}
+	w := &firewallWorld{World: areatest.New(t, resources.AreaFirewall), account: acctA, project: projA}
 	cfg := firewall.Config{
 		Store: w.Store, Collections: w.Collections, CheckCaller: areatest.Anybody, Tokens: areatest.PageTokens(t), Idempotency: w.Idempotency(),
 		IDs: w.IDs(), Now: w.Clock.Now, MaxGroups: firewall.DefaultMaxGroups, MaxRules: firewall.DefaultMaxRules,
@@ -48,14 +48,14 @@ func quotas(groups, rules int) func(*firewall.Config) {
 }
 
 // in is the same world for a sub-test.
-func (w *world) in(t *testing.T) *world {
+func (w *firewallWorld) in(t *testing.T) *firewallWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub
 }
 
 // at is the same world with requests to another project.
-func (w *world) at(account, project string) *world {
+func (w *firewallWorld) at(account, project string) *firewallWorld {
 	sub := *w
 	sub.account, sub.project = account, project
 	return &sub
@@ -63,7 +63,7 @@ func (w *world) at(account, project string) *world {
 
 // call asks a handler. ids are those of the group and the rule in the path. A route `security_group.list?status=active`
 // has a query, `security_group.create#key` an Idempotency-Key. A body is a string or rendered as JSON.
-func (w *world) call(route string, body any, ids ...string) areatest.Answer {
+func (w *firewallWorld) call(route string, body any, ids ...string) areatest.Answer {
 	w.T.Helper()
 	r := &wire.Request{
 		Principal: resources.Principal{Kind: resources.PrincipalUser, ID: "user-a-v1", AccountID: w.account},
@@ -84,7 +84,7 @@ func (w *world) call(route string, body any, ids ...string) areatest.Answer {
 }
 
 // refused fails unless the answer is a 400 about exactly these fields.
-func (w *world) refused(got areatest.Answer, fields ...string) {
+func (w *firewallWorld) refused(got areatest.Answer, fields ...string) {
 	w.T.Helper()
 	w.Expect(got, 400)
 	details, _ := got.Body["details"].(map[string]any)
@@ -100,7 +100,7 @@ func (w *world) refused(got areatest.Answer, fields ...string) {
 }
 
 // draft is security_group.create's body for a group of that name.
-func (w *world) draft(name string, rules ...areatest.Object) areatest.Object {
+func (w *firewallWorld) draft(name string, rules ...areatest.Object) areatest.Object {
 	out := areatest.Object{"project_id": w.project, "name": name}
 	if rules != nil {
 		out["rules"] = rules
@@ -109,7 +109,7 @@ func (w *world) draft(name string, rules ...areatest.Object) areatest.Object {
 }
 
 // made is the id of a new group, whose rules' ids come after it.
-func (w *world) made(name string, rules ...areatest.Object) (id string, ruleIDs []string) {
+func (w *firewallWorld) made(name string, rules ...areatest.Object) (id string, ruleIDs []string) {
 	w.T.Helper()
 	got := w.Expect(w.call("security_group.create", w.draft(name, rules...)), 201)
 	g := got.Body["security_group"].(map[string]any)
@@ -120,7 +120,7 @@ func (w *world) made(name string, rules ...areatest.Object) (id string, ruleIDs 
 }
 
 // group is a group as security_group.get shows it.
-func (w *world) group(id string) map[string]any {
+func (w *firewallWorld) group(id string) map[string]any {
 	w.T.Helper()
 	return w.Expect(w.call("security_group.get", nil, id), 200).Body["security_group"].(map[string]any)
 }

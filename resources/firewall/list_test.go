@@ -11,7 +11,7 @@ import (
 )
 
 // pages reads a list page by page and gives the names in it.
-func (w *world) pages(query string, total int) []string {
+func (w *firewallWorld) pages(query string, total int) []string {
 	w.T.Helper()
 	var all []string
 	for token := ""; ; {
@@ -99,7 +99,7 @@ func TestWrongQueryIsRefused(t *testing.T) {
 	} {
 		w.refused(w.call("security_group.list?"+query, nil), strings.Fields(wrong)...)
 	}
-	for _, other := range []*world{w.at(acctA, projX), w.at(acctB, projA), w.at(acctA, "proj-absent-v1")} {
+	for _, other := range []*firewallWorld{w.at(acctA, projX), w.at(acctB, projA), w.at(acctA, "proj-absent-v1")} {
 		w.refused(other.call("security_group.list?page_token="+token, nil), "page_token")
 	}
 	for _, size := range []string{"1", "100"} { // a token is bound to the list and not to the size of a page
@@ -116,7 +116,7 @@ func TestDeletedGroupsAreForgotten(t *testing.T) {
 	for i := range firewall.MaxDeleted {
 		w.deleted(fmt.Sprint("g", i))
 	}
-	total := func(at *world, want int) {
+	total := func(at *firewallWorld, want int) {
 		t.Helper()
 		if got := at.call("security_group.list?status=deleted&page_size=1", nil).Body["total_count"]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%v are kept, want %d", got, want)
@@ -135,7 +135,7 @@ func TestDeletedGroupsAreForgotten(t *testing.T) {
 }
 
 // deleted makes a group and deletes it.
-func (w *world) deleted(name string) {
+func (w *firewallWorld) deleted(name string) {
 	w.T.Helper()
 	id, _ := w.made(name)
 	w.Clock.Add(1)

@@ -12,7 +12,7 @@ import (
 // can be made there (503) for the time that records.Collections.CloseProject states, or until
 // OpenProject. Errors are the store's.
 func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
-	at := place{by.AccountID, by.ProjectID}
+	at := groupPlace{by.AccountID, by.ProjectID}
 	err = s.Store.Transact(ctx, func(tx store.Tx) error {
 		groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: records.ByCreated, Equal: at.values()})
 		if occupied = groups > 0; occupied || err != nil {

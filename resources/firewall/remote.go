@@ -17,7 +17,7 @@ const noRemote = "is no security group of this project"
 // Missing returns each of the ids that names no group of the project, once and in the order of ids.
 // It reads in the transaction. Errors are the store's.
 func (s *Service) Missing(ctx context.Context, tx store.Tx, account, project string, ids []string) ([]string, error) {
-	at, seen := place{account, project}, map[string]bool{}
+	at, seen := groupPlace{account, project}, map[string]bool{}
 	var missing []string
 	for _, id := range ids {
 		if seen[id] {
@@ -42,7 +42,7 @@ func (s *Service) Missing(ctx context.Context, tx store.Tx, account, project str
 // withRemoteProblems returns the refusal of a request with the problems p and those of the groups
 // that its rules name. It returns nil for a request without problems, whose transaction checks those
 // groups.
-func (s *Service) withRemoteProblems(ctx context.Context, p *wire.Problems, at place, drafts []ruleDraft) error {
+func (s *Service) withRemoteProblems(ctx context.Context, p *wire.Problems, at groupPlace, drafts []ruleDraft) error {
 	if p.Err() == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s *Service) withRemoteProblems(ctx context.Context, p *wire.Problems, at p
 }
 
 // checkRemotes refuses rules that name no group of the project.
-func (s *Service) checkRemotes(ctx context.Context, tx store.Tx, at place, drafts []ruleDraft) error {
+func (s *Service) checkRemotes(ctx context.Context, tx store.Tx, at groupPlace, drafts []ruleDraft) error {
 	problems, err := s.remoteProblems(ctx, tx, at, drafts)
 	if err == nil && len(problems) > 0 {
 		return resources.BadRequest(problems...)
@@ -70,7 +70,7 @@ func (s *Service) checkRemotes(ctx context.Context, tx store.Tx, at place, draft
 }
 
 // remoteProblems returns a problem for each rule that names no group of the project.
-func (s *Service) remoteProblems(ctx context.Context, tx store.Tx, at place, drafts []ruleDraft) ([]resources.Problem, error) {
+func (s *Service) remoteProblems(ctx context.Context, tx store.Tx, at groupPlace, drafts []ruleDraft) ([]resources.Problem, error) {
 	var ids []string
 	for _, d := range drafts {
 		if d.rule.RemoteSecurityGroupID != "" {

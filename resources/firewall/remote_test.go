@@ -118,7 +118,7 @@ func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
 	id, rules := w.made("web", tcpRule(80))
 	before := w.Expect(w.call("security_group.get", nil, id), 200).Text
 	for route, body := range map[string]any{"security_group.get": nil, "security_group.update": areatest.Object{"name": "x"}, "security_group.delete": nil, "security_group_rule.create": tcpRule(81), "security_group_rule.delete": nil} {
-		for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projB), w.at(acctB, projA)} {
+		for _, at := range []*firewallWorld{w.at(acctA, projX), w.at(acctB, projB), w.at(acctB, projA)} {
 			absent := w.Expect(at.call(route, body, "sg-absent-v1", "sgr-absent-v1"), 404).Text
 			if got := at.call(route, body, id, rules[0]); got.Status != 404 || got.Text != absent {
 				t.Errorf("%s from %s/%s: %d %s", route, at.account, at.project, got.Status, got.Text)
@@ -128,7 +128,7 @@ func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
 	if after := w.Expect(w.call("security_group.get", nil, id), 200).Text; after != before {
 		t.Errorf("%s\nbecame %s", before, after)
 	}
-	for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projA)} {
+	for _, at := range []*firewallWorld{w.at(acctA, projX), w.at(acctB, projA)} {
 		if got := at.Expect(at.call("security_group.list", nil), 200); len(names(got)) != 0 {
 			t.Errorf("%s", got.Text)
 		}

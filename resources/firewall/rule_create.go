@@ -57,7 +57,7 @@ func (s *Service) addRule(
 	ctx context.Context, tx store.Tx, rec store.Record[resources.SecurityGroup], rule resources.SecurityGroupRule,
 ) error {
 	group := rec.Value
-	if err := s.enter(ctx, tx, place{group.AccountID, group.ProjectID}); err != nil {
+	if err := s.enter(ctx, tx, groupPlace{group.AccountID, group.ProjectID}); err != nil {
 		return err
 	}
 	for _, other := range group.Rules {

@@ -61,16 +61,16 @@ func (s *Service) Routes() wire.Routes {
 // now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// place is a project of an account.
-type place struct{ account, project string }
+// groupPlace is a project of an account.
+type groupPlace struct{ account, project string }
 
 // placeOf returns the project in the path.
-func placeOf(r *wire.Request) place {
-	return place{account: r.Params["accountId"], project: r.Params["projectId"]}
+func placeOf(r *wire.Request) groupPlace {
+	return groupPlace{account: r.Params["accountId"], project: r.Params["projectId"]}
 }
 
 // values returns the values with which every index of groups begins, and more after them.
-func (p place) values(more ...string) []store.Value {
+func (p groupPlace) values(more ...string) []store.Value {
 	out := []store.Value{store.String(p.account), store.String(p.project)}
 	for _, v := range more {
 		out = append(out, store.String(v))
@@ -79,7 +79,7 @@ func (p place) values(more ...string) []store.Value {
 }
 
 // holds says whether the group belongs to the project.
-func (p place) holds(g resources.SecurityGroup) bool {
+func (p groupPlace) holds(g resources.SecurityGroup) bool {
 	return g.AccountID == p.account && g.ProjectID == p.project
 }
 
@@ -91,7 +91,7 @@ func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request)
 
 // enter is called by every transaction that makes a group or a rule in the project or deletes a group,
 // so two of them conflict.
-func (s *Service) enter(ctx context.Context, tx store.Tx, at place) error {
+func (s *Service) enter(ctx context.Context, tx store.Tx, at groupPlace) error {
 	return s.c.EnterProject(ctx, tx, resources.AreaFirewall, at.account, at.project, s.now())
 }
 

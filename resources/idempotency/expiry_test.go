@@ -14,7 +14,7 @@ import (
 )
 
 // stored returns the body of every stored response.
-func (w *world) stored(show func(body string)) {
+func (w *keeperWorld) stored(show func(body string)) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	err := w.store.View(ctx, func(tx store.Tx) error {

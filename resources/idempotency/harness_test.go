@@ -24,9 +24,9 @@ const (
 
 var errBroken = errors.New("the commit is broken")
 
-// world is a keeper on a store of its own. Its handler makes a record with the body as its name,
+// keeperWorld is a keeper on a store of its own. Its handler makes a record with the body as its name,
 // and counts its calls.
-type world struct {
+type keeperWorld struct {
 	t      *testing.T
 	store  store.Store
 	c      records.Collections
@@ -43,9 +43,9 @@ type world struct {
 	during func()
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *keeperWorld {
 	t.Helper()
-	w := &world{t: t, c: records.NewCollections()}
+	w := &keeperWorld{t: t, c: records.NewCollections()}
 	w.clock.Store(1_790_000_000_000)
 	opened, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()})
 	if err != nil {
@@ -58,14 +58,14 @@ func newWorld(t *testing.T) *world {
 }
 
 // use makes the handler on that store.
-func (w *world) use(s store.Store) {
+func (w *keeperWorld) use(s store.Store) {
 	w.keeper = idempotency.New(s, w.c, func() time.Time { return time.UnixMilli(w.clock.Load()) })
 	w.make = w.keeper.Create("account.create", w.creating)
 }
 
-func (w *world) pass(by time.Duration) { w.clock.Add(by.Milliseconds()) }
+func (w *keeperWorld) pass(by time.Duration) { w.clock.Add(by.Milliseconds()) }
 
-func (w *world) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+func (w *keeperWorld) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	w.read.Add(1)
 	if string(r.Body) == "bad" {
 		return nil, resources.BadRequest(resources.Problem{Text: "is bad"})
@@ -97,7 +97,7 @@ func request(user, key, path, query, body string) *wire.Request {
 func plain(key, body string) *wire.Request { return request(owner, key, "/p", "", body) }
 
 // must gives the answer as it is sent.
-func (w *world) must(r *wire.Request) string {
+func (w *keeperWorld) must(r *wire.Request) string {
 	w.t.Helper()
 	response, err := w.make(w.t.Context(), r)
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *world) must(r *wire.Request) string {
 }
 
 // refused holds the request to a kind of error, and gives its message.
-func (w *world) refused(r *wire.Request, kind resources.Kind) string {
+func (w *keeperWorld) refused(r *wire.Request, kind resources.Kind) string {
 	w.t.Helper()
 	_, err := w.make(w.t.Context(), r)
 	if err == nil || resources.AsError(err).Kind != kind {
@@ -122,7 +122,7 @@ func (w *world) refused(r *wire.Request, kind resources.Kind) string {
 }
 
 // count holds how many API keys and answers are stored.
-func (w *world) count(keys, answers int) {
+func (w *keeperWorld) count(keys, answers int) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	err := w.store.View(ctx, func(tx store.Tx) error {

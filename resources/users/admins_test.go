@@ -11,7 +11,7 @@ import (
 )
 
 // admins are the active users of A who hold account_admin.
-func (w *world) admins() int {
+func (w *usersWorld) admins() int {
 	w.T.Helper()
 	n := 0
 	for _, id := range []string{alice, bob} {

@@ -22,15 +22,15 @@ const (
 	minute, day  = resources.Time(60_000), resources.Time(86_400_000)
 )
 
-// world is the area, with a clock and a store of its own.
-type world struct {
+// usersWorld is the area, with a clock and a store of its own.
+type usersWorld struct {
 	*areatest.World
 	users *users.Service
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *usersWorld {
 	t.Helper()
-	w := &world{World: areatest.New(t, resources.AreaUsers)}
+	w := &usersWorld{World: areatest.New(t, resources.AreaUsers)}
 	w.users = users.New(users.Config{
 		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), Idempotency: w.Idempotency(),
 		Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now, IdentityProvider: "OIDC",
@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) seed() {
+func (w *usersWorld) seed() {
 	w.AddAccounts(acctA, acctB)
 	w.AddUser(acctA, alice, resources.StatusActive)
 	w.AddUser(acctA, bob, resources.StatusActive)
@@ -58,23 +58,23 @@ func (w *world) seed() {
 }
 
 // in is the same world for a sub-test.
-func (w *world) in(t *testing.T) *world {
+func (w *usersWorld) in(t *testing.T) *usersWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub
 }
 
 // pass moves the clock.
-func (w *world) pass(by resources.Time) { w.Clock.Add(int64(by)) }
+func (w *usersWorld) pass(by resources.Time) { w.Clock.Add(int64(by)) }
 
 // assign gives a user a role in the account.
-func (w *world) assign(account, user, role string) {
+func (w *usersWorld) assign(account, user, role string) {
 	w.T.Helper()
 	w.Assign(resources.Assignment{AccountID: account, AssigneeID: user, RoleID: role})
 }
 
 // get reads a user, by the external id.
-func (w *world) get(id string) (u resources.User) {
+func (w *usersWorld) get(id string) (u resources.User) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		rec, err := w.Collections.Users.Get(ctx, tx, id)
@@ -85,7 +85,7 @@ func (w *world) get(id string) (u resources.User) {
 }
 
 // byEmail reads a user, by the address.
-func (w *world) byEmail(email string) (u resources.User) {
+func (w *usersWorld) byEmail(email string) (u resources.User) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		rec, err := w.Collections.UserByEmail(ctx, tx, email)
@@ -96,7 +96,7 @@ func (w *world) byEmail(email string) (u resources.User) {
 }
 
 // mails are the messages that wait.
-func (w *world) mails() (out []resources.Message) {
+func (w *usersWorld) mails() (out []resources.Message) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		found, err := w.Collections.Outbox.Find(ctx, tx, store.Query{Index: records.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}})
@@ -109,7 +109,7 @@ func (w *world) mails() (out []resources.Message) {
 }
 
 // roles are what the user holds in the account, direct or through groups.
-func (w *world) roles(account, user string) (out []string) {
+func (w *usersWorld) roles(account, user string) (out []string) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		held, err := w.Collections.HeldRoles(ctx, tx, account, user)
@@ -134,7 +134,7 @@ func ask(who resources.Principal, account, user string, body any) *wire.Request 
 }
 
 // call asks a handler. A body is a string or rendered as JSON; nil sends none.
-func (w *world) call(route string, who resources.Principal, account, user string, body any) areatest.Answer {
+func (w *usersWorld) call(route string, who resources.Principal, account, user string, body any) areatest.Answer {
 	w.T.Helper()
 	return w.Ask(route, ask(who, account, user, body))
 }

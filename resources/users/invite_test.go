@@ -13,7 +13,7 @@ import (
 )
 
 // invite asks for an invitation to an account by its admin.
-func (w *world) invite(account, email string) areatest.Answer {
+func (w *usersWorld) invite(account, email string) areatest.Answer {
 	w.T.Helper()
 	return w.call("user.invite", areatest.As(account, map[string]string{acctA: alice, acctB: bea}[account]), account, "", areatest.Object{"email": email})
 }

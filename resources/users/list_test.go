@@ -10,7 +10,7 @@ import (
 )
 
 // page asks for a page of A's users and gives their ids and the token of the next one.
-func (w *world) page(query string) (ids []string, total, next string) {
+func (w *usersWorld) page(query string) (ids []string, total, next string) {
 	w.T.Helper()
 	r := ask(areatest.As(acctA, bob), acctA, "", nil)
 	r.Query = query

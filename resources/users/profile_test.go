@@ -45,10 +45,10 @@ func TestProfileOfAnotherIsForbiddenWhoeverTheyAre(t *testing.T) {
 const notOwn = "this is not the caller's"
 
 func TestProfileAsksAgainInItsTransaction(t *testing.T) {
-	for name, change := range map[string]func(w *world){
-		"user suspended":    func(w *world) { w.ChangeUser(bob, func(u *resources.User) { u.Status = "SUSPENDED" }) },
-		"user moved":        func(w *world) { w.ChangeUser(bob, func(u *resources.User) { u.AccountID = acctB }) },
-		"account suspended": func(w *world) { w.SetAccount(acctA, resources.StatusSuspended) },
+	for name, change := range map[string]func(w *usersWorld){
+		"user suspended":    func(w *usersWorld) { w.ChangeUser(bob, func(u *resources.User) { u.Status = "SUSPENDED" }) },
+		"user moved":        func(w *usersWorld) { w.ChangeUser(bob, func(u *resources.User) { u.AccountID = acctB }) },
+		"account suspended": func(w *usersWorld) { w.SetAccount(acctA, resources.StatusSuspended) },
 	} {
 		w := newWorld(t)
 		change(w)

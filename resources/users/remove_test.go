@@ -11,7 +11,7 @@ import (
 )
 
 // key adds an API key that was used once.
-func (w *world) key(account, user, id string) {
+func (w *usersWorld) key(account, user, id string) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		if err := w.Collections.KeyUses.Insert(ctx, tx, records.KeyUse{KeyID: id, LastUsedAt: areatest.Start}); err != nil {
@@ -22,7 +22,7 @@ func (w *world) key(account, user, id string) {
 }
 
 // join puts the user into a group that holds account_reader.
-func (w *world) join(account, group, user string) {
+func (w *usersWorld) join(account, group, user string) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		a := resources.Assignment{
@@ -39,7 +39,7 @@ func (w *world) join(account, group, user string) {
 	})
 }
 
-func (w *world) unassign(account, user, role string) {
+func (w *usersWorld) unassign(account, user, role string) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		rec, err := w.Collections.Assignments.Get(ctx, tx, records.AssignmentID(resources.Assignment{
@@ -53,7 +53,7 @@ func (w *world) unassign(account, user, role string) {
 }
 
 // has says whether a record is there.
-func has[T any](w *world, c store.Collection[T], key string) (there bool) {
+func has[T any](w *usersWorld, c store.Collection[T], key string) (there bool) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		_, err := c.Get(ctx, tx, key)

@@ -12,7 +12,7 @@ import (
 
 const iris = "user-iris-v1"
 
-func (w *world) signIn(subject, email string) bool {
+func (w *usersWorld) signIn(subject, email string) bool {
 	w.T.Helper()
 	done, err := w.users.SignIn(w.T.Context(), subject, email)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestFirstSignInMakesTheInviteeActive(t *testing.T) {
 func TestFirstSignInIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		subject, email string
-		change         func(w *world)
+		change         func(w *usersWorld)
 	}{
 		"unknown address":    {"sub", "nobody@example.com", nil},
 		"a service":          {"service-x", iris + "@example.com", nil},
@@ -62,27 +62,27 @@ func TestFirstSignInIsRefused(t *testing.T) {
 		"folds beyond ASCII": {"sub", "user-ir\u0131s-v1@example.com", nil},
 		"another's id":       {bob, iris + "@example.com", nil},
 		"another's UUID":     {"uuid-" + bob, iris + "@example.com", nil},
-		"another's subject": {"auth0|bob", iris + "@example.com", func(w *world) {
+		"another's subject": {"auth0|bob", iris + "@example.com", func(w *usersWorld) {
 			w.ChangeUser(bob, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|bob" })
 		}},
 		"the invitee's own id": {iris, iris + "@example.com", nil},
-		"too late":             {"sub", iris + "@example.com", func(w *world) { w.pass(ttl + 1) }},
-		"never mailed": {"sub", iris + "@example.com", func(w *world) {
+		"too late":             {"sub", iris + "@example.com", func(w *usersWorld) { w.pass(ttl + 1) }},
+		"never mailed": {"sub", iris + "@example.com", func(w *usersWorld) {
 			w.ChangeUser(iris, func(u *resources.User) { u.InvitedAt = 0 })
 		}},
-		"linked already": {"sub", iris + "@example.com", func(w *world) {
+		"linked already": {"sub", iris + "@example.com", func(w *usersWorld) {
 			w.ChangeUser(iris, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|iris" })
 		}},
-		"not invited": {"sub", iris + "@example.com", func(w *world) {
+		"not invited": {"sub", iris + "@example.com", func(w *usersWorld) {
 			w.ChangeUser(iris, func(u *resources.User) { u.Status = resources.StatusActive })
 		}},
-		"suspended": {"sub", iris + "@example.com", func(w *world) {
+		"suspended": {"sub", iris + "@example.com", func(w *usersWorld) {
 			w.ChangeUser(iris, func(u *resources.User) { u.Status = resources.StatusSuspended })
 		}},
-		"suspended with this subject": {"sub", iris + "@example.com", func(w *world) {
+		"suspended with this subject": {"sub", iris + "@example.com", func(w *usersWorld) {
 			w.ChangeUser(iris, func(u *resources.User) { u.Status, u.AuthenticationPartnerID = "SUSPENDED", "sub" })
 		}},
-		"removed": {"sub", iris + "@example.com", func(w *world) {
+		"removed": {"sub", iris + "@example.com", func(w *usersWorld) {
 			w.Expect(w.call("user.remove", areatest.As(acctA, alice), acctA, iris, nil), 200)
 		}},
 	} {

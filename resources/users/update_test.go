@@ -247,13 +247,13 @@ func TestUpdateByAKeyIsBoundedByIt(t *testing.T) {
 }
 
 func TestUpdateAsksAgainInItsTransaction(t *testing.T) {
-	for name, change := range map[string]func(w *world){
-		"the caller suspended": func(w *world) {
+	for name, change := range map[string]func(w *usersWorld){
+		"the caller suspended": func(w *usersWorld) {
 			w.ChangeUser(alice, func(u *resources.User) { u.Status = resources.StatusSuspended })
 		},
-		"the caller gone":       func(w *world) { w.ChangeUser(alice, func(u *resources.User) { u.AccountID = "" }) },
-		"the caller demoted":    func(w *world) { w.unassign(acctA, alice, resources.RoleAccountAdmin) },
-		"the account suspended": func(w *world) { w.SetAccount(acctA, resources.StatusSuspended) },
+		"the caller gone":       func(w *usersWorld) { w.ChangeUser(alice, func(u *resources.User) { u.AccountID = "" }) },
+		"the caller demoted":    func(w *usersWorld) { w.unassign(acctA, alice, resources.RoleAccountAdmin) },
+		"the account suspended": func(w *usersWorld) { w.SetAccount(acctA, resources.StatusSuspended) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -31,16 +31,16 @@ func (c counting) Find(ctx context.Context, schema *store.Schema, q store.Query)
 	return c.Tx.Find(ctx, schema, q)
 }
 
-// world is one account on a store of its own.
-type world struct {
+// adminsWorld is one account on a store of its own.
+type adminsWorld struct {
 	t  *testing.T
 	db store.Store
 	c  records.Collections
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *adminsWorld {
 	t.Helper()
-	w := &world{t: t, c: records.NewCollections()}
+	w := &adminsWorld{t: t, c: records.NewCollections()}
 	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()})
 	if err != nil {
 		t.Fatal(err)
@@ -60,14 +60,14 @@ func newWorld(t *testing.T) *world {
 }
 
 // write changes the account in a transaction, as the areas do.
-func (w *world) write(fn func(ctx context.Context, tx store.Tx) error) {
+func (w *adminsWorld) write(fn func(ctx context.Context, tx store.Tx) error) {
 	w.t.Helper()
 	if err := w.try(fn); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) try(fn func(ctx context.Context, tx store.Tx) error) error {
+func (w *adminsWorld) try(fn func(ctx context.Context, tx store.Tx) error) error {
 	ctx := w.t.Context()
 	return w.db.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, account); err != nil {
@@ -87,14 +87,14 @@ func assignment(kind, assignee, role string) resources.Assignment {
 	return a
 }
 
-func (w *world) assign(kind, assignee, role string) {
+func (w *adminsWorld) assign(kind, assignee, role string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Tx) error {
 		return w.c.Assignments.Insert(ctx, tx, assignment(kind, assignee, role))
 	})
 }
 
-func (w *world) join(group, user string) {
+func (w *adminsWorld) join(group, user string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Tx) error {
 		return w.c.Members.Insert(ctx, tx, resources.GroupMember{
@@ -104,7 +104,7 @@ func (w *world) join(group, user string) {
 }
 
 // change makes a change by an operator's service and returns how often all admins were read.
-func (w *world) change(of records.RoleChange, fn func(ctx context.Context, tx store.Tx) error) (reads int, err error) {
+func (w *adminsWorld) change(of records.RoleChange, fn func(ctx context.Context, tx store.Tx) error) (reads int, err error) {
 	w.t.Helper()
 	of.AccountID, of.Now = account, now
 	if of.Caller.ID == "" {
@@ -119,7 +119,7 @@ func (w *world) change(of records.RoleChange, fn func(ctx context.Context, tx st
 
 // The changes by which an admin can go.
 
-func (w *world) revoke(kind, assignee, role string) func(context.Context, store.Tx) error {
+func (w *adminsWorld) revoke(kind, assignee, role string) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		rec, err := w.c.Assignments.Get(ctx, tx, records.AssignmentID(assignment(kind, assignee, role)))
 		if err != nil {
@@ -129,7 +129,7 @@ func (w *world) revoke(kind, assignee, role string) func(context.Context, store.
 	}
 }
 
-func (w *world) leaveGroup(group, user string) func(context.Context, store.Tx) error {
+func (w *adminsWorld) leaveGroup(group, user string) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		rec, err := w.c.Members.Get(ctx, tx, records.MemberID(group, user))
 		if err != nil {
@@ -139,7 +139,7 @@ func (w *world) leaveGroup(group, user string) func(context.Context, store.Tx) e
 	}
 }
 
-func (w *world) setUser(id string, set func(*resources.User)) func(context.Context, store.Tx) error {
+func (w *adminsWorld) setUser(id string, set func(*resources.User)) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		rec, err := w.c.Users.Get(ctx, tx, id)
 		if err != nil {
@@ -157,27 +157,27 @@ func leave(u *resources.User) { u.AccountID = "" }
 // TestLastAdminStaysByEveryWay, whether the role is held directly or through a group.
 func TestLastAdminStaysByEveryWay(t *testing.T) {
 	const user, group = resources.AssigneeUser, resources.AssigneeGroup
-	direct := func(w *world) { w.assign(user, alice, admin) }
-	byGroup := func(w *world) { w.assign(group, admins, admin); w.join(admins, alice) }
-	nothing := func(*world) func(context.Context, store.Tx) error {
+	direct := func(w *adminsWorld) { w.assign(user, alice, admin) }
+	byGroup := func(w *adminsWorld) { w.assign(group, admins, admin); w.join(admins, alice) }
+	nothing := func(*adminsWorld) func(context.Context, store.Tx) error {
 		return func(context.Context, store.Tx) error { return nil }
 	}
 	for name, c := range map[string]struct {
-		holds func(*world)
+		holds func(*adminsWorld)
 		of    records.RoleChange
-		fn    func(*world) func(context.Context, store.Tx) error
+		fn    func(*adminsWorld) func(context.Context, store.Tx) error
 		kept  bool
 	}{
-		"revoked":                      {direct, records.RoleChange{RoleIDs: []string{admin}}, func(w *world) func(context.Context, store.Tx) error { return w.revoke(user, alice, admin) }, false},
-		"replaced":                     {direct, records.RoleChange{RoleIDs: []string{"team_member", admin}}, func(w *world) func(context.Context, store.Tx) error { return w.revoke(user, alice, admin) }, false},
-		"the group's role is revoked":  {byGroup, records.RoleChange{RoleIDs: []string{admin}}, func(w *world) func(context.Context, store.Tx) error { return w.revoke(group, admins, admin) }, false},
-		"the group ends":               {byGroup, records.RoleChange{GroupID: admins}, func(w *world) func(context.Context, store.Tx) error { return w.revoke(group, admins, admin) }, false},
-		"removed from the group":       {byGroup, records.RoleChange{GroupID: admins}, func(w *world) func(context.Context, store.Tx) error { return w.leaveGroup(admins, alice) }, false},
-		"suspended":                    {direct, records.RoleChange{UserID: alice}, func(w *world) func(context.Context, store.Tx) error { return w.setUser(alice, suspend) }, false},
-		"suspended, admin by a group":  {byGroup, records.RoleChange{UserID: alice}, func(w *world) func(context.Context, store.Tx) error { return w.setUser(alice, suspend) }, false},
-		"leaves the account":           {direct, records.RoleChange{UserID: alice}, func(w *world) func(context.Context, store.Tx) error { return w.setUser(alice, leave) }, false},
-		"leaves, admin by a group":     {byGroup, records.RoleChange{UserID: alice}, func(w *world) func(context.Context, store.Tx) error { return w.setUser(alice, leave) }, false},
-		"by a change that names none":  {direct, records.RoleChange{}, func(w *world) func(context.Context, store.Tx) error { return w.setUser(alice, suspend) }, false},
+		"revoked":                      {direct, records.RoleChange{RoleIDs: []string{admin}}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.revoke(user, alice, admin) }, false},
+		"replaced":                     {direct, records.RoleChange{RoleIDs: []string{"team_member", admin}}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.revoke(user, alice, admin) }, false},
+		"the group's role is revoked":  {byGroup, records.RoleChange{RoleIDs: []string{admin}}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.revoke(group, admins, admin) }, false},
+		"the group ends":               {byGroup, records.RoleChange{GroupID: admins}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.revoke(group, admins, admin) }, false},
+		"removed from the group":       {byGroup, records.RoleChange{GroupID: admins}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.leaveGroup(admins, alice) }, false},
+		"suspended":                    {direct, records.RoleChange{UserID: alice}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.setUser(alice, suspend) }, false},
+		"suspended, admin by a group":  {byGroup, records.RoleChange{UserID: alice}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.setUser(alice, suspend) }, false},
+		"leaves the account":           {direct, records.RoleChange{UserID: alice}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.setUser(alice, leave) }, false},
+		"leaves, admin by a group":     {byGroup, records.RoleChange{UserID: alice}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.setUser(alice, leave) }, false},
+		"by a change that names none":  {direct, records.RoleChange{}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.setUser(alice, suspend) }, false},
 		"a change that takes no admin": {direct, records.RoleChange{RoleIDs: []string{admin}}, nothing, true},
 	} {
 		t.Run(name, func(t *testing.T) {

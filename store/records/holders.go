@@ -54,16 +54,16 @@ func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]str
 	return found[:min(len(found), h.Limit)], nil
 }
 
-// place is the scope of an assignment.
-type place struct{ project, resource string }
+// scope is where an assignment grants: the account, a project or a resource.
+type scope struct{ project, resource string }
 
 // places returns the scopes that cover the place: the account, the project, the resource.
-func (h Holding) places() []place {
-	out := []place{{}}
+func (h Holding) places() []scope {
+	out := []scope{{}}
 	if h.ProjectID != "" {
-		out = append(out, place{h.ProjectID, ""})
+		out = append(out, scope{h.ProjectID, ""})
 		if h.ResourceID != "" {
-			out = append(out, place{h.ProjectID, h.ResourceID})
+			out = append(out, scope{h.ProjectID, h.ResourceID})
 		}
 	}
 	return out
@@ -71,7 +71,7 @@ func (h Holding) places() []place {
 
 // holdersAt returns the role's assignees at that place, by id.
 func (c Collections) holdersAt(
-	ctx context.Context, tx store.Tx, h Holding, role string, at place, kind, after string, limit int,
+	ctx context.Context, tx store.Tx, h Holding, role string, at scope, kind, after string, limit int,
 ) ([]string, error) {
 	q := store.Query{Index: ByHolder, Limit: limit, Equal: []store.Value{
 		store.String(h.AccountID), store.String(role), store.String(compositeKey(at.project, at.resource)), store.String(kind),

@@ -12,7 +12,7 @@ import (
 )
 
 // verified checks the world's store.
-func (w *world) verified() records.Verified {
+func (w *adminsWorld) verified() records.Verified {
 	w.t.Helper()
 	found, err := w.c.Verify(w.t.Context(), w.db)
 	if err != nil {
@@ -22,7 +22,7 @@ func (w *world) verified() records.Verified {
 }
 
 // populate gives the account one record of each kind that names others, all of them good.
-func (w *world) populate() {
+func (w *adminsWorld) populate() {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Tx) error {
 		steps := []func() error{
@@ -65,9 +65,9 @@ func (w *world) populate() {
 
 // TestVerifyFindsEachFault: a good store has none, and each fault is one sentence with the record's key.
 func TestVerifyFindsEachFault(t *testing.T) {
-	type change func(w *world, ctx context.Context, tx store.Tx) error
+	type change func(w *adminsWorld, ctx context.Context, tx store.Tx) error
 	remove := func(schema func(records.Collections) *store.Schema, key string) change {
-		return func(w *world, ctx context.Context, tx store.Tx) error {
+		return func(w *adminsWorld, ctx context.Context, tx store.Tx) error {
 			row, err := tx.Get(ctx, schema(w.c), key)
 			if err != nil {
 				return err
@@ -76,7 +76,7 @@ func TestVerifyFindsEachFault(t *testing.T) {
 		}
 	}
 	load := func(schema func(records.Collections) *store.Schema, key string, edit func(*store.Row)) change {
-		return func(w *world, ctx context.Context, tx store.Tx) error {
+		return func(w *adminsWorld, ctx context.Context, tx store.Tx) error {
 			row, err := tx.Get(ctx, schema(w.c), key)
 			if err != nil {
 				return err
@@ -96,7 +96,7 @@ func TestVerifyFindsEachFault(t *testing.T) {
 		damage change
 		says   []string
 	}{
-		"none":             {func(*world, context.Context, store.Tx) error { return nil }, nil},
+		"none":             {func(*adminsWorld, context.Context, store.Tx) error { return nil }, nil},
 		"a user":           {remove(users, bob), []string{"the user " + bob + " is missing", `api_keys "apikey-a-v1"`}},
 		"the only admin":   {remove(users, alice), []string{"no account admin", "the user " + alice + " is missing"}},
 		"the admins":       {remove(members, records.MemberID(admins, alice)), []string{`accounts "` + account + `"`, "no account admin"}},
@@ -107,7 +107,7 @@ func TestVerifyFindsEachFault(t *testing.T) {
 		"a revision":       {load(groups, admins, func(r *store.Row) { r.Revision = 0 }), []string{`groups "` + admins + `"`, "its revision is 0"}},
 		"a body":           {load(groups, admins, func(r *store.Row) { r.Body = []byte("{") }), []string{"it can't be read"}},
 		"another's key":    {load(groups, admins, func(r *store.Row) { r.Body = []byte(strings.Replace(string(r.Body), admins, others, 1)) }), []string{"another key than its own"}},
-		"account revision": {func(_ *world, ctx context.Context, tx store.Tx) error { return tx.LoadRevision(ctx, account, 0) }, []string{"the account has no revision"}},
+		"account revision": {func(_ *adminsWorld, ctx context.Context, tx store.Tx) error { return tx.LoadRevision(ctx, account, 0) }, []string{"the account has no revision"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

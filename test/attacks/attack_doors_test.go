@@ -40,7 +40,7 @@ func asked(account, project, user, token string, lines ...string) map[string]str
 var newID = regexp.MustCompile(`[0-9a-hjkmnp-tv-z]{26}`)
 
 // doorsAboutOthers guarantees that no door shows others' permissions, nor their existence.
-func doorsAboutOthers(w *world, r *refusals) {
+func doorsAboutOthers(w *attacksWorld, r *refusals) {
 	theirs, nobody := w.theirs, [3]string{"acct-absent-v1", "proj-absent-v1", "user-absent-v1"}
 	for who, token := range map[string]string{"admin": w.ours.adminToken, "member": w.ours.bobToken, "key": w.ours.keySecret} {
 		absent := asked(nobody[0], nobody[1], nobody[2], token)
@@ -65,7 +65,7 @@ func doorsAboutOthers(w *world, r *refusals) {
 }
 
 // doorsWithoutCredential: no door answers anybody who shows no credential, or a dead one.
-func doorsWithoutCredential(w *world, r *refusals, revoked string) {
+func doorsWithoutCredential(w *attacksWorld, r *refusals, revoked string) {
 	ours := w.ours
 	for what, raw := range map[string]map[string]string{
 		"without a credential":  asked(ours.account, ours.project, ours.admin, ""),
@@ -81,7 +81,7 @@ func doorsWithoutCredential(w *world, r *refusals, revoked string) {
 }
 
 // doorsAsTheyAre: what was refused to others is answered where it is asked by right.
-func doorsAsTheyAre(w *world, r *refusals) {
+func doorsAsTheyAre(w *attacksWorld, r *refusals) {
 	for door, raw := range asked(w.ours.account, w.ours.project, w.ours.admin, w.ours.adminToken) {
 		a := r.decided(door+" about oneself", raw)
 		if a.Status != 200 || strings.Contains(a.Body, "false") {

@@ -81,7 +81,7 @@ func (f framings) hiddenBehind() []attack {
 }
 
 // upgrades guarantees that no request switches to another protocol.
-func upgrades(w *world, r *refusals) {
+func upgrades(w *attacksWorld, r *refusals) {
 	for _, to := range []string{"h2c", "websocket", "TLS/1.2", "HTTP/2.0", "portcullis"} {
 		r.unchanged("upgrade", func() {
 			r.refuse("upgrade to "+to, request("GET", w.ours.path("/nothing"), "", bearer(w.ours.adminToken), "Connection: Upgrade, HTTP2-Settings", "Upgrade: "+to, "HTTP2-Settings: AAMAAABk", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"), 404)

@@ -8,7 +8,7 @@ import (
 
 // framingAttacks guarantees that a request is refused if two servers see its end or its lines at
 // different places. Nothing in it is judged or done, and the connection is closed.
-func framingAttacks(w *world, r *refusals) {
+func framingAttacks(w *attacksWorld, r *refusals) {
 	f := framings{w: w}
 	for what, attacks := range map[string][]attack{
 		"lengths and codings": f.lengths(), "chunks": f.chunks(), "bytes in header lines": f.headerBytes(), "ends of lines": f.lineEnds(),
@@ -20,7 +20,7 @@ func framingAttacks(w *world, r *refusals) {
 }
 
 // framings make requests with a hidden part to create something, or to be allowed.
-type framings struct{ w *world }
+type framings struct{ w *attacksWorld }
 
 // creation is a request that makes a project, if somebody takes it for one.
 func (f framings) creation(lines ...string) string {

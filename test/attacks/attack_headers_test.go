@@ -10,7 +10,7 @@ import (
 // headerAttacks guarantees that an identity header with two readings is refused on every kind of
 // route. Headers trusted by other gateways change nothing. An identity ends with its request.
 // Probes are on the private listener alone.
-func headerAttacks(w *world, r *refusals) {
+func headerAttacks(w *attacksWorld, r *refusals) {
 	r.unjudged("identity headers in two readings", func() { r.all(w.spelt()) })
 	r.unjudged("credentials in two readings", func() { r.all(w.credentialTwice()) })
 	r.unchanged("headers that others trust", func() { trusted(w, r) })
@@ -27,7 +27,7 @@ type route struct {
 	means map[string]bool
 }
 
-func (w *world) routes() []route {
+func (w *attacksWorld) routes() []route {
 	ours := w.ours
 	user, account := "X-User-ID", "X-Account-ID"
 	both := map[string]bool{user: true, account: true}
@@ -44,7 +44,7 @@ func (w *world) routes() []route {
 
 // spelt are identity headers beside another one of the same name in another spelling, and alone in
 // a spelling that some servers read.
-func (w *world) spelt() []attack {
+func (w *attacksWorld) spelt() []attack {
 	var out []attack
 	for _, to := range w.routes() {
 		for i, line := range to.lines {
@@ -103,7 +103,7 @@ func oddValues(name, value string) map[string][]string {
 }
 
 // credentialTwice are credentials that name more than one, or nobody for some servers.
-func (w *world) credentialTwice() []attack {
+func (w *attacksWorld) credentialTwice() []attack {
 	ours := w.ours
 	var out []attack
 	for _, to := range w.routes() {
@@ -132,7 +132,7 @@ func (w *world) credentialTwice() []attack {
 
 // trusted are headers that other gateways act on: with each of them, what is denied stays denied
 // in the same words, and what has no route has none.
-func trusted(w *world, r *refusals) {
+func trusted(w *attacksWorld, r *refusals) {
 	ours := w.ours
 	plain := func(lines ...string) []string {
 		return []string{
@@ -165,7 +165,7 @@ func trusted(w *world, r *refusals) {
 
 // oneConnection sends requests of different callers on one connection: nobody's identity is left
 // for the next one.
-func oneConnection(w *world, r *refusals) {
+func oneConnection(w *attacksWorld, r *refusals) {
 	target := "/api/v1/authorize/projects/" + w.ours.project + "/x"
 	whole := w.question(target)
 	follow := []struct {
@@ -194,7 +194,7 @@ func oneConnection(w *world, r *refusals) {
 }
 
 // probes: what is private has no route on the edge, and the reverse.
-func probes(w *world, r *refusals) {
+func probes(w *attacksWorld, r *refusals) {
 	for _, target := range []string{"/metrics", "/healthz/live", "/healthz/ready", "/api/v1/healthz/live", "/api/v1/healthz/ready", "/debug/pprof/", "/debug/pprof/heap", "/debug/vars", "/assertions/jwks.json", "/livez", "/readyz", "/health", "/status", "/version", "/config", "/v1/data", "/v1/policies", "/.env", "/.git/config", "/api", "/server-status"} {
 		for _, agent := range []string{"kube-probe/1.30", "ELB-HealthChecker/2.0", "curl"} {
 			r.refuse("edge "+target, request("GET", target, "", bearer(w.platform), "User-Agent: "+agent), 404)
@@ -213,7 +213,7 @@ func probes(w *world, r *refusals) {
 
 // hopByHop guarantees that a header named by Connection still counts: nobody removes what is
 // judged.
-func hopByHop(w *world, r *refusals) {
+func hopByHop(w *attacksWorld, r *refusals) {
 	denied := strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), "X-User-ID: "+w.ours.admin, "X-User-ID: "+w.ours.bob, 1)
 	for _, name := range []string{"X-User-ID", "x-user-id", "X-Account-ID", "X-Action", "Authorization", "X-API-Key", "Host", "Content-Length", "X-Consistency", "*"} {
 		for _, form := range []string{"Connection: ", "Connection: close, ", "Connection: keep-alive, ", "Proxy-Connection: ", "Connection: ,"} {

@@ -7,7 +7,7 @@ import (
 )
 
 // values are what a reader takes for something else than it says.
-func values(w *world, r *refusals) {
+func values(w *attacksWorld, r *refusals) {
 	ours := w.ours
 	admin := bearer(ours.adminToken)
 	send := func(name, method, target, body string) {
@@ -56,7 +56,7 @@ func values(w *world, r *refusals) {
 }
 
 // metadata that looks like something else comes back as it was sent.
-func metadata(w *world, r *refusals) {
+func metadata(w *attacksWorld, r *refusals) {
 	ours := w.ours
 	for i, data := range []string{
 		`{"$ne":null}`, `{"$set":{"status":"deleted"},"a.b":1,"$where":"x"}`, `{"$oid":"507f1f77bcf86cd799439011"}`, `{"$date":"2020-01-01T00:00:00Z"}`, `{"$numberLong":"1","x":1}`, `{"n":1.0,"big":123456789012345678901234567890,"e":1E400,"z":-0}`, `{"":"","a":{"":null}}`, `{"__proto__":{"x":1},"constructor":1}`, `{"<script>":"\u2028","x":"\u001b[2J\n"}`, `{"a":[{"$ref":"x","$id":1}],"_id":1,"id":"x"}`,

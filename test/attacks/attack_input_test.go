@@ -12,7 +12,7 @@ import (
 
 // inputAttacks guarantees that a body or query outside the document, or with two readings, is
 // refused on every endpoint. Nothing is changed.
-func inputAttacks(w *world, r *refusals) {
+func inputAttacks(w *attacksWorld, r *refusals) {
 	for _, o := range operations(w) {
 		if o.public || o.private || o.door() {
 			continue

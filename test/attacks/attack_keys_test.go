@@ -10,7 +10,7 @@ import (
 // keyAttacks: keys that were never made, are over or were taken back look the same; a key does
 // what its scopes say on every endpoint of the document, and never makes another one; its secret
 // is in one answer alone.
-func keyAttacks(w *world, r *refusals) {
+func keyAttacks(w *attacksWorld, r *refusals) {
 	list := operations(w)
 	id, revoked := w.ours.newKey(w.ours.admin, w.ours.adminToken, `"read","write"`)
 	w.ours.make(200, "DELETE", "/users/"+w.ours.admin+"/keys/"+id, "")
@@ -23,7 +23,7 @@ func keyAttacks(w *world, r *refusals) {
 }
 
 // deadKeys get one and the same answer, byte for byte.
-func deadKeys(w *world, r *refusals, revoked string) {
+func deadKeys(w *attacksWorld, r *refusals, revoked string) {
 	ours, good := w.ours, w.ours.keySecret
 	secret, sum := len(keyPrefix)+26, len(good)-7
 	keys := map[string]string{
@@ -72,7 +72,7 @@ func summed(body string) string {
 }
 
 // scopes guarantees that reads need a key with read, and everything else one with write; api_key.create takes none.
-func scopes(w *world, r *refusals, list []operation) {
+func scopes(w *attacksWorld, r *refusals, list []operation) {
 	for _, o := range list {
 		g, known := w.granted(o)
 		if o.public || o.private || o.door() || !known || g.token != w.ours.adminToken {
@@ -108,7 +108,7 @@ func scopes(w *world, r *refusals, list []operation) {
 }
 
 // othersKeys are not found, and not told from such as never were (the matrix of tenancy has more).
-func othersKeys(w *world, r *refusals) {
+func othersKeys(w *attacksWorld, r *refusals) {
 	ours, theirs := w.ours, w.theirs
 	for _, c := range []struct{ token, user, key string }{
 		{ours.bobToken, ours.admin, ours.key}, {ours.bobToken, theirs.bob, theirs.bobKey}, {ours.adminToken, ours.admin, ours.bobKey}, {ours.adminToken, ours.admin, theirs.key}, {ours.adminToken, ours.bob, ours.key}, {ours.keySecret, theirs.admin, theirs.key}, {ours.bobToken, ours.bob, ours.key},
@@ -128,7 +128,7 @@ func othersKeys(w *world, r *refusals) {
 }
 
 // deadEverywhere: no endpoint does anything for a key that was taken back.
-func deadEverywhere(w *world, r *refusals, list []operation, revoked string) {
+func deadEverywhere(w *attacksWorld, r *refusals, list []operation, revoked string) {
 	for _, o := range list {
 		g, known := w.granted(o)
 		if o.public || o.private || o.door() || !known {
@@ -141,7 +141,7 @@ func deadEverywhere(w *world, r *refusals, list []operation, revoked string) {
 }
 
 // onceOnly: the answer that shows a key may not be kept, and no other shows it.
-func onceOnly(w *world, r *refusals) {
+func onceOnly(w *attacksWorld, r *refusals) {
 	ours := w.ours
 	target, body := ours.path("/users/"+ours.admin+"/keys"), `{"key_name":"once","scopes":["read"]}`
 	a, err := w.decided(request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"))

@@ -86,7 +86,7 @@ func copyTree(t testing.TB) string {
 
 // loadAttacks: what a policy does to itself ends in 503 for that question alone; what the peer does
 // with time and numbers is bounded; the next request is served.
-func loadAttacks(w *world, r *refusals) {
+func loadAttacks(w *attacksWorld, r *refusals) {
 	r.unchanged("rules that fail", func() { failingRules(w, r) })
 	trees(w, r)
 	r.unchanged("slow peers", func() { slowPeers(w, r) })
@@ -98,12 +98,12 @@ func loadAttacks(w *world, r *refusals) {
 	}
 }
 
-func (w *world) about(resource string) string {
+func (w *attacksWorld) about(resource string) string {
 	return strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), "project:instance:read", "project:"+resource+":read", 1)
 }
 
 // failingRules: the question that meets one is never allowed, others are.
-func failingRules(w *world, r *refusals) {
+func failingRules(w *attacksWorld, r *refusals) {
 	for _, resource := range []string{"loop", "numbers", "addresses", "panic", "failing", "conflict"} {
 		for range 5 {
 			began := time.Now()
@@ -140,7 +140,7 @@ func (r *refusals) allowed(name, raw string) {
 
 // slowPeers hold connections open with next to nothing. The others are served, and the slow ones
 // are refused when their time is over.
-func slowPeers(w *world, r *refusals) {
+func slowPeers(w *attacksWorld, r *refusals) {
 	const peers = 200
 	var group sync.WaitGroup
 	for i := range peers {
@@ -193,7 +193,7 @@ func (r *refusals) ended(name string, c net.Conn) {
 
 // silentPeers all connect at once and say nothing: a later client does not wait behind them. The
 // machine may do so once or twice.
-func silentPeers(w *world, r *refusals) {
+func silentPeers(w *attacksWorld, r *refusals) {
 	const peers, rounds, soon = 3000, 3, 500 * time.Millisecond
 	var silent []net.Conn
 	took := time.Hour
@@ -222,7 +222,7 @@ func silentPeers(w *world, r *refusals) {
 }
 
 // manyCredentials: thousands of wrong ones do not keep the right ones out.
-func manyCredentials(w *world, r *refusals) {
+func manyCredentials(w *attacksWorld, r *refusals) {
 	const each = 1000
 	var attacks []attack
 	for i := range each {
@@ -235,7 +235,7 @@ func manyCredentials(w *world, r *refusals) {
 }
 
 // manyQuestions: cold ones about one account, all at once, and all answered.
-func manyQuestions(w *world, r *refusals) {
+func manyQuestions(w *attacksWorld, r *refusals) {
 	w.ours.make(201, "POST", "/groups", `{"name":"cold"}`) // a new revision: nothing is known of it
 	var attacks []attack
 	for i := range 2000 {
@@ -249,7 +249,7 @@ func manyQuestions(w *world, r *refusals) {
 var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
 // resident is the program's memory in KiB, 0 if the system does not tell.
-func (w *world) resident() int {
+func (w *attacksWorld) resident() int {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid)) // elsewhere there is none
 	if m := residentLine.FindSubmatch(status); m != nil {
 		n, _ := strconv.Atoi(string(m[1])) // only digits
@@ -259,7 +259,7 @@ func (w *world) resident() int {
 }
 
 // trees are refused by the check that a reload demands, with a reason on one line each.
-func trees(w *world, r *refusals) {
+func trees(w *attacksWorld, r *refusals) {
 	deadline := newDeadSite(w.t)
 	for name, rule := range forbiddenRules(deadline.URL) {
 		r.cases++

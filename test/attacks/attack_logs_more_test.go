@@ -12,7 +12,7 @@ import (
 )
 
 // badSettings: a program that can't start says so in one line, without the secrets of its settings.
-func badSettings(w *world, r *refusals) {
+func badSettings(w *attacksWorld, r *refusals) {
 	dir := w.t.TempDir()
 	key := base64.StdEncoding.EncodeToString([]byte(word(32)))
 	w.marks.add("another master key", key)
@@ -57,10 +57,10 @@ func (r *refusals) badSetting(name, dir string, args []string) {
 }
 
 // textLog: in the other format of the log a line is a line, too.
-func textLog(w *world, r *refusals) {
+func textLog(w *attacksWorld, r *refusals) {
 	dir := w.t.TempDir()
 	p := start(w.t, w.cmd.Path, "--data-dir", filepath.Join(dir, "data"), "--log-format", "text")
-	other := &refusals{w: &world{program: p, t: w.t, issuer: w.issuer, marks: w.marks, ours: w.ours, theirs: w.theirs, checker: w.checker}}
+	other := &refusals{w: &attacksWorld{program: p, t: w.t, issuer: w.issuer, marks: w.marks, ours: w.ours, theirs: w.theirs, checker: w.checker}}
 	for _, line := range hostileText() {
 		other.all(other.w.oneLine(line))
 	}

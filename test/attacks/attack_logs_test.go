@@ -28,7 +28,7 @@ const markedPassword = "pw-marked-0123456789"
 // logAttacks guarantees that a secret, sent in its place or anywhere else, is in no log line,
 // metric, health detail, error or start-up message. Each input makes one line. Every other class is
 // searched for the same at its end.
-func logAttacks(w *world, r *refusals) {
+func logAttacks(w *attacksWorld, r *refusals) {
 	w.marks.add("a password", markedPassword)
 	secrets := map[string]string{"token": w.ours.adminToken, "service's token": w.platform, "key": w.ours.keySecret, "foreign token": newIssuer(w.t).token(w.ours.admin, ""), "revoked key": unknownKey(w.ours.keySecret)}
 	for name, secret := range secrets {
@@ -62,7 +62,7 @@ func logAttacks(w *world, r *refusals) {
 
 // misplaced sends a secret in its place and in the places of clients' mistakes, also in the line of
 // the request or of a refusal.
-func (w *world) misplaced(name, secret string) (out []attack) {
+func (w *attacksWorld) misplaced(name, secret string) (out []attack) {
 	ours := w.ours
 	body := func(format string) string { return fmt.Sprintf(format, secret) }
 	for what, raw := range map[string]string{
@@ -92,7 +92,7 @@ func hostileText() []string {
 }
 
 // oneLine puts a text wherever a request has room, encoded and raw: the log is searched at the end.
-func (w *world) oneLine(line string) (out []attack) {
+func (w *attacksWorld) oneLine(line string) (out []attack) {
 	ours := w.ours
 	var escaped strings.Builder
 	for i := range len(line) {

@@ -8,7 +8,7 @@ import (
 // pathAttacks: what two servers could read differently is refused on the decision endpoint and on
 // every enforced route; what names somebody else's place is denied in the words for a place that
 // does not exist.
-func pathAttacks(w *world, r *refusals) {
+func pathAttacks(w *attacksWorld, r *refusals) {
 	r.unjudged("paths that are read in two ways", func() {
 		for _, piece := range pathPieces() {
 			for _, path := range w.ours.around(piece) {
@@ -41,7 +41,7 @@ func pathAttacks(w *world, r *refusals) {
 }
 
 // question is an authorization check about the admin, who may do everything.
-func (w *world) question(target string, lines ...string) string {
+func (w *attacksWorld) question(target string, lines ...string) string {
 	return request("POST", target, "", append([]string{
 		bearer(w.checker), "X-User-ID: " + w.ours.admin, "X-Account-ID: " + w.ours.account, "X-Action: project:instance:read",
 	}, lines...)...)
@@ -183,7 +183,7 @@ func (t *tenant) enforced(piece string) []string {
 
 // foreignPlaces: the path, the header or both name somebody else's account or project, or one that
 // is not there: 200, denied, in the same words.
-func foreignPlaces(w *world, r *refusals) {
+func foreignPlaces(w *attacksWorld, r *refusals) {
 	ours, theirs := w.ours, w.theirs
 	for _, form := range []string{
 		"accounts/ACCOUNT/x", "accounts/ACCOUNT/projects/PROJECT/x", "api/v1/accounts/ACCOUNT/x", "api/v1/accounts/ACCOUNT/projects/PROJECT/x", "projects/PROJECT/x", "api/v1/projects/PROJECT",

@@ -6,7 +6,7 @@ import (
 )
 
 // lastAdmin: theirs is an account with one admin, who can't be taken away by any way.
-func lastAdmin(w *world, r *refusals) {
+func lastAdmin(w *attacksWorld, r *refusals) {
 	t := w.theirs
 	own := bearer(t.adminToken)
 	uuid := text(w.must(w.t, 200, "GET", "/api/v1/users?email="+t.adminEmail, w.sync, "")["users"].([]any)[0], "id")
@@ -23,7 +23,7 @@ func lastAdmin(w *world, r *refusals) {
 }
 
 // absentGrants: what nobody holds can't be revoked, and is not granted by that.
-func absentGrants(w *world, r *refusals) {
+func absentGrants(w *attacksWorld, r *refusals) {
 	t := w.ours
 	for _, role := range []string{"account_admin", "account_reader", "team_member", t.role, "role-absent-v1", w.theirs.role} {
 		for _, who := range []string{t.bob, w.theirs.bob, "user-absent-v1", t.group} {
@@ -41,7 +41,7 @@ func absentGrants(w *world, r *refusals) {
 }
 
 // adminsAtOnce: two admins take each other away at once, by every way: one is left.
-func adminsAtOnce(w *world, r *refusals) {
+func adminsAtOnce(w *attacksWorld, r *refusals) {
 	for round := range 9 {
 		tag := fmt.Sprintf("duel%d", round)
 		account, ids := "acct-"+tag+"-v1", []string{"user-" + tag + "a-v1", "user-" + tag + "b-v1"}
@@ -74,7 +74,7 @@ func adminsAtOnce(w *world, r *refusals) {
 }
 
 // invitationsAtOnce: one address, two accounts or two requests: one user, of one account.
-func invitationsAtOnce(w *world, r *refusals) {
+func invitationsAtOnce(w *attacksWorld, r *refusals) {
 	for round := range 8 {
 		email := fmt.Sprintf("once%d@elsewhere.example", round)
 		other, want := w.theirs, "200 409"
@@ -95,7 +95,7 @@ func invitationsAtOnce(w *world, r *refusals) {
 
 // sameNames guarantees that nothing is inherited by the name or id of something deleted or
 // different.
-func sameNames(w *world, r *refusals) {
+func sameNames(w *attacksWorld, r *refusals) {
 	t := w.ours
 	asked := func(user, action, project string) {
 		raw := strings.Replace(w.question("/api/v1/authorize/accounts/"+t.account+project), "X-User-ID: "+t.admin, "X-User-ID: "+user, 1)

@@ -11,7 +11,7 @@ import (
 // roleAttacks: nobody grants more than they have, by any way and at any place; an account keeps an
 // admin; what was not given can't be taken; of two at once one wins; a name that comes again
 // brings nothing along.
-func roleAttacks(w *world, r *refusals) {
+func roleAttacks(w *attacksWorld, r *refusals) {
 	p := newPromoter(w)
 	r.unchanged("promotion", func() {
 		p.grants(r)
@@ -29,7 +29,7 @@ func roleAttacks(w *world, r *refusals) {
 
 // promoter is a member who may handle roles and groups, and little else.
 type promoter struct {
-	w         *world
+	w         *attacksWorld
 	id, token string
 	uuid      string
 	role      string // what it holds
@@ -40,7 +40,7 @@ type promoter struct {
 
 const promoterPermissions = `"account:role:create","account:role:update","account:role:read","account:role:delete","account:role_assignment:update","account:role_assignment:delete","account:group:create","account:group:update","account:group:read","account:user:invite","account:user:update","account:user:delete","account:user:read"`
 
-func newPromoter(w *world) *promoter {
+func newPromoter(w *attacksWorld) *promoter {
 	t := w.ours
 	p := &promoter{w: w, id: "user-oursmallory-v1"}
 	p.uuid, p.token = t.newUser(p.id, "mallory@ours.example"), w.user(p.id)

@@ -8,7 +8,7 @@ import (
 )
 
 // pageTokens: one of another account, of another list or filter, forged, cut or huge is 400.
-func pageTokens(w *world, r *refusals, list []operation) {
+func pageTokens(w *attacksWorld, r *refusals, list []operation) {
 	lists := slices.DeleteFunc(slices.Clone(list), func(o operation) bool { return !slices.Contains(o.queries, "page_token") })
 	if len(lists) < 5 {
 		r.fault("only %d lists have page tokens", len(lists))
@@ -79,13 +79,13 @@ func (g granting) of(t *tenant) granting {
 }
 
 // nextPage is the token that the first page gives.
-func (w *world) nextPage(g granting, token string) string {
+func (w *attacksWorld) nextPage(g granting, token string) string {
 	page := w.must(w.t, 200, g.method, g.target(), token, "", "X-Account-ID: "+g.header["X-Account-ID"])
 	return text(page, "next_page_token")
 }
 
 // idempotencyKeys: the key of another caller, path or body gives nobody the first answer.
-func idempotencyKeys(w *world, r *refusals) {
+func idempotencyKeys(w *attacksWorld, r *refusals) {
 	key := "Idempotency-Key: shared-" + word(8)
 	body := `{"name":"once"}`
 	made := w.ours.make(201, "POST", "/groups", body, key)
@@ -116,7 +116,7 @@ func idempotencyKeys(w *world, r *refusals) {
 }
 
 // twoNames are requests whose parts name different things.
-func twoNames(w *world, r *refusals) {
+func twoNames(w *attacksWorld, r *refusals) {
 	ours, theirs := w.ours, w.theirs
 	admin := bearer(ours.adminToken)
 	for _, other := range []string{ours.other, theirs.project, "proj-absent-v1"} {

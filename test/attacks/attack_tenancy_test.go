@@ -9,7 +9,7 @@ import (
 
 // tenancyAttacks are every endpoint of the document × each of its ids × the id's owners. Somebody
 // else's id is answered like an unknown one, and nothing changes.
-func tenancyAttacks(w *world, r *refusals) {
+func tenancyAttacks(w *attacksWorld, r *refusals) {
 	list := operations(w)
 	for _, o := range list {
 		if o.public || o.private || o.door() {
@@ -36,7 +36,7 @@ func tenancyAttacks(w *world, r *refusals) {
 }
 
 // callers are an admin, a member without a role, an admin's key, and a service that may only ask.
-func (w *world) callers() map[string]string {
+func (w *attacksWorld) callers() map[string]string {
 	return map[string]string{"admin": w.ours.adminToken, "member": w.ours.bobToken, "key": w.ours.keySecret, "service": w.checker}
 }
 
@@ -92,7 +92,7 @@ func (r *refusals) slots(o operation) []slot {
 }
 
 // values are ids of a kind by whose they are; "absent" is what the others are held against.
-func (w *world) values(kind, who string) map[string]string {
+func (w *attacksWorld) values(kind, who string) map[string]string {
 	ours, theirs := w.ours, w.theirs
 	of := map[string]map[string]string{
 		"account":       {"theirs": theirs.account, "absent": "acct-absent-v1"},

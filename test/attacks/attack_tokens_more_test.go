@@ -8,7 +8,7 @@ import (
 
 // twice are payloads with a claim twice, for two readers to take different ones, and payloads other
 // than an object.
-func (w *world) twice() []namedToken {
+func (w *attacksWorld) twice() []namedToken {
 	var out []namedToken
 	good := w.good(same)
 	for _, member := range []string{`"sub":"user-oursadmin-v1"`, `"sub":"service-x"`, `"iss":"other"`, `"aud":"gateway"`, `"exp":1`, `"exp":9999999999`, `"scope":"platform:admin","scope":"x"`, `"x":1,"x":1`, `"x":{"a":1,"a":2}`, `"x":[{"a":1,"a":2}]`, `"sub":"user-theirsadmin-v1"`, `"x":"\ud800"`} {
@@ -21,7 +21,7 @@ func (w *world) twice() []namedToken {
 }
 
 // forms are good tokens with their text changed: each has one spelling.
-func (w *world) forms() []namedToken {
+func (w *attacksWorld) forms() []namedToken {
 	good := w.issuer.sign(w.issuer.header(), w.good(same))
 	parts := strings.Split(good, ".")
 	out := []namedToken{
@@ -89,7 +89,7 @@ func trailingBits(text string) string {
 }
 
 // subjects are of nobody.
-func (w *world) subjects() []namedToken {
+func (w *attacksWorld) subjects() []namedToken {
 	var out []namedToken
 	for _, value := range []string{
 		"", `null`, `""`, `" "`, `1`, `true`, `[]`, `["` + w.ours.admin + `"]`, `{"$ne":null}`, `{"$gt":""}`, `"user-nobody-v1"`, `"` + strings.ToUpper(w.ours.admin) + `"`, `"` + w.ours.admin + ` "`, `" ` + w.ours.admin + `"`, `"` + w.ours.admin + `\u0000"`, `"` + w.ours.admin + `\n"`, `"` + w.ours.admin + `\u200b"`,
@@ -105,7 +105,7 @@ func (w *world) subjects() []namedToken {
 }
 
 // services: a service has the scopes of its token in one spelling, and a user has none.
-func services(w *world, r *refusals) {
+func services(w *attacksWorld, r *refusals) {
 	create := func(name, token string) {
 		r.refuse("scope "+name, request("POST", "/api/v1/accounts", `{"id":"acct-new-v1","name":"n","admin":{"email":"n@n.example"}}`, bearer(token)), 403)
 	}
@@ -131,7 +131,7 @@ func services(w *world, r *refusals) {
 }
 
 // lifecycle: a token lives on, its user doesn't.
-func lifecycle(w *world, r *refusals) {
+func lifecycle(w *attacksWorld, r *refusals) {
 	for name, end := range map[string]func(id, uuid string){
 		"suspended": func(_, uuid string) {
 			w.must(w.t, 200, "PUT", "/api/v1/users/"+uuid, w.ours.adminToken, `{"status":"SUSPENDED"}`, "X-Account-ID: "+w.ours.account)

@@ -18,7 +18,7 @@ import (
 
 // tokenAttacks guarantees one and the same 401 for any fault of a token. Nobody judges its bearer's
 // rights.
-func tokenAttacks(w *world, r *refusals) {
+func tokenAttacks(w *attacksWorld, r *refusals) {
 	var tokens []namedToken
 	for _, more := range [][]namedToken{w.algorithms(), w.headerMembers(), w.times(), w.names(), w.twice(), w.forms(), w.subjects()} {
 		tokens = append(tokens, more...)
@@ -49,7 +49,7 @@ func tokenAttacks(w *world, r *refusals) {
 type namedToken struct{ name, text string }
 
 // good are the claims of a token that would be accepted, as text with a change.
-func (w *world) good(change func(map[string]any)) string {
+func (w *attacksWorld) good(change func(map[string]any)) string {
 	claims := claimsOf(w.ours.admin)
 	change(claims)
 	return encoded(claims)
@@ -59,7 +59,7 @@ func same(map[string]any) {}
 
 // algorithms are those without a signature, those with a public value as their secret, and those
 // nobody agreed on.
-func (w *world) algorithms() []namedToken {
+func (w *attacksWorld) algorithms() []namedToken {
 	payload := w.good(same)
 	public, _ := x509.MarshalPKIXPublicKey(w.issuer.key.Public()) // an Ed25519 key always has a form
 	secrets := map[string][]byte{
@@ -86,7 +86,7 @@ func (w *world) algorithms() []namedToken {
 }
 
 // ecdsaToken is signed with a key that nobody published.
-func (w *world) ecdsaToken(payload string) string {
+func (w *attacksWorld) ecdsaToken(payload string) string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		w.t.Fatal(err)
@@ -102,7 +102,7 @@ func (w *world) ecdsaToken(payload string) string {
 
 // headerMembers name keys of the sender's own, change what is signed, or say the token is not a
 // credential.
-func (w *world) headerMembers() []namedToken {
+func (w *attacksWorld) headerMembers() []namedToken {
 	var out []namedToken
 	with := func(name, member string) {
 		out = append(out, namedToken{name, w.issuer.sign(strings.TrimSuffix(w.issuer.header(), "}")+","+member+"}", w.good(same))})
@@ -128,7 +128,7 @@ func (w *world) headerMembers() []namedToken {
 }
 
 // raw is a payload in which one claim has this JSON text; "" takes it out.
-func (w *world) raw(claim, value string) string {
+func (w *attacksWorld) raw(claim, value string) string {
 	claims := map[string]json.RawMessage{}
 	_ = json.Unmarshal([]byte(w.good(same)), &claims) // it was just written
 	if delete(claims, claim); value != "" {
@@ -138,7 +138,7 @@ func (w *world) raw(claim, value string) string {
 }
 
 // times are expiries that never come, and tokens of another time.
-func (w *world) times() []namedToken {
+func (w *attacksWorld) times() []namedToken {
 	var out []namedToken
 	now := claimsOf("")["iat"].(int64)
 	odd := []string{`null`, `"never"`, fmt.Sprintf(`"%d"`, now+3600), `true`, `[]`, `{}`, fmt.Sprintf(`[%d]`, now+3600), `-1`, `-1e300`, `1e300`, `1e400`, `253402300800`, `9223372036854775807`, `9223372036854775808`, `18446744073709551616`, `1e19`, `-9223372036854775809`, `99999999999999999999999999`, `"Infinity"`, `{"$gt":0}`}
@@ -155,7 +155,7 @@ func (w *world) times() []namedToken {
 }
 
 // names are issuers and audiences that are somebody else's.
-func (w *world) names() []namedToken {
+func (w *attacksWorld) names() []namedToken {
 	var out []namedToken
 	for claim, own := range map[string]string{"iss": issuerName, "aud": audienceName} {
 		values := []string{

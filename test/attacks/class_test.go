@@ -14,7 +14,7 @@ type class struct {
 	floor int
 	// args are the flags of its program beside those of every one.
 	args func(t testing.TB) []string
-	run  func(w *world, r *refusals)
+	run  func(w *attacksWorld, r *refusals)
 }
 
 // classes are all of them; a mutant names the one that must find it out.
@@ -61,7 +61,7 @@ func (c class) against(t testing.TB, binary string) *refusals {
 	return r
 }
 
-func (c class) world(t testing.TB, binary string) *world {
+func (c class) world(t testing.TB, binary string) *attacksWorld {
 	t.Helper()
 	var args []string
 	if c.args != nil {

@@ -37,7 +37,7 @@ type property struct {
 type document struct{ root map[string]any }
 
 // operations are all that the document has, by path and method.
-func operations(w *world) []operation {
+func operations(w *attacksWorld) []operation {
 	raw, err := apidoc.Document()
 	if err != nil {
 		w.t.Fatal(err)

@@ -28,7 +28,7 @@ var bodies = map[string]string{
 }
 
 // granted is such a request; false is an operation without a listed grant.
-func (w *world) granted(o operation) (granting, bool) {
+func (w *attacksWorld) granted(o operation) (granting, bool) {
 	t := w.ours
 	g := granting{
 		operation: o, token: t.adminToken, success: []int{200, 201}, query: map[string]string{}, header: map[string]string{"X-Account-ID": t.account},
@@ -137,7 +137,7 @@ func (g granting) rawBody(token, body string, lines ...string) string {
 
 // granted sends every request as it is, to show that an attack is refused for its one fault. Reads
 // and creations come first, deletions last, the inner before the outer.
-func granted(w *world, r *refusals, list []operation) {
+func granted(w *attacksWorld, r *refusals, list []operation) {
 	order := func(o operation) int {
 		if o.method != "DELETE" {
 			return strings.Count(o.path, "/") - 100

@@ -13,7 +13,7 @@ const maxTold = 25
 
 // refusals count the cases of a class and keep what went wrong.
 type refusals struct {
-	w *world
+	w *attacksWorld
 
 	mu    sync.Mutex
 	cases int

@@ -9,7 +9,7 @@ import (
 
 // tenant is an account with one of everything that has an id.
 type tenant struct {
-	w                         *world
+	w                         *attacksWorld
 	account, project, other   string // other is a second project
 	admin, adminToken         string
 	bob, bobToken, bobUUID    string // a member without a role
@@ -36,7 +36,7 @@ func word(n int) string {
 }
 
 // newTenant makes one through the API.
-func newTenant(w *world, tag string) *tenant {
+func newTenant(w *attacksWorld, tag string) *tenant {
 	t := &tenant{
 		w: w, tag: tag, account: "acct-" + tag + "-v1", project: "proj-" + tag + "-v1", other: "proj-" + tag + "2-v1",
 		admin: "user-" + tag + "admin-v1", bob: "user-" + tag + "bob-v1",
@@ -68,7 +68,7 @@ func (t *tenant) newUser(id, email string) string {
 }
 
 // idByEmail finds a user's external id.
-func (w *world) idByEmail(email string) string {
+func (w *attacksWorld) idByEmail(email string) string {
 	users, _ := w.must(w.t, 200, "GET", "/api/v1/users?email="+email, w.sync, "")["users"].([]any)
 	if len(users) != 1 {
 		w.t.Fatalf("%d users have the address %s", len(users), email)

@@ -126,7 +126,7 @@ func (p *program) must(t testing.TB, status int, method, target, token, body str
 }
 
 // told is a text that an answer must have.
-func (w *world) told(v any, path ...string) string {
+func (w *attacksWorld) told(v any, path ...string) string {
 	s := text(v, path...)
 	if s == "" {
 		w.t.Fatalf("no %v in %v", path, v)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// world is a program under attack with two accounts that have one of everything.
-type world struct {
+// attacksWorld is a program under attack with two accounts that have one of everything.
+type attacksWorld struct {
 	*program
 	t      testing.TB
 	issuer *issuer
@@ -25,9 +25,9 @@ type world struct {
 }
 
 // newWorld starts the program and fills it.
-func newWorld(t testing.TB, binary string, args ...string) *world {
+func newWorld(t testing.TB, binary string, args ...string) *attacksWorld {
 	t.Helper()
-	w := &world{t: t, issuer: newIssuer(t), marks: &marks{}}
+	w := &attacksWorld{t: t, issuer: newIssuer(t), marks: &marks{}}
 	dir := t.TempDir()
 	key := base64.StdEncoding.EncodeToString([]byte(word(32)))
 	w.marks.add("the master key", key)
@@ -55,13 +55,13 @@ func file(t testing.TB, dir, name, text string) string {
 }
 
 // user and service are marked tokens.
-func (w *world) user(subject string) string {
+func (w *attacksWorld) user(subject string) string {
 	token := w.issuer.token(subject, "")
 	w.marks.token("a user's token", token)
 	return token
 }
 
-func (w *world) service(scope string) string {
+func (w *attacksWorld) service(scope string) string {
 	token := w.issuer.token("service-attacks", scope)
 	w.marks.token("a service's token", token)
 	return token
@@ -71,7 +71,7 @@ func (w *world) service(scope string) string {
 var changing = regexp.MustCompile(`,?"last_used_at":"[^"]*"`)
 
 // state is all that can be read of both accounts, a line for each list.
-func (w *world) state() string {
+func (w *attacksWorld) state() string {
 	var b strings.Builder
 	for _, t := range []*tenant{w.ours, w.theirs} {
 		for _, target := range t.everything() {
@@ -83,7 +83,7 @@ func (w *world) state() string {
 }
 
 // read is one answer to the account's admin, or to the service that may read it.
-func (w *world) read(target string, t *tenant) string {
+func (w *attacksWorld) read(target string, t *tenant) string {
 	token := t.adminToken
 	if strings.HasPrefix(target, "/api/v1/users?") {
 		token = w.sync

@@ -103,7 +103,7 @@ func varied(t *testing.T, answers []answer) {
 const few = 40
 
 // notices wants a difference wherever the door has a fault.
-func (d door) notices(t *testing.T, w *world, questions []question, e3, calls []answer) {
+func (d door) notices(t *testing.T, w *doorsWorld, questions []question, e3, calls []answer) {
 	t.Helper()
 	all, wanted := d.of(questions, e3, calls)
 	for fault, change := range d.faults() {
@@ -122,17 +122,17 @@ func (d door) notices(t *testing.T, w *world, questions []question, e3, calls []
 }
 
 // faults are those that a door might have: it asks another question than it was asked.
-func (d door) faults() map[string]func(w *world, q *question) {
-	all := map[string]func(w *world, q *question){
-		"asks without the place": func(_ *world, q *question) { q.path = "x" },
-		"asks another action":    func(_ *world, q *question) { q.action = "project:instance:read" },
-		"forgets the caller":     func(w *world, q *question) { q.caller = w.callers[brokenToken] },
-		"adds to the path":       func(_ *world, q *question) { q.path += "/" },
+func (d door) faults() map[string]func(w *doorsWorld, q *question) {
+	all := map[string]func(w *doorsWorld, q *question){
+		"asks without the place": func(_ *doorsWorld, q *question) { q.path = "x" },
+		"asks another action":    func(_ *doorsWorld, q *question) { q.action = "project:instance:read" },
+		"forgets the caller":     func(w *doorsWorld, q *question) { q.caller = w.callers[brokenToken] },
+		"adds to the path":       func(_ *doorsWorld, q *question) { q.path += "/" },
 	}
 	if !d.call {
-		maps.Copy(all, map[string]func(w *world, q *question){
-			"asks as the caller's self":  func(_ *world, q *question) { q.subject = absentUser },
-			"asks about another account": func(_ *world, q *question) { q.account = absentAccount },
+		maps.Copy(all, map[string]func(w *doorsWorld, q *question){
+			"asks as the caller's self":  func(_ *doorsWorld, q *question) { q.subject = absentUser },
+			"asks about another account": func(_ *doorsWorld, q *question) { q.account = absentAccount },
 		})
 	}
 	return all

@@ -38,20 +38,20 @@ func (a told) answer(q question) answer {
 }
 
 // askForwardAuth asks as nginx does.
-func askForwardAuth(t *testing.T, w *world, q question) answer {
+func askForwardAuth(t *testing.T, w *doorsWorld, q question) answer {
 	status, header, raw := w.exchange(t, q.caller, "GET", "", "/forward-auth", "",
 		"X-Original-Method", method, "X-Original-URI", "/"+q.path, "X-Forwarded-Host", hostOf(q.action))
 	return told{status: status, body: raw, identity: header.Get}.answer(q)
 }
 
 // askVerify asks as Envoy does over HTTP.
-func askVerify(t *testing.T, w *world, q question) answer {
+func askVerify(t *testing.T, w *doorsWorld, q question) answer {
 	status, header, raw := w.exchange(t, q.caller, method, hostOf(q.action), "/verify/"+q.path, "")
 	return told{status: status, body: raw, identity: header.Get}.answer(q)
 }
 
 // askRoute asks in the words of AuthZEN. The account in question is a part of it.
-func askRoute(t *testing.T, w *world, q question) answer {
+func askRoute(t *testing.T, w *doorsWorld, q question) answer {
 	var d decision
 	call := map[string]any{"type": "route", "id": "/" + q.path, "properties": map[string]any{"host": hostOf(q.action)}}
 	body := q.evaluation()
@@ -64,7 +64,7 @@ func askRoute(t *testing.T, w *world, q question) answer {
 
 // askProxied makes the call itself, through the gateway. An account action on a path without an account
 // has it in a header.
-func askProxied(t *testing.T, w *world, q question) answer {
+func askProxied(t *testing.T, w *doorsWorld, q question) answer {
 	status, header, _ := w.exchange(t, q.caller, method, hostOf(q.action), "/"+q.path, "", "X-Account-ID", q.account)
 	a := told{status: status, identity: func(name string) string { return header.Get(arrived + name) }}.answer(q)
 	if at := header.Get(arrived + "Target"); status == 200 && at != "/"+q.path {
@@ -74,17 +74,17 @@ func askProxied(t *testing.T, w *world, q question) answer {
 }
 
 // askEnvoy asks as Envoy does over gRPC.
-func askEnvoy(t *testing.T, w *world, q question) answer {
+func askEnvoy(t *testing.T, w *doorsWorld, q question) answer {
 	return w.check(t, q, &auth.AttributeContext_HttpRequest{Host: hostOf(q.action)}, nil)
 }
 
 // askEnvoyNamed is askEnvoy with the action in Envoy's configuration, without a row for the host.
-func askEnvoyNamed(t *testing.T, w *world, q question) answer {
+func askEnvoyNamed(t *testing.T, w *doorsWorld, q question) answer {
 	return w.check(t, q, &auth.AttributeContext_HttpRequest{Host: "other.example"}, map[string]string{"action": q.action})
 }
 
 // ask asks as Envoy does; nil is an error. A question that was not decided in time is asked again.
-func (w *world) ask(t *testing.T, call *auth.AttributeContext_HttpRequest, extensions map[string]string) (got *auth.CheckResponse) {
+func (w *doorsWorld) ask(t *testing.T, call *auth.AttributeContext_HttpRequest, extensions map[string]string) (got *auth.CheckResponse) {
 	request := &auth.CheckRequest{Attributes: &auth.AttributeContext{
 		ContextExtensions: extensions, Request: &auth.AttributeContext_Request{Http: call},
 	}}
@@ -102,7 +102,7 @@ func (w *world) ask(t *testing.T, call *auth.AttributeContext_HttpRequest, exten
 }
 
 // check asks about the question's call.
-func (w *world) check(t *testing.T, q question, call *auth.AttributeContext_HttpRequest, extensions map[string]string) answer {
+func (w *doorsWorld) check(t *testing.T, q question, call *auth.AttributeContext_HttpRequest, extensions map[string]string) answer {
 	call.Method, call.Path, call.Headers = method, "/"+q.path, map[string]string{}
 	if q.caller.token != "" {
 		call.Headers["authorization"] = "Bearer " + q.caller.token

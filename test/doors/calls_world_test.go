@@ -101,7 +101,7 @@ func newEnvoys(t *testing.T, g *harness.Gateway, of *servers.Authority) (all []a
 }
 
 // envoy is the next replica's.
-func (w *world) envoy() auth.AuthorizationClient {
+func (w *doorsWorld) envoy() auth.AuthorizationClient {
 	return w.envoys[w.asked.Add(1)%uint64(len(w.envoys))]
 }
 
@@ -131,7 +131,7 @@ func (q question) through() string {
 
 // ofCalls returns E3's answers to the questions as calls. E3 takes no account action on a project. Its answer about the
 // account counts, if the project is an active one of it.
-func (w *world) ofCalls(t *testing.T, questions []question, e3 []answer) []answer {
+func (w *doorsWorld) ofCalls(t *testing.T, questions []question, e3 []answer) []answer {
 	out := slices.Clone(e3)
 	var some []question
 	var at []int

@@ -23,7 +23,7 @@ func (q question) isSent() bool { return q.hasToken() && !q.caller.unknown }
 func asE3(_ question, e3 answer) answer { return e3 }
 
 // client returns a Go client with the caller's credential.
-func (w *world) client(t *testing.T, by caller) *client.Client {
+func (w *doorsWorld) client(t *testing.T, by caller) *client.Client {
 	c, err := client.New(client.Options{URL: w.URL, Token: client.StaticToken(by.token), Timeout: time.Minute, Transport: http.DefaultTransport})
 	if err != nil {
 		t.Error(err)
@@ -63,8 +63,8 @@ func clientAnswer(t *testing.T, q question, d client.Decision, err error) answer
 }
 
 // asking makes a door of a method of the Go client. A question that was not decided in time is asked again.
-func asking(one func(ctx context.Context, c *client.Client, q question) (client.Decision, error)) func(t *testing.T, w *world, q question) answer {
-	return func(t *testing.T, w *world, q question) answer {
+func asking(one func(ctx context.Context, c *client.Client, q question) (client.Decision, error)) func(t *testing.T, w *doorsWorld, q question) answer {
+	return func(t *testing.T, w *doorsWorld, q question) answer {
 		c := w.client(t, q.caller)
 		var d client.Decision
 		var err error
@@ -86,7 +86,7 @@ func clientEvaluate(ctx context.Context, c *client.Client, q question) (client.D
 }
 
 // askClientBatches asks the questions of each caller together, by the Go client.
-func askClientBatches(t *testing.T, w *world, questions []question) []answer {
+func askClientBatches(t *testing.T, w *doorsWorld, questions []question) []answer {
 	return batches(questions, func(by caller, some []question) []answer {
 		var all []client.Evaluation
 		for _, q := range some {

@@ -21,7 +21,7 @@ func (q question) isCommand() bool { return q.isSent() && !strings.HasPrefix(q.p
 var answers = regexp.MustCompile(`the gateway answers ([0-9]+): (.*)`)
 
 // askCommand is `portcullis check`. A question that was not decided in time is asked again.
-func askCommand(t *testing.T, w *world, q question) answer {
+func askCommand(t *testing.T, w *doorsWorld, q question) answer {
 	var o harness.Outcome
 	for range 20 {
 		o = harness.Command(t, nil, "check", "--url", w.URL, "--token", q.caller.token, "--user", q.subject, "--account", q.account, "--action", q.action, "--", q.path)

@@ -30,13 +30,13 @@ func TestDoorsKeepTheirDefences(t *testing.T) {
 }
 
 // faults are what the doors do that no door may do.
-func (w *world) faults(t *testing.T) []string {
+func (w *doorsWorld) faults(t *testing.T) []string {
 	t.Helper()
 	return slices.Concat(w.trusted(t), w.vouched(t), w.pages(t))
 }
 
 // trusted: each door of calls gives the service, or has the proxy remove, every name that it trusts.
-func (w *world) trusted(t *testing.T) (faults []string) {
+func (w *doorsWorld) trusted(t *testing.T) (faults []string) {
 	t.Helper()
 	nobody := w.callers[nobodyAt] // whose identity headers are empty
 	_, header, _ := w.exchange(t, nobody, "GET", "", "/forward-auth", "", "X-Original-Method", "GET", "X-Original-URI", "/.well-known/authzen-configuration")
@@ -80,7 +80,7 @@ func (w *world) trusted(t *testing.T) (faults []string) {
 }
 
 // vouched: an assertion is for the service that Envoy's configuration names, and there is none for another.
-func (w *world) vouched(t *testing.T) (faults []string) {
+func (w *doorsWorld) vouched(t *testing.T) (faults []string) {
 	t.Helper()
 	admin := w.admin()
 	call := &auth.AttributeContext_HttpRequest{Method: "GET", Path: "/accounts/" + accountOf(admin.user) + "/roles", Headers: map[string]string{"authorization": "Bearer " + admin.token}}
@@ -129,7 +129,7 @@ func audienceOf(token string) string {
 }
 
 // pages: a page's token is good for the search that it came from, and for its caller.
-func (w *world) pages(t *testing.T) (faults []string) {
+func (w *doorsWorld) pages(t *testing.T) (faults []string) {
 	t.Helper()
 	service, admin := w.callers[0], w.admin()
 	search := func(by caller, account, token string) (status int, next string) {
@@ -167,6 +167,6 @@ func (w *world) pages(t *testing.T) (faults []string) {
 }
 
 // admin is the first one.
-func (w *world) admin() caller {
+func (w *doorsWorld) admin() caller {
 	return w.callers[slices.IndexFunc(w.callers, func(c caller) bool { return c.name == "an admin" })]
 }

@@ -17,7 +17,7 @@ import (
 // door asks questions in one way. Its answers are in their order.
 type door struct {
 	name string
-	ask  func(t *testing.T, w *world, questions []question) []answer
+	ask  func(t *testing.T, w *doorsWorld, questions []question) []answer
 	// takes chooses the door's questions, says turns E3's answer into the door's. Without them it takes all, and says
 	// the same.
 	takes func(q question) bool
@@ -51,8 +51,8 @@ func doors() []door {
 const workers = 8
 
 // each makes a door of one that answers one question.
-func each(one func(t *testing.T, w *world, q question) answer) func(t *testing.T, w *world, questions []question) []answer {
-	return func(t *testing.T, w *world, questions []question) []answer {
+func each(one func(t *testing.T, w *doorsWorld, q question) answer) func(t *testing.T, w *doorsWorld, questions []question) []answer {
+	return func(t *testing.T, w *doorsWorld, questions []question) []answer {
 		out := make([]answer, len(questions))
 		var all sync.WaitGroup
 		for worker := range workers {
@@ -68,13 +68,13 @@ func each(one func(t *testing.T, w *world, q question) answer) func(t *testing.T
 }
 
 // call asks at a raw target.
-func (w *world) call(t *testing.T, by caller, target, body string, headers ...string) (status int, raw []byte) {
+func (w *doorsWorld) call(t *testing.T, by caller, target, body string, headers ...string) (status int, raw []byte) {
 	status, _, raw = w.exchange(t, by, http.MethodPost, "", target, body, headers...)
 	return status, raw
 }
 
 // exchange makes a call by a raw target. A question that was not decided in time is asked again.
-func (w *world) exchange(t *testing.T, by caller, method, host, target, body string, headers ...string) (status int, header http.Header, raw []byte) {
+func (w *doorsWorld) exchange(t *testing.T, by caller, method, host, target, body string, headers ...string) (status int, header http.Header, raw []byte) {
 	for range 20 {
 		request, err := http.NewRequestWithContext(t.Context(), method, w.URL, strings.NewReader(body))
 		if err != nil {
@@ -116,7 +116,7 @@ func refusal(raw []byte) string {
 	return body.Error.Details[0]
 }
 
-func askE3(t *testing.T, w *world, q question) answer {
+func askE3(t *testing.T, w *doorsWorld, q question) answer {
 	status, raw := w.call(t, q.caller, "/api/v1/authorize/"+q.path, "", "X-User-ID", q.subject, "X-Account-ID", q.account, "X-Action", q.action)
 	switch status {
 	case 200:
@@ -165,7 +165,7 @@ func (d decision) answer() answer {
 	return answer{200, d.Decision, d.Context.Reason}
 }
 
-func (w *world) evaluate(t *testing.T, by caller, path string, body, into any) answer {
+func (w *doorsWorld) evaluate(t *testing.T, by caller, path string, body, into any) answer {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
@@ -184,7 +184,7 @@ func (w *world) evaluate(t *testing.T, by caller, path string, body, into any) a
 	return answer{status: status}
 }
 
-func askEvaluation(t *testing.T, w *world, q question) answer {
+func askEvaluation(t *testing.T, w *doorsWorld, q question) answer {
 	var d decision
 	if a := w.evaluate(t, q.caller, "/access/v1/evaluation", q.evaluation(), &d); a.status != 200 {
 		return a
@@ -223,7 +223,7 @@ func batches(questions []question, ask func(by caller, some []question) []answer
 }
 
 // askBatches asks the questions of each caller together.
-func askBatches(t *testing.T, w *world, questions []question) []answer {
+func askBatches(t *testing.T, w *doorsWorld, questions []question) []answer {
 	return batches(questions, func(by caller, some []question) []answer {
 		var batch []map[string]any
 		for _, q := range some {

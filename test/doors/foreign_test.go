@@ -39,7 +39,7 @@ type naming struct {
 // inquiry asks in one way, and returns all that is answered.
 type inquiry struct {
 	name string
-	ask  func(t *testing.T, w *world, a naming) string
+	ask  func(t *testing.T, w *doorsWorld, a naming) string
 }
 
 // ticket is an app that answers with all it sees of the subject and the account.
@@ -53,7 +53,7 @@ decision := {"decision": input.facts.status == "ACTIVE", "context": {"saw": [
 `
 
 // newToldWorld starts a gateway with three tenants; the third is suspended.
-func newToldWorld(t *testing.T) (*world, []*harness.Team) {
+func newToldWorld(t *testing.T) (*doorsWorld, []*harness.Team) {
 	t.Helper()
 	dir := policies(t)
 	if err := os.MkdirAll(filepath.Join(dir, "apps", "ticket"), 0o700); err != nil {
@@ -67,7 +67,7 @@ func newToldWorld(t *testing.T) (*world, []*harness.Team) {
 			harness.Call(t, "PATCH", team.Path(""), team.Platform, `{"status":"SUSPENDED"}`)
 		}
 	}
-	return &world{Gateway: teams[0].Gateway, envoys: envoys}, teams
+	return &doorsWorld{Gateway: teams[0].Gateway, envoys: envoys}, teams
 }
 
 // strangers are the callers of a team, and who may ask about nobody.
@@ -142,12 +142,12 @@ func alike(answer string, named tenant) string {
 // inquiries are all ways to ask, with all places for an id.
 func inquiries() (all []inquiry) {
 	for name, form := range forms() {
-		for door, ask := range map[string]func(t *testing.T, w *world, q question) string{
+		for door, ask := range map[string]func(t *testing.T, w *doorsWorld, q question) string{
 			"E3": wholeE3("authorize"), "explain": wholeE3("explain"), "evaluation": wholeEvaluation, "batch": wholeBatch,
 			"forward-auth": wholeForwardAuth, "verify": wholeVerify, "ext_authz": wholeEnvoy,
 		} {
 			for _, action := range []string{"project:instance:read", "account:role:read"} {
-				all = append(all, inquiry{door + ", " + name + ", " + action, func(t *testing.T, w *world, a naming) string {
+				all = append(all, inquiry{door + ", " + name + ", " + action, func(t *testing.T, w *doorsWorld, a naming) string {
 					q := form(a)
 					q.caller, q.action = a.by, action
 					return ask(t, w, q)
@@ -157,7 +157,7 @@ func inquiries() (all []inquiry) {
 	}
 	for name, form := range entities() {
 		for _, path := range []string{"evaluation", "evaluations", "search/subject", "search/resource", "search/action"} {
-			all = append(all, inquiry{path + ", " + name, func(t *testing.T, w *world, a naming) string {
+			all = append(all, inquiry{path + ", " + name, func(t *testing.T, w *doorsWorld, a naming) string {
 				return w.whole(t, a.by, http.MethodPost, "", "/access/v1/"+path, bodyOf(path, form(a)), "Content-Type", "application/json")
 			}})
 		}
@@ -251,7 +251,7 @@ func bodyOf(path string, q map[string]any) string {
 }
 
 // whole makes a call and returns status, headers and body.
-func (w *world) whole(t *testing.T, by caller, method, host, target, body string, headers ...string) string {
+func (w *doorsWorld) whole(t *testing.T, by caller, method, host, target, body string, headers ...string) string {
 	status, header, raw := w.exchange(t, by, method, host, target, body, headers...)
 	var all strings.Builder
 	fmt.Fprintf(&all, "%d\n", status)
@@ -261,31 +261,31 @@ func (w *world) whole(t *testing.T, by caller, method, host, target, body string
 	return strings.ReplaceAll(all.String(), `"`, "") + string(raw)
 }
 
-func wholeE3(door string) func(t *testing.T, w *world, q question) string {
-	return func(t *testing.T, w *world, q question) string {
+func wholeE3(door string) func(t *testing.T, w *doorsWorld, q question) string {
+	return func(t *testing.T, w *doorsWorld, q question) string {
 		return w.whole(t, q.caller, http.MethodPost, "", "/api/v1/"+door+"/"+q.path, "", "X-User-ID", q.subject, "X-Account-ID", q.account, "X-Action", q.action)
 	}
 }
 
-func wholeEvaluation(t *testing.T, w *world, q question) string {
+func wholeEvaluation(t *testing.T, w *doorsWorld, q question) string {
 	body, _ := json.Marshal(q.evaluation())
 	return w.whole(t, q.caller, http.MethodPost, "", "/access/v1/evaluation", string(body), "Content-Type", "application/json")
 }
 
-func wholeBatch(t *testing.T, w *world, q question) string {
+func wholeBatch(t *testing.T, w *doorsWorld, q question) string {
 	body, _ := json.Marshal(map[string]any{"evaluations": []any{q.evaluation(), q.evaluation()}})
 	return w.whole(t, q.caller, http.MethodPost, "", "/access/v1/evaluations", string(body), "Content-Type", "application/json")
 }
 
-func wholeForwardAuth(t *testing.T, w *world, q question) string {
+func wholeForwardAuth(t *testing.T, w *doorsWorld, q question) string {
 	return w.whole(t, q.caller, "GET", "", "/forward-auth", "", "X-Original-Method", method, "X-Original-URI", "/"+q.path, "X-Forwarded-Host", hostOf(q.action))
 }
 
-func wholeVerify(t *testing.T, w *world, q question) string {
+func wholeVerify(t *testing.T, w *doorsWorld, q question) string {
 	return w.whole(t, q.caller, method, hostOf(q.action), "/verify/"+q.path, "")
 }
 
-func wholeEnvoy(t *testing.T, w *world, q question) string {
+func wholeEnvoy(t *testing.T, w *doorsWorld, q question) string {
 	call := &auth.AttributeContext_HttpRequest{Host: hostOf(q.action), Method: method, Path: "/" + q.path, Headers: map[string]string{}}
 	if q.caller.token != "" {
 		call.Headers["authorization"] = "Bearer " + q.caller.token

@@ -43,7 +43,7 @@ func accountOf(user string) string {
 }
 
 // questions makes a corpus: most questions are of users about their own account, and well-formed.
-func (w *world) questions(random *rand.Rand, n int) []question {
+func (w *doorsWorld) questions(random *rand.Rand, n int) []question {
 	all := make([]question, n)
 	for i := range all {
 		q := question{caller: w.callers[0], subject: pick(random, w.users...), account: pick(random, w.accounts...)}
@@ -69,7 +69,7 @@ func (w *world) questions(random *rand.Rand, n int) []question {
 }
 
 // path is a place, now and then one that two servers could read differently.
-func (w *world) path(random *rand.Rand, account string) string {
+func (w *doorsWorld) path(random *rand.Rand, account string) string {
 	var b strings.Builder
 	if random.IntN(4) == 0 {
 		b.WriteString("api/v1/")

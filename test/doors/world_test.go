@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// world is what the questions are about: accounts with users, projects, roles and groups in every state.
-type world struct {
+// doorsWorld is what the questions are about: accounts with users, projects, roles and groups in every state.
+type doorsWorld struct {
 	*harness.Gateway
 	// envoys are connections to each replica, which take turns; anybody is one without a certificate.
 	envoys                    []auth.AuthorizationClient
@@ -42,11 +42,11 @@ const (
 // The places of two callers.
 const nobodyAt, brokenToken = 2, 3
 
-func newWorld(t *testing.T, random *rand.Rand) *world {
+func newWorld(t *testing.T, random *rand.Rand) *doorsWorld {
 	t.Helper()
 	teams, envoys, anybody := startTeams(t, policies(t))
 	s := teams[0]
-	w := &world{
+	w := &doorsWorld{
 		Gateway: s.Gateway, envoys: envoys, anybody: anybody, own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
 		callers: []caller{
 			{name: "a service", token: s.Checker}, {name: "a service without the scope", token: s.Platform}, {name: "nobody", unknown: true}, {name: "a broken token", token: harness.OtherEnding(s.Checker), unknown: true},
@@ -74,7 +74,7 @@ func newWorld(t *testing.T, random *rand.Rand) *world {
 }
 
 // furnish gives an account projects, custom roles, a group and assignments at random.
-func (w *world) furnish(t *testing.T, s *harness.Team, random *rand.Rand) {
+func (w *doorsWorld) furnish(t *testing.T, s *harness.Team, random *rand.Rand) {
 	t.Helper()
 	own := []string{s.Project}
 	for i := range 2 {

@@ -73,7 +73,7 @@ func TestProxiesLetPassWhatIsAllowed(t *testing.T) {
 
 // behind is a service behind a proxy.
 type behind struct {
-	*world
+	*proxiesWorld
 	proxy   proxy
 	relay   *relay
 	address string

@@ -107,14 +107,14 @@ func (r *relay) leave(t *testing.T) {
 	r.CloseClientConnections()
 }
 
-// world is a gateway and a service.
-type world struct {
+// proxiesWorld is a gateway and a service.
+type proxiesWorld struct {
 	*harness.Team
 	service *service
 }
 
 // newWorld starts them. Bob reads widgets, Dan may do all with them, Carol nothing.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *proxiesWorld {
 	t.Helper()
 	policies := harness.CopyPolicies(t)
 	routes := filepath.Join(policies, "routes", "data.json")
@@ -131,7 +131,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	harness.WriteFile(t, routes, string(text))
-	w := &world{Team: harness.StartTeam(t, "--policy-dir", policies)}
+	w := &proxiesWorld{Team: harness.StartTeam(t, "--policy-dir", policies)}
 	w.Grant(t, "project_reader", w.Bob, w.Project)
 	w.Grant(t, "project_admin", w.Dan, w.Project)
 	w.service = newService(t)
@@ -159,7 +159,7 @@ type proxy struct {
 }
 
 // start runs the proxy between the service and the relay, and returns its address.
-func (p proxy) start(t *testing.T, w *world, to *relay) string {
+func (p proxy) start(t *testing.T, w *proxiesWorld, to *relay) string {
 	t.Helper()
 	dir, address := t.TempDir(), servers.Address(t)
 	if err := os.Chmod(dir, 0o755); err != nil { // workers run as another user, and read it
