@@ -37,7 +37,7 @@ type Source struct {
 	Revision string
 	// Bundle is the revision that the manifest of a bundle gives; empty for a tree that came in another way.
 	Bundle string
-	// Base is the revision of the tree that an overlay is laid over, Own that of the overlay alone; empty for a whole tree.
+	// Base is the revision of an overlay's base, Own that of the overlay alone; both are empty for a whole tree.
 	Base, Own string
 	// Warnings are of what an overlay replaces and its base has changed since.
 	Warnings []string

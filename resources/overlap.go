@@ -15,14 +15,14 @@ func (r *Route) Overlap(other *Route) (meets, better bool) {
 		if i >= len(a) || i >= len(b) {
 			return false, false
 		}
-		kind, others := segmentKind(a[i]), segmentKind(b[i])
-		if kind == 0 && others == 0 && a[i] != b[i] {
+		kind, theirKind := segmentKind(a[i]), segmentKind(b[i])
+		if kind == 0 && theirKind == 0 && a[i] != b[i] {
 			return false, false
 		}
-		if !decided && kind != others {
-			decided, better = true, others < kind
+		if !decided && kind != theirKind {
+			decided, better = true, theirKind < kind
 		}
-		if kind == 2 || others == 2 {
+		if kind == 2 || theirKind == 2 {
 			break
 		}
 	}

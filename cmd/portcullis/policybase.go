@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
-// acceptBase has the guards of the tree that was in force last judge the tree to start with, if the program brings another
-// base for it: an upgrade passes no reload that would ask them. Changes of the folder alone are not asked about at a start.
+// acceptBase has the guards of the last tree in force judge the tree to start with, if the program brings another base: no
+// reload asks them about an upgrade. Nobody asks them about changes of the folder at a start.
 func (a *app) acceptBase(ctx context.Context) error {
 	next, dir := a.policy.Source(), a.settings.Store.DataDir
 	if next.Base == "" {

@@ -30,7 +30,7 @@ func newPolicyBuild() *cobra.Command {
 				}
 			}
 			if revision == "" {
-				revision = strconv.FormatInt(time.Now().Unix(), 10) // so that a gateway knows which of two is the older one
+				revision = strconv.FormatInt(time.Now().Unix(), 10) // a gateway compares the revisions of bundles
 			}
 			raw, err := bundles.Build(folder, revision, key)
 			if err != nil {

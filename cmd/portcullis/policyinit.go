@@ -159,7 +159,7 @@ policy.json. After an upgrade that changes the part, "policy check" and the star
 	}
 }
 
-// edited returns the files that were written but for the manifest; the manifest where there are no others.
+// edited returns the names of the written files without the manifest, or the manifest alone if nothing else was written.
 func edited(files map[string][]byte, dir string) (names []string) {
 	for name := range files {
 		if name != overlay.ManifestFile || len(files) == 1 {

@@ -241,6 +241,7 @@ func (a *app) observe(r gateway.Record) {
 func (a *app) policyInForce(revision string) {
 	a.state.took()
 	a.metrics.PolicyInForce(revision)
+	a.metrics.PolicyCodes(a.policy.Codes())
 	a.metrics.Routes(a.policy.Routes())
 	if a.checks != nil {
 		a.metrics.Routes([]resources.Route{{Name: extauthz.Route}})

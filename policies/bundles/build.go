@@ -58,22 +58,22 @@ func put(data map[string]any, folder string, text []byte) error {
 	if err := dec.Decode(&members); err != nil {
 		return fmt.Errorf("isn't a JSON object: %w", err)
 	}
-	at := data
+	node := data
 	if folder != "" {
 		for part := range strings.SplitSeq(folder, "/") {
-			next, ok := at[part].(map[string]any)
+			next, ok := node[part].(map[string]any)
 			if !ok {
 				next = map[string]any{}
-				at[part] = next
+				node[part] = next
 			}
-			at = next
+			node = next
 		}
 	}
 	for name, value := range members {
-		if _, taken := at[name]; taken {
+		if _, taken := node[name]; taken {
 			return fmt.Errorf("another data.json already has %q", name)
 		}
-		at[name] = value
+		node[name] = value
 	}
 	return nil
 }

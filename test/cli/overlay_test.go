@@ -32,8 +32,8 @@ func lines(t *testing.T, dir string, names ...string) (n int) {
 	return n
 }
 
-// TestPolicyInitWritesAnOverlay guarantees that a new author keeps few files, which pass the gate over this program's tree, and
-// that nothing is overwritten.
+// TestPolicyInitWritesAnOverlay guarantees that a new author keeps few files. They pass the gate over this program's tree, and
+// nothing is overwritten.
 func TestPolicyInitWritesAnOverlay(t *testing.T) {
 	t.Parallel()
 	dir := ownPolicy(t)
@@ -50,8 +50,8 @@ func TestPolicyInitWritesAnOverlay(t *testing.T) {
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init", filepath.Join(dir, "policy.json")), "new folder")
 }
 
-// TestOverlayIsTestedAndCompared guarantees that the author's test fails with the rule, that a weakened base is refused by the
-// author's own file, and that `policy diff` says what the overlay changes.
+// TestOverlayIsTestedAndCompared guarantees that the author's test fails with the rule. A weakened base is refused by the
+// author's own file, and `policy diff` prints the overlay's changes.
 func TestOverlayIsTestedAndCompared(t *testing.T) {
 	t.Parallel()
 	dir := ownPolicy(t)
@@ -96,8 +96,7 @@ func TestPolicyReplace(t *testing.T) {
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "replace", "grants/team_member", t.TempDir()), "not an overlay")
 }
 
-// TestExportIsAPlainTree guarantees that OPA's own commands run on what `policy export` writes: they find as many tests, which
-// all pass.
+// TestExportIsAPlainTree guarantees that OPA's own commands run on an exported tree. They find as many tests, and all pass.
 func TestExportIsAPlainTree(t *testing.T) {
 	t.Parallel()
 	opa, err := filepath.Abs("../../.tools/bin/opa")
@@ -123,7 +122,7 @@ func TestExportIsAPlainTree(t *testing.T) {
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "base", out), "not empty")
 }
 
-// TestPolicyBuild guarantees that a bundle of an overlay is the overlay, signed or not, and that a change of it is found out.
+// TestPolicyBuild guarantees that a bundle of an overlay decides as the overlay does.
 func TestPolicyBuild(t *testing.T) {
 	t.Parallel()
 	dir, file := ownPolicy(t), filepath.Join(t.TempDir(), "policies.tar.gz")
@@ -142,8 +141,8 @@ deny contains "nobody new may delete" if {
 }
 `
 
-// TestANewBaseIsJudged guarantees that a start with another base than the last one asks the guards that were in force, ends with
-// their reasons where they refuse, and takes that base with --accept-base.
+// TestANewBaseIsJudged guarantees that a start with a new base asks the last guards. It ends with their reasons if they refuse,
+// and takes the base with --accept-base.
 func TestANewBaseIsJudged(t *testing.T) {
 	t.Parallel()
 	dir, data := ownPolicy(t), t.TempDir()
@@ -168,8 +167,8 @@ func TestANewBaseIsJudged(t *testing.T) {
 	// The program before had a base in which project admins only read.
 	kept.Base = "000000000000"
 	grants := string(kept.Files["base:grants/data.json"])
-	at := strings.Index(grants, `"project_admin"`)
-	kept.Files["base:grants/data.json"] = []byte(grants[:at] + strings.Replace(grants[at:], "project:*:*", "project:*:read", 1))
+	start := strings.Index(grants, `"project_admin"`)
+	kept.Files["base:grants/data.json"] = []byte(grants[:start] + strings.Replace(grants[start:], "project:*:*", "project:*:read", 1))
 	if raw, err = json.Marshal(kept); err != nil {
 		t.Fatal(err)
 	}

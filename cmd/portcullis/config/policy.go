@@ -26,7 +26,7 @@ type Policy struct {
 	BundleKey string
 	// BundleAllowOlder takes signed bundles that are older than the one in force.
 	BundleAllowOlder bool
-	// AcceptBase is the revision of a base that may be in force whatever the guards say; "" for none.
+	// AcceptBase is the revision of a base to start with although guards refuse it; "" for none.
 	AcceptBase string
 	// BundlePoll is the time between two looks at the bundle.
 	BundlePoll time.Duration
@@ -45,7 +45,7 @@ func (p *Policy) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.Bundle, "policy-bundle", "", "an OPA bundle, in place of the embedded tree: a `file or https URL`, which is asked again and again; the last good one is kept in the data folder")
 	f.StringVar(&p.BundleKey, "policy-bundle-key", "", "the `file` of the public key (PEM: RSA, ECDSA or a certificate) of the bundle's signature; an unsigned bundle is refused then")
 	f.BoolVar(&p.BundleAllowOlder, "policy-bundle-allow-older", false, "take a signed bundle that is older than the one in force, or that does not say whether it is")
-	f.StringVar(&p.AcceptBase, "accept-base", "", "the `revision` of a base of the policy that may be in force at this start, whatever the guards of the last one say")
+	f.StringVar(&p.AcceptBase, "accept-base", "", "start with this `revision` of the base of the policy, although the guards of the last tree refuse it")
 	DurationVar(f, &p.BundlePoll, "policy-bundle-poll", defaultBundlePoll, "how often the bundle is asked for; a fifth more or less each time")
 	f.StringVar(&p.ShadowDir, "shadow-policy-dir", "", "the `folder` of a candidate tree that judges the same questions beside the one in force, for metrics, the log and /status; it is watched and reloaded")
 	f.Float64Var(&p.ShadowSample, "shadow-sample", 1, "with --shadow-policy-dir: the `share` of questions that the candidate judges, from 0 to 1")

@@ -2,8 +2,10 @@ package observe
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -49,17 +51,25 @@ type decisionLabels struct {
 	code    string
 }
 
-// decisionCounters are the counters of all decisions. Each is found once: there is a decision for every question of a
-// batch.
+// maxCodes bounds the codes that are labels for as long as the process lives, over all trees that were in force.
+const maxCodes = 200
+
+// decisionCounters are the counters of all decisions. Those of the embedded tree's codes are looked up once: there is a decision
+// for every question of a batch.
 type decisionCounters struct {
 	vec *prometheus.CounterVec
 	by  map[decisionLabels]prometheus.Counter
+	// codes are those of trees in force beside the embedded one.
+	codes *atomic.Pointer[map[string]bool]
 }
 
 func newDecisions() decisionCounters {
-	d := decisionCounters{by: map[decisionLabels]prometheus.Counter{}, vec: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by the door at which they were asked for, and the code of their reason.",
-	}, []string{"door", "decision", "code"})}
+	d := decisionCounters{
+		by: map[decisionLabels]prometheus.Counter{}, codes: &atomic.Pointer[map[string]bool]{}, vec: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by the door at which they were asked for, and the code of their reason.",
+		}, []string{"door", "decision", "code"}),
+	}
+	d.codes.Store(&map[string]bool{})
 	for _, door := range doorNames() {
 		for allowed, codes := range map[bool][]string{true: allowCodes(), false: denyCodes()} {
 			for _, code := range append(codes, "", codeOther) {
@@ -70,12 +80,26 @@ func newDecisions() decisionCounters {
 	return d
 }
 
-// of returns the counter of decisions at a door. An unknown code is not used as a label.
-func (d decisionCounters) of(door string, allowed bool, code string) prometheus.Counter {
+// counter returns the counter of decisions at a door. A code that is not a constant of a tree in force is not a label.
+func (d decisionCounters) counter(door string, allowed bool, code string) prometheus.Counter {
 	if c := d.by[decisionLabels{door, allowed, code}]; c != nil {
 		return c
 	}
+	if (*d.codes.Load())[code] {
+		return d.vec.WithLabelValues(door, decisionWord(allowed), code)
+	}
 	return d.by[decisionLabels{door, allowed, codeOther}]
+}
+
+// PolicyCodes makes labels of the codes of a tree that is in force now, as long as there is room. One goroutine calls it.
+func (m *Metrics) PolicyCodes(codes []string) {
+	embedded, next := append(allowCodes(), denyCodes()...), maps.Clone(*m.decisions.codes.Load())
+	for _, code := range codes {
+		if len(embedded)+len(next) < maxCodes && !slices.Contains(embedded, code) {
+			next[code] = true
+		}
+	}
+	m.decisions.codes.Store(&next)
 }
 
 // doorOf returns the door of a route of the catalogue.
@@ -89,7 +113,7 @@ func doorOf(route string) string {
 // Decided counts a decision on one question of several. Candidates of a search do not count as answered questions.
 func (m *Metrics) Decided(route string, d *resources.Decision) {
 	if doorOf(route) == doorAuthZEN && !strings.Contains(route, "search") {
-		m.decisions.of(doorAuthZEN, d.Allowed, d.Code).Inc()
+		m.decisions.counter(doorAuthZEN, d.Allowed, d.Code).Inc()
 	}
 }
 
@@ -100,5 +124,5 @@ func (m *Metrics) decided(r *gateway.Record) prometheus.Counter {
 	if r.PolicyRevision == "" || door == doorAuthZEN {
 		return nil
 	}
-	return m.decisions.of(door, r.Allowed, r.Code)
+	return m.decisions.counter(door, r.Allowed, r.Code)
 }

@@ -26,8 +26,7 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	codes := []string{"needs_known_action"} // the engine's own
-	texts, _, _ := strings.Cut(string(rego), "\n}\n")
-	for _, found := range regexp.MustCompile(`(?m)^\t"([a-z_]+)": "`).FindAllStringSubmatch(texts, -1) {
+	for _, found := range regexp.MustCompile(`(?m)^reason_texts\["([a-z_]+)"\] := "`).FindAllStringSubmatch(string(rego), -1) {
 		codes = append(codes, found[1])
 	}
 	known := append(allowCodes(), denyCodes()...)
@@ -85,5 +84,29 @@ func TestStateOfTheStoreIsOneOfItsStates(t *testing.T) {
 			strings.Count(body, "portcullis_store_state{") != 4 || strings.Count(body, "\nportcullis_store_state{") != 4 {
 			t.Errorf("%s: %s", now, body)
 		}
+	}
+}
+
+// TestCodesOfATreeInForceAreLabels guarantees that an author's codes are counted by themselves, that there is a bound on them for
+// as long as the process lives, and that a code of no tree is not a label.
+func TestCodesOfATreeInForceAreLabels(t *testing.T) {
+	m := NewMetrics()
+	m.PolicyCodes([]string{"own_night", "no_role"})
+	var many []string
+	for i := range 2 * maxCodes {
+		many = append(many, fmt.Sprintf("own_%03d", i))
+	}
+	m.PolicyCodes(many)
+	for _, code := range append(many, "own_night", "invented", "no_role") {
+		m.Decided("authzen.evaluation", &resources.Decision{Code: code})
+	}
+	rec := httptest.NewRecorder()
+	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	labels := map[string]bool{}
+	for _, line := range regexp.MustCompile(`portcullis_decisions_total\{code="([^"]+)"`).FindAllStringSubmatch(rec.Body.String(), -1) {
+		labels[line[1]] = true
+	}
+	if !labels["own_night"] || labels["invented"] || len(labels) != maxCodes+2 { // with none and other
+		t.Errorf("%d labels", len(labels))
 	}
 }

@@ -1,0 +1,42 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+)
+
+// TestCodesAreTheTreesConstants guarantees that a tree's own codes are known, in both forms of reason_texts, and are bounded.
+func TestCodesAreTheTreesConstants(t *testing.T) {
+	codes := func(tree policytest.Tree) []string {
+		e, err := engine.New(t.Context(), tree, compile, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Codes()
+	}
+	embedded := policytest.Copy(t, policies.Tree())
+	shipped := codes(embedded)
+	if !slices.Contains(shipped, "no_role") || slices.Contains(shipped, "mine") || !slices.IsSorted(shipped) {
+		t.Errorf("%q", shipped)
+	}
+	own := codes(embedded.With("authz/mine.rego", "package authz\n\nreason_texts[\"mine\"] := \"x\"\n"))
+	if len(own) != len(shipped)+1 || !slices.Contains(own, "mine") {
+		t.Errorf("%q", own)
+	}
+	if whole := codes(policytest.Small(t).With("authz/mine.rego", "package authz\n\nreason_texts := {\"a\": \"x\", \"b\": \"y\"}\n")); !slices.Equal(whole, []string{"a", "b"}) {
+		t.Errorf("%q", whole)
+	}
+	var many strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&many, "reason_texts[\"c%03d\"] := \"x\"\n\n", i)
+	}
+	if all := codes(policytest.Small(t).With("authz/mine.rego", "package authz\n\n"+many.String())); len(all) != 200 {
+		t.Errorf("%d codes", len(all))
+	}
+}
