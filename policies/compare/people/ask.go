@@ -2,6 +2,7 @@ package people
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ import (
 type ask struct {
 	// Change is what a report says of it.
 	Change
-	grant   *resources.Grant
+	// soon says that a grant ends before any assignment that runs. Others end never, or after those that end at all.
+	soon    bool
 	routes  [2]*resources.Route // of both trees; nil where a tree has none
 	actions [2]resources.Action
 	// token, key and service say by whom: the user, an API key of theirs, a service that asks about them.
@@ -55,15 +57,15 @@ func (all *asks) sorted() (out []*ask) {
 
 // add adds what a row asks. One by nobody, or by a service that does not ask about a user, concerns no people.
 func (all *asks) add(r *compare.Row) {
-	by := &r.Asked.Principal
-	service := by.Kind == resources.PrincipalService && r.Entry == "decision"
+	caller := &r.Asked.Principal
+	service := caller.Kind == resources.PrincipalService && r.Entry == "decision"
 	if r.Caller != "self" && !service {
 		return
 	}
 	a := all.named(r)
 	a.service = a.service || service
-	a.token = a.token || !service && by.Credential == resources.CredentialToken
-	a.key = a.key || !service && by.Credential == resources.CredentialKey
+	a.token = a.token || !service && caller.Credential == resources.CredentialToken
+	a.key = a.key || !service && caller.Credential == resources.CredentialKey
 	for _, target := range r.Asked.Targets {
 		a.targets[target] = true
 		if target.ProjectID != "" && target.ProjectID != compare.AnyProject {
@@ -76,33 +78,35 @@ func (all *asks) add(r *compare.Row) {
 func (all *asks) named(r *compare.Row) *ask {
 	key := r.Entry + "\n" + r.Route
 	if r.Entry == "decision" || r.Route == resources.RouteNamed {
-		key += "\n" + r.Action // of another route it may have two names, one in each tree
+		key += "\n" + r.Action
 	}
-	grant := r.Asked.Grant
-	if grant != nil {
-		key += "\n" + strings.Join(grant.Permissions, ",") + "\n" + grant.Until.String()
+	a := &ask{Change: Change{Entry: r.Entry, Route: r.Route, Action: r.Action}, targets: map[resources.Target]bool{}}
+	if grant := r.Asked.Grant; grant != nil {
+		a.Grants, a.soon = grant.Permissions, grant.Until != 0 && grant.Until <= compare.Later
+		key += fmt.Sprint(a.soon, a.Grants)
 	}
-	a := all.byKey[key]
-	if a != nil {
-		return a
+	if same := all.byKey[key]; same != nil {
+		return same
 	}
-	a = &ask{Change: Change{Entry: r.Entry, Route: r.Route, Action: r.Action}, grant: grant, targets: map[resources.Target]bool{}}
-	switch parsed, err := resources.ParseAction(r.Action); {
-	case grant != nil:
-		a.Grants = grant.Permissions
-	case err == nil && (r.Entry == "decision" || r.Route == resources.RouteNamed):
+	parsed, _ := resources.ParseAction(r.Action) // a route's may be two, one in each tree
+	switch {
+	case r.Entry == "grantable":
+	case r.Entry == "decision":
+		a.pair(all.sets, "authorization.check")
+		a.actions = [2]resources.Action{parsed, parsed}
+	case r.Route == resources.RouteNamed:
 		row := &resources.Route{Name: r.Route, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
 		a.actions, a.routes = [2]resources.Action{parsed, parsed}, [2]*resources.Route{row, row}
 	default:
-		a.pair(all.sets)
+		a.pair(all.sets, r.Route)
 	}
 	all.byKey[key] = a
 	return a
 }
 
-// pair finds the rows of the route in both trees. A name of the form `old -> new` is of calls that another row takes now.
-func (a *ask) pair(sets [2]*engine.Set) {
-	names := strings.Split(a.Route, " -> ")
+// pair finds the rows of a route in both trees. A name of the form `old -> new` is of calls that another row takes now.
+func (a *ask) pair(sets [2]*engine.Set, route string) {
+	names := strings.Split(route, " -> ")
 	find := func(side int, matches func(*resources.Route) bool) {
 		for _, row := range sets[side].Routes() {
 			if a.routes[side] == nil && matches(&row) {
@@ -132,16 +136,16 @@ func (all *asks) everything() (rows []compare.Row) {
 		{Kind: resources.PrincipalService},
 	}
 	for _, set := range all.sets {
-		for _, by := range callers {
+		for _, caller := range callers {
 			for _, listed := range set.Actions() {
 				rows = append(rows, compare.Row{Entry: "decision", Action: listed.ID, Caller: "self", Asked: compare.Asked{
-					Principal: by, Targets: append(targets("{account}/{rest+}"), targets("{account}/{projectId}/{rest+}")...),
+					Principal: caller, Targets: append(targets("{account}/{rest+}"), targets("{account}/{projectId}/{rest+}")...),
 				}})
 			}
 			for _, row := range set.Routes() {
-				if !slices.Contains(row.Access, "public") && by.Kind == resources.PrincipalUser {
+				if !slices.Contains(row.Access, "public") && caller.Kind == resources.PrincipalUser {
 					rows = append(rows, compare.Row{Entry: "access", Route: row.Name, Action: row.Action, Caller: "self", Asked: compare.Asked{
-						Principal: by, Targets: targets(row.Path),
+						Principal: caller, Targets: targets(row.Path),
 					}})
 				}
 			}

@@ -59,15 +59,15 @@ func (c *census) add(p Person) error {
 	}
 	size := len(one.User) + len(one.Account)
 	var stands []int
-	for _, at := range p.places() {
-		number, fits := c.number(c.names.stand(&p, at, c.now))
+	for _, spot := range p.places() {
+		number, fits := c.number(c.names.stand(&p, spot, c.now))
 		if !fits {
 			c.omitted++
 			return nil
 		}
 		stands = append(stands, number)
-		if at.id != "" {
-			one.Places, one.stands, size = append(one.Places, at.id), append(one.stands, number), size+len(at.id)
+		if spot.id != "" {
+			one.Places, one.stands, size = append(one.Places, spot.id), append(one.stands, number), size+len(spot.id)
 		}
 	}
 	slices.Sort(stands)
@@ -92,8 +92,8 @@ func (c *census) add(p Person) error {
 // number returns the number of a stand; false where it is new and beyond a bound.
 func (c *census) number(s *stand) (number int, fits bool) {
 	key := s.key(c.names.rows)
-	number, known := c.numbers[key]
-	if !known {
+	number, seen := c.numbers[key]
+	if !seen {
 		size := 1 << 10
 		for _, h := range s.base.Facts.Subject.Assignments {
 			size += 256 + 32*len(h.Permissions)

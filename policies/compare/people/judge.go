@@ -82,9 +82,9 @@ func (j *judge) all(ctx context.Context, stands []*stand, atOnce int) ([][]*chan
 	for range atOnce {
 		wait.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(stands)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				found := j.stand(ctx, stands[i])
+				changes := j.stand(ctx, stands[i])
 				j.mutex.Lock()
-				for _, c := range found {
+				for _, c := range changes {
 					slices.Sort(c.By)
 					key := c.key()
 					if j.changes[key] == nil {
@@ -102,7 +102,7 @@ func (j *judge) all(ctx context.Context, stands []*stand, atOnce int) ([][]*chan
 
 // caller is by what a user is asked about.
 type caller struct {
-	by        string
+	name      string
 	principal resources.Principal
 }
 
@@ -129,10 +129,10 @@ func (a *ask) callers(s *stand) (out []caller) {
 
 // stand asks both trees everything about a stand, and returns the answers that differ, by their keys.
 func (j *judge) stand(ctx context.Context, s *stand) map[string]*change {
-	found := map[string]*change{}
+	changes := map[string]*change{}
 	for _, a := range j.asks {
 		targets := a.ordered()
-		for _, by := range a.callers(s) {
+		for _, caller := range a.callers(s) {
 			above := map[string]bool{} // the keys of what differs at the place itself, and so for every path below it
 			for _, row := range targets {
 				target, fits := s.target(row)
@@ -140,7 +140,7 @@ func (j *judge) stand(ctx context.Context, s *stand) map[string]*change {
 					continue
 				}
 				q := s.base
-				q.Principal, q.Target = by.principal, target
+				q.Principal, q.Target = caller.principal, target
 				c := &change{Change: a.Change, kind: j.ask(ctx, a, q)}
 				if c.kind == same {
 					continue
@@ -151,16 +151,16 @@ func (j *judge) stand(ctx context.Context, s *stand) map[string]*change {
 					continue
 				}
 				above[key] = above[key] || c.Path == ""
-				if key = c.key(); found[key] == nil {
-					found[key] = c
+				if key = c.key(); changes[key] == nil {
+					changes[key] = c
 				}
-				if c = found[key]; !slices.Contains(c.By, by.by) {
-					c.By = append(c.By, by.by)
+				if c = changes[key]; !slices.Contains(c.By, caller.name) {
+					c.By = append(c.By, caller.name)
 				}
 			}
 		}
 	}
-	return found
+	return changes
 }
 
 // ask has both trees judge one question, and says how their answers differ, or why there is none.
@@ -169,16 +169,16 @@ func (j *judge) ask(ctx context.Context, a *ask, q resources.Question) string {
 	var allowed [2]bool
 	for side, set := range j.sets {
 		entry := engine.EntryDecision
-		q.Action = a.actions[side]
+		q.Action, q.Route = a.actions[side], a.routes[side]
 		switch _, unlisted := set.Unlisted(q.Action); {
-		case a.grant != nil:
+		case a.Entry == "grantable":
 			entry, q.Target = engine.EntryGrantable, resources.TargetAt(q.Target.ProjectID, q.Target.Resource)
-			q.Grant = &resources.Grant{Permissions: a.grant.Permissions}
-			if end := a.grant.Until; end != 0 && end <= compare.Later {
-				q.Grant.Until = q.Now + 1 // before the end of each assignment that runs; others are never, or after it
+			q.Grant = &resources.Grant{Permissions: a.Grants}
+			if a.soon {
+				q.Grant.Until = q.Now + 1
 			}
 		case a.Entry == "access":
-			if entry, q.Route = engine.EntryAccess, a.routes[side]; q.Route == nil {
+			if entry = engine.EntryAccess; q.Route == nil {
 				continue // a tree without the route lets nobody in
 			}
 		case unlisted:

@@ -184,16 +184,62 @@ func TestAFailingRuleIsNotLookedAt(t *testing.T) {
 }
 
 // TestPlacesStandForOthers: who holds what is one set whatever the ids of the projects and resources, and in whatever order
-// it is stored; each change names the places at which it turns.
+// it is stored; each change names the places at which it turns. Kinds of resources count where a rule reads them.
 func TestPlacesStandForOthers(t *testing.T) {
-	r := compared(t, trees(t, ""), nil, 5,
-		holds("user-a-v1", held("project_reader", "proj-a-v1", ""), held("project_admin", "proj-b-v1", ""), held("disk_role", "proj-b-v1", "disks/x")),
-		holds("user-b-v1", held("disk_role", "proj-c-v1", "disks/a"), held("project_reader", "proj-z-v1", ""), held("project_admin", "proj-c-v1", "")),
-		holds("user-c-v1", held("disk_role", "proj-c-v1", "nets/a"), held("project_reader", "proj-z-v1", ""), held("project_admin", "proj-c-v1", "")))
-	if r.FactSets != 2 {
-		t.Errorf("%d sets", r.FactSets)
+	for rule, sets := range map[string]int{"": 1, `deny contains "x" if input.target.kind == "volcanos"`: 2} {
+		r := compared(t, trees(t, rule), nil, 5,
+			holds("user-a-v1", held("project_reader", "proj-a-v1", ""), held("project_admin", "proj-b-v1", ""), held("disk_role", "proj-b-v1", "disks/x")),
+			holds("user-b-v1", held("disk_role", "proj-c-v1", "disks/a"), held("project_reader", "proj-z-v1", ""), held("project_admin", "proj-c-v1", "")),
+			holds("user-c-v1", held("disk_role", "proj-c-v1", "nets/a"), held("project_reader", "proj-z-v1", ""), held("project_admin", "proj-c-v1", "")))
+		if r.FactSets != sets {
+			t.Errorf("%d sets, want %d: %s", r.FactSets, sets, rule)
+		}
+		want(t, r.Gain, "3 decision project:instance:create at project by service+token: user-a-v1[proj-a-v1] user-b-v1[proj-z-v1] user-c-v1[proj-z-v1]")
 	}
-	want(t, r.Gain, "3 decision project:instance:create at project by service+token: user-a-v1[proj-a-v1] user-b-v1[proj-z-v1] user-c-v1[proj-z-v1]")
+}
+
+// TestCustomRolesAreWhatTheyGrant: their ids count where a rule names one.
+func TestCustomRolesAreWhatTheyGrant(t *testing.T) {
+	custom := func(user, role string, permissions ...string) people.Person {
+		h := held(role, "proj-a-v1", "")
+		h.Custom, h.Permissions = true, permissions
+		return holds(user, h)
+	}
+	all := []people.Person{
+		custom("user-a-v1", "role-a-v1", "project:*:read", "project:*:list"), custom("user-b-v1", "role-b-v1", "project:*:list", "project:*:read"),
+		custom("user-c-v1", "role-c-v1", "project:*:list"),
+	}
+	const names = `deny contains "x" if input.subject.here[_].role == "role-b-v1"`
+	for rule, sets := range map[string]int{"": 2, names: 3} {
+		if r := compared(t, trees(t, rule), nil, 0, all...); r.FactSets != sets {
+			t.Errorf("%d sets, want %d: %s", r.FactSets, sets, rule)
+		}
+	}
+}
+
+// TestEveryRowIsAskedAbout, also one of a grant of many permissions, and one of calls that a proxy names.
+func TestEveryRowIsAskedAbout(t *testing.T) {
+	for gain, change := range map[string]func(*compare.Row){
+		"1 grantable  at project by token: user-a-v1[proj-a-v1]": func(r *compare.Row) {
+			r.Entry, r.Action = "grantable", ""
+			r.Asked.Grant = &resources.Grant{Permissions: []string{"project:disk:read", "project:instance:create", "project:instance:read", "project:network:read"}}
+		},
+		"1 access project:instance:create at project by token: user-a-v1[proj-a-v1]": func(r *compare.Row) {
+			r.Entry, r.Route = "access", resources.RouteNamed
+		},
+	} {
+		rows := turning()
+		for i := range rows {
+			change(&rows[i])
+		}
+		r, err := people.Compare(t.Context(), trees(t, ""), rows, nil, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Omission, error) {
+			return people.Facts{}, nil, add(reader("user-a-v1", "proj-a-v1"))
+		}, people.Options{Names: 1, Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, r.Gain, gain)
+	}
 }
 
 // TestARouteIsAskedAboutOnce, also where its action is another one in each tree and all routes are asked about.

@@ -18,36 +18,37 @@ type stand struct {
 }
 
 // stand returns the stand of a person at a place, with other names for ids that rules can't tell from others.
-func (n *names) stand(p *Person, at place, now resources.Time) *stand {
-	subject, target, state := p.Subject.Clone(), resources.TargetAt(n.mask(at.project, compare.AnyProject), at.resource), ""
-	if collection, _, nested := strings.Cut(at.resource, "/"); nested {
-		target = resources.TargetAt(target.ProjectID, n.mask(at.resource, collection+"/any-v0"))
+func (n *names) stand(p *Person, spot place, now resources.Time) *stand {
+	subject, target := p.Subject.Clone(), resources.TargetAt(n.mask(spot.project, compare.AnyProject), spot.resource)
+	if collection, _, nested := strings.Cut(spot.resource, "/"); nested {
+		target = resources.TargetAt(target.ProjectID, n.mask(spot.resource, collection+"/any-v0"))
 	}
-	if state = p.Projects[at.project]; at.project == compare.AnyProject {
+	state := p.Projects[spot.project]
+	if spot.project == compare.AnyProject {
 		state = resources.ProjectActive
 	}
 	subject.UserID, subject.UserUUID = n.mask(subject.UserID, compare.AnyUser), compare.AnyUUID
 	subject.AccountID = n.mask(subject.AccountID, compare.AnyAccount)
-	by := resources.Principal{
+	caller := resources.Principal{
 		Kind: resources.PrincipalUser, ID: subject.UserID, UUID: subject.UserUUID, AccountID: subject.AccountID, Credential: resources.CredentialToken,
 	}
 	subject.Assignments = nil
-	if at.stranger {
+	if spot.stranger {
 		subject.AccountID, subject.AccountExists, subject.AccountStatus, subject.Member = compare.OtherAccount, true, resources.StatusActive, false
 	} else {
-		subject.Assignments = n.held(p, &at, &target)
+		subject.Assignments = n.held(p, &spot, &target)
 	}
-	return &stand{at, p.Keys, resources.Question{
-		Principal: by, AccountID: subject.AccountID, Facts: resources.Facts{Subject: subject, ProjectState: state}, Target: target, Now: now,
+	return &stand{spot, p.Keys, resources.Question{
+		Principal: caller, AccountID: subject.AccountID, Facts: resources.Facts{Subject: subject, ProjectState: state}, Target: target, Now: now,
 	}}
 }
 
 // held returns the assignments that cover a place, at the target that stands for it; all of them where every id counts.
-func (n *names) held(p *Person, at *place, target *resources.Target) (out []resources.HeldRole) {
+func (n *names) held(p *Person, spot *place, target *resources.Target) (out []resources.HeldRole) {
 	for _, h := range p.Subject.Assignments {
 		switch {
 		case n.all || h.ProjectID == "" && h.ResourceID == "":
-		case h.ProjectID != at.project || h.ResourceID != "" && h.ResourceID != at.resource:
+		case h.ProjectID != spot.project || h.ResourceID != "" && h.ResourceID != spot.resource:
 			continue
 		case h.ResourceID == "":
 			h.ProjectID = target.ProjectID
@@ -67,8 +68,8 @@ func (n *names) held(p *Person, at *place, target *resources.Target) (out []reso
 func (s *stand) key(rows question.Rows) [sha256.Size]byte {
 	q := s.base
 	q.Grant = &resources.Grant{}
-	in := question.Of(&q)
-	return sha256.Sum256(in.AppendKey([]byte(s.kind+"\n"+strings.Join(s.keys, ",")+"\n"), rows))
+	input := question.Of(&q)
+	return sha256.Sum256(input.AppendKey([]byte(s.kind+"\n"+strings.Join(s.keys, ",")+"\n"), rows))
 }
 
 // target returns the target of a row at the place; false where the row is not about such a place.
