@@ -1,12 +1,12 @@
-// Package guards asks the guards of the tree in force about the tree that is to take its place. A guard is a rule
-// `deny contains "<reason>"` of package guards, over what the change changes (policies/compare/diff). It refuses the
-// change by its reason, and so does a guard that fails, takes too long, or is asked about a comparison that isn't
-// exhaustive. One that doesn't end in a minute refuses the change too.
+// Package guards evaluates the guards of the tree in force on the change to another tree. A guard is a rule
+// `deny contains "<reason>"` of package guards. Its input is the report of policies/compare/diff. A guard that fires
+// refuses the change by its reason. A guard that fails or takes too long refuses it as well. So does a comparison with
+// gaps, or of more than a minute.
 //
-// A guard that the new tree lacks, or has in another form, refuses the change as well, unless the tree in force names it
-// in guards.removable: so a guard is taken away by two reloads, and the first says that this is meant.
+// The new tree must keep every guard in the same form, unless the tree in force names the guard in guards.removable. To
+// remove a guard takes two reloads, and the first one announces it.
 //
-// What a comparison leaves out is taken where the tree in force names it in guards.allow_not_exhaustive, by file and rule.
+// guards.allow_not_exhaustive of the tree in force names, by file and rule, what a comparison may leave out.
 //
-// Rejected: asking the guards of the new tree, which could take its own away.
+// Rejected: evaluating the guards of the new tree, which could drop its own.
 package guards

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// The rules of package guards that are asked.
+// The rules of package guards that are evaluated.
 const (
 	pkg                = "data.guards"
 	deny               = pkg + ".deny"
@@ -23,11 +23,11 @@ const (
 	allowNotExhaustive = "allow_not_exhaustive"
 )
 
-// comparedWithin bounds the comparison of the trees: one with a rule that is no function of its input need not end. within
+// comparisonTime bounds the comparison of the trees, which need not end if a rule is not a function of its input. evaluationTime
 // bounds the evaluation of all guards.
 const (
-	comparedWithin = time.Minute
-	within         = 10 * time.Second
+	comparisonTime = time.Minute
+	evaluationTime = 10 * time.Second
 )
 
 // Refused are the reasons for which the guards in force refuse a change.
@@ -41,14 +41,14 @@ func Guarded(set *engine.Set) bool {
 	return len(set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg))) > 0
 }
 
-// Check asks the guards of the tree in force whether the other one may take its place. The error is Refused, or why they
-// could not be asked, which refuses as well.
+// Check evaluates the guards of the tree in force on the change to the next tree. The error is Refused, or why the guards
+// could not be evaluated, which refuses as well.
 func Check(ctx context.Context, inForce, next *engine.Set) error {
-	return check(ctx, inForce, next, comparedWithin, within)
+	return check(ctx, inForce, next, comparisonTime, evaluationTime)
 }
 
 // check is Check with bounds on the comparison and on the evaluation of the guards.
-func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, within time.Duration) error {
+func check(ctx context.Context, inForce, next *engine.Set, comparison, evaluation time.Duration) error {
 	if !Guarded(inForce) {
 		return nil
 	}
@@ -56,7 +56,7 @@ func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, withi
 	if err != nil {
 		return fmt.Errorf("guards: %w", err)
 	}
-	report, err := between(ctx, inForce, next, comparedWithin)
+	report, err := between(ctx, inForce, next, comparison)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, withi
 		}
 		reasons = append(reasons, fmt.Sprintf("guards: the comparison is not exhaustive: %s reads %s: %s; %s", gap.At, gap.Reads, gap.LeftOut, remedy))
 	}
-	reasons = append(reasons, ask(ctx, inForce, report, removed, within)...)
+	reasons = append(reasons, ask(ctx, inForce, report, removed, evaluation)...)
 	if len(reasons) == 0 {
 		return nil
 	}
@@ -81,8 +81,8 @@ func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, withi
 }
 
 // between compares the trees beside live traffic. One that takes too long is Refused.
-func between(ctx context.Context, inForce, next *engine.Set, within time.Duration) (*diff.Report, error) {
-	bounded, cancel := context.WithTimeout(ctx, within)
+func between(ctx context.Context, inForce, next *engine.Set, bound time.Duration) (*diff.Report, error) {
+	bounded, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	report, err := diff.Between(bounded, inForce, next, 1)
 	switch {
@@ -90,13 +90,13 @@ func between(ctx context.Context, inForce, next *engine.Set, within time.Duratio
 		return report, nil
 	case ctx.Err() == nil && bounded.Err() != nil:
 		return nil, Refused{fmt.Sprintf("guards: the comparison of the trees did not end within %s; take apart the rule that makes it long, "+
-			"as one that calls time.now_ns does. `portcullis policy diff`, which has no such bound, compares the same", within)}
+			"as one that calls time.now_ns does. `portcullis policy diff --within` compares for longer", bound)}
 	}
 	return nil, fmt.Errorf("guards: the trees could not be compared: %w", err)
 }
 
-// removedGuards returns the names of rules of the package that the other tree lacks, or has in another form. What only permits
-// is none of them: it can grow and shrink.
+// removedGuards returns the names of guards that the other tree lacks, or has in another form. Rules that only permit may
+// change.
 func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string, err error) {
 	before, err := compare.Prints(ctx, inForce, pkg)
 	if err != nil {
@@ -120,9 +120,9 @@ func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string
 	return out, nil
 }
 
-// isPermission says whether a name is that of an element of guards.removable or guards.allow_not_exhaustive, and of no guard.
+// isPermission says whether only elements of guards.removable and guards.allow_not_exhaustive have the name.
 func isPermission(name string, set *engine.Set) bool {
-	found, others := false, false
+	listed, guards := false, false
 	for _, rule := range set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
 		named := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), pkg+".")
 		text := named
@@ -133,18 +133,18 @@ func isPermission(name string, set *engine.Set) bool {
 		}
 		if text == name {
 			permits := named == removable || named == allowNotExhaustive
-			found, others = found || permits, others || !permits
+			listed, guards = listed || permits, guards || !permits
 		}
 	}
-	return found && !others
+	return listed && !guards
 }
 
-// notRemovable returns the reasons against taking guards away.
+// notRemovable returns the reasons against removing guards.
 func notRemovable(ctx context.Context, set *engine.Set, removed []string) (reasons []string) {
 	if len(removed) == 0 {
 		return nil
 	}
-	listed, err := set.Rule(pkg+"."+removable).Value(ctx, input(nil, removed), 0, within)
+	listed, err := set.Rule(pkg+"."+removable).Value(ctx, input(nil, removed), 0, evaluationTime)
 	if err != nil {
 		return []string{"guards: " + removable + " can't be asked: " + err.Error()}
 	}
@@ -157,21 +157,21 @@ func notRemovable(ctx context.Context, set *engine.Set, removed []string) (reaso
 	return reasons
 }
 
-// allowed returns the places of rules, as file:rule, of which the guards take a comparison that isn't exhaustive.
+// allowed returns the places, as file:rule, that a comparison may leave out.
 func allowed(ctx context.Context, set *engine.Set) ast.Set {
-	value, err := set.Rule(pkg+"."+allowNotExhaustive).Value(ctx, input(nil, nil), 0, within)
+	value, err := set.Rule(pkg+"."+allowNotExhaustive).Value(ctx, input(nil, nil), 0, evaluationTime)
 	if places, ok := value.(ast.Set); ok && err == nil {
 		return places
 	}
 	return ast.NewSet()
 }
 
-// ask asks the guards, and returns the reasons for which they fire, or why they could not be asked.
-func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []string, within time.Duration) (reasons []string) {
+// ask evaluates the guards. It returns the reasons of those that fire, or why they could not be evaluated.
+func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []string, bound time.Duration) (reasons []string) {
 	if len(set.Compiled().Compiler.GetRulesExact(ast.MustParseRef(deny))) == 0 {
 		return nil
 	}
-	value, err := set.Rule(deny).Value(ctx, input(report, removed), 0, within)
+	value, err := set.Rule(deny).Value(ctx, input(report, removed), 0, bound)
 	if err != nil {
 		return []string{"guards: a guard failed: " + err.Error()}
 	}
@@ -201,17 +201,17 @@ func input(report *diff.Report, removed []string) *ast.Term {
 	)
 }
 
-func fields(of []diff.Field) (out []*ast.Term) {
-	for _, f := range of {
+func fields(all []diff.Field) (out []*ast.Term) {
+	for _, f := range all {
 		out = append(out, ast.ObjectTerm(text("route", f.Route), text("field", f.Field), text("old", f.Old), text("new", f.New)))
 	}
 	return out
 }
 
 // rows returns the rows as guards read them (policies/schemas/guards).
-func rows(of []compare.Row) (out []*ast.Term) {
-	for i := range of {
-		row := &of[i]
+func rows(all []compare.Row) (out []*ast.Term) {
+	for i := range all {
+		row := &all[i]
 		var states [][2]*ast.Term
 		for _, name := range slices.Sorted(maps.Keys(row.States)) {
 			states = append(states, member(name, texts(row.States[name])))
@@ -235,9 +235,9 @@ func member(name string, value *ast.Term) [2]*ast.Term {
 
 func text(name, value string) [2]*ast.Term { return member(name, ast.StringTerm(value)) }
 
-func texts(of []string) *ast.Term {
-	out := make([]*ast.Term, len(of))
-	for i, value := range of {
+func texts(all []string) *ast.Term {
+	out := make([]*ast.Term, len(all))
+	for i, value := range all {
 		out[i] = ast.StringTerm(value)
 	}
 	return ast.ArrayTerm(out...)

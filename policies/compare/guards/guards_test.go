@@ -151,14 +151,14 @@ func TestGuardsFailClosed(t *testing.T) {
 	}
 }
 
-// TestAComparisonThatDoesNotEndIsRefused, soon after its bound, also where the guards take one that is not exhaustive.
+// TestAComparisonThatDoesNotEndIsRefused soon after its bound, also if the guards allow gaps.
 func TestAComparisonThatDoesNotEndIsRefused(t *testing.T) {
-	const within, soon = time.Second, 20 * time.Second
+	const bound, soon = time.Second, 20 * time.Second
 	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := {\"authz/more.rego:met\", \"authz/more.rego:told\"}\n")
 	next := before.With("authz/more.rego", "package authz\n\nmet contains \"needs_active_account\" if time.now_ns() > 4102444800000000000\n")
-	old, fresh := compiled(t, before), compiled(t, next)
+	prior, changed := compiled(t, before), compiled(t, next)
 	began := time.Now()
-	err := guards.CheckWithin(t.Context(), old, fresh, within, time.Second)
+	err := guards.CheckWithin(t.Context(), prior, changed, bound, time.Second)
 	refused := guards.Refused(nil)
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "did not end within 1s") || !strings.Contains(err.Error(), "portcullis policy diff") {
 		t.Errorf("got %v", err)
@@ -168,7 +168,7 @@ func TestAComparisonThatDoesNotEndIsRefused(t *testing.T) {
 	}
 }
 
-// TestAWithIsRefused, also where the guards take a comparison that is not exhaustive: an entry point was not compared.
+// TestAWithIsRefused, also if the guards allow gaps: an entry point was not compared.
 func TestAWithIsRefused(t *testing.T) {
 	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := {\"authz/more.rego:met\", \"authz/more.rego:told\"}\n")
 	next := before.With("authz/more.rego", `package authz
@@ -181,41 +181,41 @@ _x if input.action.verb == "user-mallory-v1"
 	if err == nil || !strings.Contains(err.Error(), "authz/more.rego:3 reads what a `with` replaces: all questions to decision; write the rules so that all entry points are compared") {
 		t.Errorf("got %v", err)
 	}
-	told := before.With("authz/more.rego", "package authz\n\ntold contains \"x\" if _x with input.action.verb as \"a\"\n\n_x if input.action.verb == \"a\"\n")
-	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, told)); err != nil {
+	other := before.With("authz/more.rego", "package authz\n\ntold contains \"x\" if _x with input.action.verb as \"a\"\n\n_x if input.action.verb == \"a\"\n")
+	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, other)); err != nil {
 		t.Errorf("of what an explanation tells: %v", err)
 	}
 }
 
-// TestAChangedAppIsNotExhaustive: whatever is changed of it, by its own files or by what it rests on. An equal one is.
+// TestAChangedAppIsNotExhaustive: its own files, and the rules and data that it reads. An equal one is.
 func TestAChangedAppIsNotExhaustive(t *testing.T) {
-	const head, of = "package guards\n\ndeny contains \"x\" if false\n", "apps/docs/docs.rego"
+	const head, file = "package guards\n\ndeny contains \"x\" if false\n", "apps/docs/docs.rego"
 	const rules = "package apps.docs\n\ntypes := {\"doc\"}\n\ndefault decision := false\n\ndecision if input.action.name in data.apps.docs.open\n"
 	bare := small(t, head).With("schemas/app/schema.json", string(policytest.Copy(t, policies.Tree())["schemas/app/schema.json"].Data))
-	before := bare.With(of, rules).With("apps/docs/data.json", `{"open": ["read"]}`)
+	before := bare.With(file, rules).With("apps/docs/data.json", `{"open": ["read"]}`)
 	for name, c := range map[string]struct {
-		old, fresh policytest.Tree
-		want       string
+		old, next policytest.Tree
+		want      string
 	}{
-		"a rule":   {before, before.With(of, strings.Replace(rules, "input.action.name in", "not input.action.name in", 1)), of + ":7"},
-		"one more": {before, before.With(of, rules+"\ndecision if input.action.name == \"write\"\n"), of + ":9"},
-		"a type":   {before, before.With(of, strings.Replace(rules, `"doc"`, `"doc", "page"`, 1)), of + ":3"},
-		"its data": {before, before.With("apps/docs/data.json", `{"open": ["read", "write"]}`), of + ":3"},
-		"added":    {bare, before, of + ":3"},
-		"removed":  {before, bare, of + ":3"},
+		"a rule":   {before, before.With(file, strings.Replace(rules, "input.action.name in", "not input.action.name in", 1)), file + ":7"},
+		"one more": {before, before.With(file, rules+"\ndecision if input.action.name == \"write\"\n"), file + ":9"},
+		"a type":   {before, before.With(file, strings.Replace(rules, `"doc"`, `"doc", "page"`, 1)), file + ":3"},
+		"its data": {before, before.With("apps/docs/data.json", `{"open": ["read", "write"]}`), file + ":3"},
+		"added":    {bare, before, file + ":3"},
+		"removed":  {before, bare, file + ":3"},
 		"what it rests on": {
-			before.With(of, rules+"\ndecision if data.lib.open\n").With("lib/lib.rego", "package lib\n\nopen if 1 == 2\n"),
-			before.With(of, rules+"\ndecision if data.lib.open\n").With("lib/lib.rego", "package lib\n\nopen if 1 == 1\n"), of + ":9",
+			before.With(file, rules+"\ndecision if data.lib.open\n").With("lib/lib.rego", "package lib\n\nopen if 1 == 2\n"),
+			before.With(file, rules+"\ndecision if data.lib.open\n").With("lib/lib.rego", "package lib\n\nopen if 1 == 1\n"), file + ":9",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := guards.Check(t.Context(), compiled(t, c.old), compiled(t, c.fresh))
+			err := guards.Check(t.Context(), compiled(t, c.old), compiled(t, c.next))
 			if err == nil || !strings.Contains(err.Error(), "not exhaustive: "+c.want+" reads what is asked of the app docs") {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
-	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, before.With(of, "# The app.\n"+rules))); err != nil {
+	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, before.With(file, "# The app.\n"+rules))); err != nil {
 		t.Errorf("an equal app: %v", err)
 	}
 	allowing := func(tree policytest.Tree) policytest.Tree {
@@ -226,16 +226,16 @@ func TestAChangedAppIsNotExhaustive(t *testing.T) {
 	}
 }
 
-// TestGuardsAreHeldAgainstTheirSchema, whatever the tree's own says.
-func TestGuardsAreHeldAgainstTheirSchema(t *testing.T) {
+// TestGuardsAreCheckedByTheProgramsSchema, not by the tree's own.
+func TestGuardsAreCheckedByTheProgramsSchema(t *testing.T) {
 	tree := small(t, strings.Replace(guard, "new_access", "new_acess", 1)).With("schemas/guards/schema.json", `{"type": "object"}`)
 	if _, _, err := proof.Compile(t.Context(), source(t, tree)); err == nil || !strings.Contains(err.Error(), "guards/guards.rego") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestGuardsSeeMovedRows: a row for other calls is a new one, and calls of a row that is gone are those of the row that
-// takes them now.
+// TestGuardsSeeMovedRows: a row for other calls is a new one. Calls of a removed row are calls of the row that takes them
+// now.
 func TestGuardsSeeMovedRows(t *testing.T) {
 	const head, words = "package guards\n\ndeny contains sprintf(\"new: %s\", [row.route]) if some row in input.new_access\n", `"effect": "read", "area": "access", "upstream": "access"}`
 	routes := func(rows string) policytest.Tree {
@@ -244,7 +244,7 @@ func TestGuardsSeeMovedRows(t *testing.T) {
 		return tree.With("authz/authz.rego", authz).With("routes/data.json", strings.Replace(policytest.SmallRoutes, "}\n}", "},\n"+rows+"\n}", 1))
 	}
 	const docs, pub = `"docs": {"method": "GET", "path": "/docs/{id}", "action": "account:doc:read", ` + words, `"all": {"method": "GET", "path": "/{rest+}", "access": ["public"], ` + words
-	for name, c := range map[string]struct{ old, fresh, want string }{
+	for name, c := range map[string]struct{ old, next, want string }{
 		"another method":       {pub, strings.Replace(pub, "GET", "*", 1), "guards: new: all"},
 		"another path":         {strings.Replace(pub, "{rest+}", "health", 1), pub, "guards: new: all"},
 		"another host":         {strings.Replace(pub, `"method"`, `"host": "a.example", "method"`, 1), pub, "guards: new: all"},
@@ -252,7 +252,7 @@ func TestGuardsSeeMovedRows(t *testing.T) {
 		"a better row is left": {docs + ",\n" + pub, docs, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := guards.Check(t.Context(), compiled(t, routes(c.old)), compiled(t, routes(c.fresh)))
+			err := guards.Check(t.Context(), compiled(t, routes(c.old)), compiled(t, routes(c.next)))
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v", err)
 			}
@@ -267,8 +267,8 @@ func TestGuardsSeeAssignmentsBesideEachOther(t *testing.T) {
 	running := strings.Replace(policytest.SmallAuthz, "data.grants[item.role]", "item.running == true\n\tdata.grants[item.role]", 1)
 	before := small(t, head).With("authz/authz.rego", running)
 	authz := strings.Replace(running, `input.subject.status == "ACTIVE"`, "input.subject.status == \"ACTIVE\"\n\tnot _ended", 1)
-	fresh := before.With("authz/authz.rego", authz+"\n_ended if {\n\tsome held in input.subject.here\n\theld.running == false\n}\n")
-	err := guards.Check(t.Context(), compiled(t, before), compiled(t, fresh))
+	next := before.With("authz/authz.rego", authz+"\n_ended if {\n\tsome held in input.subject.here\n\theld.running == false\n}\n")
+	err := guards.Check(t.Context(), compiled(t, before), compiled(t, next))
 	for _, want := range []string{"guards: lost: account_admin and a custom role with *:*:*", "not exhaustive: authz/authz.rego:14 reads subject.here"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, without %s", err, want)

@@ -9,19 +9,19 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestGuardsSeeFieldsOfRoutes that no rule reads: a row that gives claims away, or takes another audience.
+// TestGuardsSeeFieldsOfRoutes that no rule reads, as claims and the audience.
 func TestGuardsSeeFieldsOfRoutes(t *testing.T) {
 	const guard = "package guards\n\n" +
 		"deny contains sprintf(\"%s: %s from %q to %q\", [row.route, row.field, row.old, row.new]) if {\n\tsome row in input.routes\n\trow.field in {\"claims\", \"audience\"}\n}\n"
 	before := small(t, guard)
-	for name, c := range map[string]struct{ with, want string }{
+	for name, c := range map[string]struct{ member, want string }{
 		"claims":   {`"claims": true, "method"`, `guards: authorization.check: claims from "" to "true"`},
 		"audience": {`"audience": "other", "method"`, `guards: authorization.check: audience from "" to "other"`},
 		"a spec":   {`"spec": "E3", "method"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fresh := before.With("routes/data.json", strings.Replace(policytest.SmallRoutes, `"method"`, c.with, 1))
-			err := guards.Check(t.Context(), compiled(t, before), compiled(t, fresh))
+			next := before.With("routes/data.json", strings.Replace(policytest.SmallRoutes, `"method"`, c.member, 1))
+			err := guards.Check(t.Context(), compiled(t, before), compiled(t, next))
 			if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
 				t.Errorf("got %v", err)
 			}
