@@ -87,7 +87,7 @@ func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), d.within)
 	defer cancel()
-	report, err := diff.Between(ctx, sets[0], sets[1], runtime.GOMAXPROCS(0))
+	report, err := diff.Compare(ctx, sets[0], sets[1], runtime.GOMAXPROCS(0))
 	if errors.Is(err, context.DeadlineExceeded) && cmd.Context().Err() == nil {
 		return fmt.Errorf("the comparison did not end within %s; name a longer --within, or take apart the rule that makes it long", d.within)
 	}

@@ -16,25 +16,26 @@ import (
 type Report struct {
 	Old string `json:"old"`
 	New string `json:"new"`
-	// NewAccess and LostAccess are the questions whose answer turns, Reasons those that are told something else.
+	// NewAccess and LostAccess are the questions that one tree allows and the other denies. Reasons are those that both allow
+	// or both deny, by another code or reason.
 	NewAccess  []compare.Row `json:"new_access"`
 	LostAccess []compare.Row `json:"lost_access"`
 	Reasons    []compare.Row `json:"reasons"`
 	Routes     []Field       `json:"routes"`
-	// Unreachable are differences that no question shows which a caller can bring about.
+	// Unreachable are differences that only an impossible input shows.
 	Unreachable   []compare.Row `json:"unreachable"`
 	NotExhaustive []compare.Gap `json:"not_exhaustive"`
-	// Unasked says that an entry point was not asked at all: NotExhaustive says why.
+	// Unasked says that an entry point was not compared; NotExhaustive says why.
 	Unasked   bool `json:"-"`
 	Questions int  `json:"questions"`
-	// People are the real users whom the change concerns; nil where none were looked at.
+	// People are the real users whom the change concerns; nil if none were read.
 	People *people.Report `json:"people,omitempty"`
 }
 
-// Turning returns the rows in which access turns.
+// Turning returns the rows in which access changes.
 func (r *Report) Turning() []compare.Row { return slices.Concat(r.NewAccess, r.LostAccess) }
 
-// Field is a field of a route that no rule reads, or a whole route; a value is empty where a tree has none.
+// Field is a field of a route that no rule reads. A value is empty if the tree does not have it.
 type Field struct {
 	Route string `json:"route"`
 	Field string `json:"field"`
@@ -42,17 +43,17 @@ type Field struct {
 	New   string `json:"new"`
 }
 
-// Between compares two trees, at so many entry points at once.
-func Between(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Report, error) {
+// Compare compares two trees, at so many entry points at once.
+func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Report, error) {
 	r := &Report{
-		Old: old.Revision(), New: fresh.Revision(), NewAccess: []compare.Row{}, LostAccess: []compare.Row{}, Reasons: []compare.Row{},
-		Routes: routes(old.Routes(), fresh.Routes()), Unreachable: []compare.Row{}, NotExhaustive: []compare.Gap{},
+		Old: old.Revision(), New: next.Revision(), NewAccess: []compare.Row{}, LostAccess: []compare.Row{}, Reasons: []compare.Row{},
+		Routes: routes(old.Routes(), next.Routes()), Unreachable: []compare.Row{}, NotExhaustive: []compare.Gap{},
 	}
-	found, err := compare.Compare(ctx, old, fresh, atOnce)
+	difference, err := compare.Compare(ctx, old, next, atOnce)
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range found.Rows {
+	for _, row := range difference.Rows {
 		switch {
 		case row.New.Allow && !row.Old.Allow:
 			r.NewAccess = append(r.NewAccess, row)
@@ -62,24 +63,23 @@ func Between(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Report, 
 			r.Reasons = append(r.Reasons, row)
 		}
 	}
-	r.Unreachable = append(r.Unreachable, found.Unreachable...)
-	r.NotExhaustive = append(r.NotExhaustive, found.Gaps...)
-	r.Unasked = found.Unasked
-	r.Questions = found.Questions
+	r.Unreachable = append(r.Unreachable, difference.Unreachable...)
+	r.NotExhaustive = append(r.NotExhaustive, difference.Gaps...)
+	r.Unasked = difference.Unasked
+	r.Questions = difference.Questions
 	return r, nil
 }
 
-// Differs says whether the trees answer anything differently, have other routes, or may answer differently what could
-// not be asked.
+// Differs says whether the trees differ in an answer or a route, or were not compared in full.
 func (r *Report) Differs() bool {
 	return len(r.NewAccess)+len(r.LostAccess)+len(r.Reasons)+len(r.Routes)+len(r.NotExhaustive) > 0
 }
 
-// routes returns the fields in which the catalogues differ and that are no input of a rule.
-func routes(old, fresh []resources.Route) []Field {
+// routes returns the fields of routes that differ and rules do not read.
+func routes(old, next []resources.Route) []Field {
 	out := []Field{}
 	byName := map[string][2]*resources.Route{}
-	for side, rows := range [2][]resources.Route{old, fresh} {
+	for side, rows := range [2][]resources.Route{old, next} {
 		for i := range rows {
 			pair := byName[rows[i].Name]
 			pair[side] = &rows[i]
@@ -89,8 +89,8 @@ func routes(old, fresh []resources.Route) []Field {
 	for name, pair := range byName {
 		before, after := fields(pair[0]), fields(pair[1])
 		for i, field := range before {
-			if from, to := field[1], after[i][1]; from != to {
-				out = append(out, Field{Route: name, Field: field[0], Old: from, New: to})
+			if field[1] != after[i][1] {
+				out = append(out, Field{Route: name, Field: field[0], Old: field[1], New: after[i][1]})
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func routes(old, fresh []resources.Route) []Field {
 	return out
 }
 
-// fields returns the names and values of the fields of a route that no rule reads. The values of no route are empty.
+// fields returns the names and values of the fields of a route that no rule reads. For nil the values are empty.
 func fields(r *resources.Route) [][2]string {
 	if r == nil {
 		r = &resources.Route{}
@@ -121,18 +121,18 @@ func fields(r *resources.Route) [][2]string {
 	}
 }
 
-// Kinds of difference on which a command can be told to fail.
+// Kinds of difference on which a command can fail.
 const (
 	FailOnAny       = "any"
 	FailOnNewAccess = "new-access"
 )
 
-// ErrFailOn means that a report can't be judged by that name.
+// ErrFailOn means that a kind of difference has another name.
 var ErrFailOn = errors.New("must be new-access or any")
 
-// Fails says whether the report has a difference of the kind. A question that could not be asked may be new access.
-func (r *Report) Fails(on string) bool {
-	if on == FailOnNewAccess {
+// Fails says whether the report has a difference of the kind. What was not compared may be new access.
+func (r *Report) Fails(kind string) bool {
+	if kind == FailOnNewAccess {
 		return len(r.NewAccess)+len(r.NotExhaustive) > 0
 	}
 	return r.Differs()

@@ -1,4 +1,3 @@
-// Package diff says what a change of a policy tree changes: who gains and who loses what, which reasons become others,
-// and which fields of routes differ that no rule reads. It rests on policies/compare, and renders what that finds
-// for people, programs and pull requests.
+// Package diff reports what a change of a policy tree changes: gained and lost access, other reasons, and fields of routes
+// that no rule reads. It sorts what policies/compare finds, and renders it for people, programs and pull requests.
 package diff

@@ -51,7 +51,7 @@ New access (5)
 	}
 }
 
-// TestATextHas200Lines of its lists at most, of which short lists have what they need. What has no line is counted.
+// TestATextHas200Lines for all lists together. Short lists get what they need, and what has no line is counted.
 func TestATextHas200Lines(t *testing.T) {
 	r := &diff.Report{People: &people.Report{}}
 	for i := range 300 {

@@ -84,7 +84,7 @@ func check(ctx context.Context, inForce, next *engine.Set, comparison, evaluatio
 func between(ctx context.Context, inForce, next *engine.Set, bound time.Duration) (*diff.Report, error) {
 	bounded, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	report, err := diff.Between(bounded, inForce, next, 1)
+	report, err := diff.Compare(bounded, inForce, next, 1)
 	switch {
 	case err == nil:
 		return report, nil
