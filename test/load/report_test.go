@@ -28,7 +28,7 @@ func (r *run) report(to io.Writer) {
 	load, _ := os.ReadFile("/proc/loadavg") // for the reader, where there is one
 	fmt.Fprintf(to, "\n%d windows of %s of each server, %d connections, %d users, %d of them known; load average %s\n",
 		*pairs, *window, *connections, *large, *known, strings.TrimSpace(string(load)))
-	_, kind := outside(*pairs)
+	kind := medianOf(make([]float64, *pairs)).sure
 	fmt.Fprintf(to, "medians, and in brackets the %s of the ratio to the bare handler in the same turn\n\n",
 		map[bool]string{true: "95 % interval", false: "range"}[kind])
 	t := &tally{}

@@ -1,40 +1,30 @@
 package load_test
 
-import "slices"
+import (
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
 
 // confidence is how sure an interval is to hold the median, where there are enough pairs.
 const confidence = 0.95
 
-// interval is a median, and the order statistics around it that hold the true one with the
-// confidence above; with fewer than six pairs there are none, and it is the whole range.
+// interval is a median, and the interval that holds the true one with the confidence above; with fewer than six pairs
+// there is none, and it is the whole range.
 type interval struct {
 	median, low, high float64
 	sure              bool
 }
 
-// medianOf needs no form of distribution: how many of n values lie below the true median is
-// like the tosses of a coin.
+// medianOf needs no form of distribution.
 func medianOf(values []float64) interval {
 	if len(values) == 0 {
 		return interval{}
 	}
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	cut, sure := outside(n)
-	return interval{(v[(n-1)/2] + v[n/2]) / 2, v[cut], v[n-1-cut], sure}
-}
-
-// outside is how many of n values may be left out at each end.
-func outside(n int) (cut int, sure bool) {
-	chance, below := 1.0, 0.0 // of exactly k of n tosses; of at most k
-	for range n {
-		chance /= 2
+	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), confidence)
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		return interval{s.Center, slices.Min(values), slices.Max(values), false}
 	}
-	for k := 0; k <= n; k++ {
-		if below += chance; 2*below > 1-confidence {
-			return max(k-1, 0), k > 0
-		}
-		chance = chance * float64(n-k) / float64(k+1)
-	}
-	return 0, false
+	return interval{s.Center, s.Lo, s.Hi, true}
 }
