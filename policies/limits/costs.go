@@ -3,6 +3,7 @@ package limits
 import (
 	"math"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -43,14 +44,14 @@ func costs() map[string]cost {
 		net.cidr_overlap object.get object.subset print rego.metadata.chain rego.metadata.rule semver.compare semver.is_valid
 		startswith strings.count time.now_ns trim trim_left trim_prefix trim_right trim_space trim_suffix type_name uri.is_valid
 		uuid.parse uuid.rfc4122`)
-	of(ofNumbers, `abs bits.and bits.negate bits.or bits.rsh bits.xor ceil div floor format_int mul plus product rem round sum
-		time.add_date time.clock time.date time.diff time.parse_duration_ns time.parse_ns time.parse_rfc3339_ns time.weekday`)
 	of(ofMembers, `and array.concat array.reverse array.slice cast_array cast_set object.filter object.keys object.remove or
 		set_diff sort strings.any_prefix_match strings.any_suffix_match`)
-	of(ofContent, `array.flatten base64.decode base64.encode base64.is_valid base64url.decode base64url.encode base64url.encode_no_pad
-		crypto.hmac.md5 crypto.hmac.sha1 crypto.hmac.sha256 crypto.hmac.sha512 crypto.md5 crypto.sha1 crypto.sha256
-		glob.quote_meta graph.reachable hex.decode hex.encode internal.template_string intersection json.filter json.marshal
-		json.remove lower object.union object.union_n rand.intn regex.globs_match strings.reverse substring time.format to_number union upper
+	of(ofContent, `abs array.flatten base64.decode base64.encode base64.is_valid base64url.decode base64url.encode
+		base64url.encode_no_pad bits.and bits.negate bits.or bits.rsh bits.xor ceil crypto.hmac.md5 crypto.hmac.sha1 crypto.hmac.sha256
+		crypto.hmac.sha512 crypto.md5 crypto.sha1 crypto.sha256 div floor format_int glob.quote_meta graph.reachable hex.decode
+		hex.encode internal.template_string intersection json.filter json.marshal json.remove lower minus mul object.union
+		object.union_n plus product rand.intn regex.globs_match rem round strings.reverse substring sum time.add_date time.clock
+		time.date time.diff time.format time.parse_duration_ns time.parse_ns time.parse_rfc3339_ns time.weekday to_number union upper
 		urlquery.decode urlquery.encode urlquery.encode_object walk`)
 	of(ofParts, `crypto.parse_private_keys crypto.x509.parse_and_verify_certificates
 		crypto.x509.parse_and_verify_certificates_with_options crypto.x509.parse_certificate_request crypto.x509.parse_certificates
@@ -67,7 +68,6 @@ func costs() map[string]cost {
 	out["replace"], out["strings.replace_n"], out["regex.replace"] = ofReplace, ofReplaceN, ofRegexReplace
 	out["json.marshal_with_options"], out["json.patch"] = ofIndented, ofPatch
 	out["net.cidr_expand"], out["net.cidr_contains_matches"] = ofAddresses, ofPairs
-	out["minus"] = func(operands []*ast.Term, left int) int { return ofNumbers(operands, left) + ofMembers(operands, left) }
 	return out
 }
 
@@ -78,7 +78,7 @@ func weight(v ast.Value, depth, left int) (sum int) {
 	case ast.String:
 		return len(v)
 	case ast.Number:
-		return len(v)
+		return digits(string(v))
 	case *ast.Array:
 		for i := 0; i < v.Len() && sum <= left; i++ {
 			sum += member(v.Elem(i), depth, left-sum)
@@ -143,41 +143,20 @@ func textAt(operands []*ast.Term, i int) string {
 	return string(s)
 }
 
-// ofNumbers counts the result of arithmetic.
-func ofNumbers(operands []*ast.Term, _ int) (sum int) {
-	add := func(t *ast.Term) bool {
-		if n, ok := t.Value.(ast.Number); ok {
-			if d := digits(string(n)); d <= maxDigits {
-				sum += d
-			} else {
-				sum = tooMuch
-			}
-		}
-		return sum >= tooMuch
-	}
-	for _, t := range operands {
-		switch v := t.Value.(type) {
-		case *ast.Array:
-			v.Until(add)
-		case ast.Set:
-			v.Until(add)
-		default:
-			add(t)
-		}
-	}
-	return sum
-}
-
-// digits returns how long a number is when it is written out.
+// digits returns how long a number is when it is written out, tooMuch for one that is not computed with.
 func digits(number string) int {
-	digits, exponent, _ := strings.Cut(strings.ToLower(number), "e")
-	most := 0
-	for _, c := range strings.TrimLeft(exponent, "+-") {
-		if most = 10*most + int(c-'0'); most > maxDigits {
-			break
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	zeros := 0
+	if exponent = strings.TrimLeft(exponent, "+-"); exponent != "" {
+		var err error
+		if zeros, err = strconv.Atoi(exponent); err != nil {
+			return tooMuch
 		}
 	}
-	return len(digits) + most
+	if len(mantissa) > maxDigits || zeros > maxDigits-len(mantissa) {
+		return tooMuch
+	}
+	return len(mantissa) + zeros
 }
 
 // ofRange charges for the numbers of a range.
@@ -198,7 +177,7 @@ func ofRange(operands []*ast.Term, _ int) int {
 	if math.IsNaN(n) || n >= tooMuch/counted {
 		return tooMuch
 	}
-	return counted*int(n) + ofNumbers(operands[:2], 0)
+	return counted*int(n) + ofContent(operands[:2], tooMuch)
 }
 
 func ofConcat(operands []*ast.Term, left int) int {
@@ -293,10 +272,10 @@ func ofMatches(operands []*ast.Term, left int) int {
 	return ofPattern(operands[:2], left) + part*(len(s)+1)*(1+strings.Count(pattern, "("))
 }
 
-// ofRegexReplace takes a match at each place, and for each group in the replacement all of the text.
+// ofRegexReplace takes a match at each place.
 func ofRegexReplace(operands []*ast.Term, left int) int {
 	s, value := textAt(operands, 0), textAt(operands, 2)
-	return ofPattern(operands[1:2], left) + (len(s)+1)*(len(value)+1) + strings.Count(value, "$")*len(s)
+	return ofPattern(operands[1:2], left) + (len(s)+1)*(len(value)+1)
 }
 
 // ofIndented takes the indent at each member as often as it is deep.

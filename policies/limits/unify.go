@@ -6,75 +6,75 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// unify gives each variable that has no value yet that of the other side, element by element, whichever is known first.
-func (w *written) unify(s scope, a, b *ast.Term) {
-	if composite(a) && composite(b) {
-		w.checkCycle(s, a, b)
+// unify gives the variables of one side that have no value yet those of the other side, element by element in arrays. OPA
+// has ordered the expressions of a body so that the other side has its values.
+//
+// It refuses two collections which both have variables without a value, as `[x, 1] = [{"x": x}, x]`: OPA binds x all the
+// same, and writes it out or compares it until the stack overflows, which ends the process.
+func (w *written) unify(s scope, value, pattern *ast.Term) {
+	if s.open(value) {
+		value, pattern = pattern, value
 	}
-	left := pairs(a, b)
-	for before := -1; len(left) != before && w.err == nil; {
-		before = len(left)
-		left = slices.DeleteFunc(left, func(p [2]*ast.Term) bool {
-			for i := range 2 {
-				if len(s.unknown(p[i])) == 0 {
-					s.bind(p[1-i], w.term(s, p[i]))
-					w.term(s, p[1-i])
-					return true
-				}
-			}
-			return false
-		})
+	if composite(value) && composite(pattern) && s.open(value) {
+		w.cycle()
+		return
 	}
-	for _, p := range left { // of variables that get their values later
-		w.term(s, p[0])
-		w.term(s, p[1])
-	}
-}
-
-// pairs returns the pairs of terms that are unified where two are.
-func pairs(a, b *ast.Term) (out [][2]*ast.Term) {
-	x, isX := a.Value.(*ast.Array)
-	y, isY := b.Value.(*ast.Array)
+	x, isX := value.Value.(*ast.Array)
+	y, isY := pattern.Value.(*ast.Array)
 	if isX && isY && x.Len() == y.Len() {
 		for i := range x.Len() {
-			out = append(out, pairs(x.Elem(i), y.Elem(i))...)
+			w.unify(s, x.Elem(i), y.Elem(i))
 		}
-		return out
+		return
 	}
-	return [][2]*ast.Term{{a, b}}
+	s.bind(pattern, w.term(s, value))
+	w.term(s, pattern)
 }
 
-// variables are how deep variables stand in collections. One that stands at several depths is uneven.
-type variables struct {
-	depths           map[ast.Var]int
-	uneven, repeated bool
-}
-
-// add adds the variables of a term that stands so deep, but for those that have whole values.
-func (vs *variables) add(t *ast.Term, depth int, known scope) {
-	if v, ok := t.Value.(ast.Var); ok {
-		if _, has := known[v]; !has {
-			vs.note(v, depth)
+// bind gives the variables of a pattern that have no value yet what stands at their places.
+func (s scope) bind(pattern *ast.Term, of piece) {
+	if v, ok := pattern.Value.(ast.Var); ok {
+		if _, known := s[v]; !known {
+			s[v] = of
 		}
 	}
-	for _, t := range membersOf(t) {
-		vs.add(t, depth+1, known)
+	for _, t := range membersOf(pattern) {
+		s.bind(t, of)
 	}
 }
 
-func (vs *variables) note(v ast.Var, depth int) {
-	if vs.depths == nil {
-		vs.depths = map[ast.Var]int{}
+// depths are those at which each variable without a value stands in collections.
+type depths map[ast.Var][]int
+
+func (s scope) depths(terms ...*ast.Term) depths {
+	out := depths{}
+	var walk func(t *ast.Term, depth int)
+	walk = func(t *ast.Term, depth int) {
+		if v, ok := t.Value.(ast.Var); ok {
+			if _, bound := s[v]; !bound {
+				out[v] = append(out[v], depth)
+			}
+		}
+		for _, member := range membersOf(t) {
+			walk(member, depth+1)
+		}
 	}
-	at, there := vs.depths[v]
-	vs.depths[v], vs.repeated, vs.uneven = depth, vs.repeated || there, vs.uneven || there && at != depth
+	for _, t := range terms {
+		walk(t, 0)
+	}
+	return out
 }
 
-// unknown returns the variables of a term that have no value.
-func (s scope) unknown(t *ast.Term) map[ast.Var]int {
-	var vs variables
-	vs.add(t, 0, s)
-	return vs.depths
+// open says whether a term has a variable without a value.
+func (s scope) open(t *ast.Term) bool { return len(s.depths(t)) > 0 }
+
+// spread says whether a variable stands at two places, and whether one stands at two depths.
+func (d depths) spread() (repeated, uneven bool) {
+	for _, all := range d {
+		repeated = repeated || len(all) > 1
+		uneven = uneven || slices.Min(all) != slices.Max(all)
+	}
+	return repeated, uneven
 }
 
 // composite says whether a term is a collection that is written with its members.
@@ -99,73 +99,21 @@ func membersOf(t *ast.Term) (all []*ast.Term) {
 	return all
 }
 
-// checkCycle refuses two collections of which the unification can make a value a part of itself, as `[x, 1] = [{"x": x}, x]`:
-// OPA binds x all the same, and writes it out or compares it until the stack overflows, which ends the process.
-//
-// Terms are unified with those that stand as deep. So no variable becomes a part of itself where each stands at one depth
-// alone; nor where one side has each of its variables once, and the other side has none of them.
-func (w *written) checkCycle(s scope, a, b *ast.Term) {
-	var x, y variables
-	x.add(a, 0, s)
-	y.add(b, 0, s)
-	w.asOne(&x)
-	w.asOne(&y)
-	both, shared := x, false
-	both.depths = nil
-	for _, side := range []variables{x, y} {
-		for v, depth := range side.depths {
-			if _, there := both.depths[v]; there {
-				shared = true
-			}
-			both.note(v, depth)
-		}
-	}
-	both.uneven = both.uneven || y.uneven
-	if both.uneven && (shared || x.repeated && y.repeated) {
-		w.cycle()
-	}
-}
-
-// asOne has the variables in the keys of a rule be one, since they can be: data.p[[y, y]] asks for the key [a, b]. One that
-// stands deeper in the keys is a part of what stands above.
-func (w *written) asOne(vs *variables) {
-	if len(w.keys.depths) < 2 {
-		return
-	}
-	all := *vs
-	all.depths = nil
-	for v, depth := range vs.depths {
-		if in, isKey := w.keys.depths[v]; isKey {
-			v, depth = "the keys", depth-in
-		}
-		all.note(v, depth)
-	}
-	*vs = all
-}
-
-// checkKeys refuses a reference that asks for keys which are collections of variables, where their unification with the
-// keys of a rule can make a value a part of itself. What a rule makes of its keys then is checkCycle's.
+// checkKeys refuses a reference whose keys OPA unifies with the keys of a rule so that a value becomes a part of itself.
+// Terms are unified with those that stand as deep: that needs a variable which stands at two depths on one side, and one
+// which is repeated on the other.
 func (w *written) checkKeys(s scope, ref ast.Ref) {
 	node := meant(w.root, ref)
 	if node == nil {
 		return
 	}
-	var asked variables
-	deep := false
-	for _, t := range ref[1:] {
-		asked.add(t, 0, s)
-		deep = deep || composite(t) && len(s.unknown(t)) > 0
-	}
-	if !deep || !asked.repeated {
+	repeated, uneven := s.depths(ref[1:]...).spread()
+	if !repeated {
 		return
 	}
 	node.DepthFirst(func(below *ast.TreeNode) bool {
 		for _, rule := range below.Values {
-			var keys variables
-			for _, key := range keysOf(rule.Head) {
-				keys.add(key, 0, nil)
-			}
-			if asked.uneven || keys.uneven && keys.repeated {
+			if _, unevenKeys := (scope{}).depths(keysOf(rule.Head)...).spread(); uneven || unevenKeys {
 				w.cycle()
 			}
 		}

@@ -49,10 +49,8 @@ type written struct {
 	replaced map[*ast.TreeNode]bool
 	// there is what no rule has made: data, the input, what a built-in returns. It is one value, or as large as what a `with`
 	// puts in its place. mocks are the functions that a `with` puts in the place of others.
-	there *value
-	mocks map[string]*ast.TreeNode
-	// keys has the keys of the rule that is looked at, which are unified with what others ask for.
-	keys   variables
+	there  *value
+	mocks  map[string]*ast.TreeNode
 	looked int
 	at     *ast.Location
 	err    *ast.Error
@@ -69,6 +67,9 @@ type piece struct {
 	of   *value
 	path string
 }
+
+// unknown is a part of which nothing is known.
+func unknown() piece { return piece{&value{size: 1}, ""} }
 
 // scope has the variables that have values.
 type scope map[ast.Var]piece
@@ -110,17 +111,16 @@ func (w *written) once(name string, size func() int) *value {
 
 // rule returns the size of what a rule with all its branches adds to its document, for operands of these sizes.
 func (w *written) rule(rule *ast.Rule, args []*value) (most int) {
-	defer func(at *ast.Location, keys variables) { w.at, w.keys = at, keys }(w.at, w.keys)
+	defer func(at *ast.Location) { w.at = at }(w.at)
 	for branch := rule; branch != nil && w.err == nil; branch = branch.Else {
-		w.at, w.keys = branch.Location, variables{}
+		w.at = branch.Location
 		s := scope{}
-		if len(branch.Head.Args) == 0 {
-			for _, key := range keysOf(branch.Head) {
-				w.keys.add(key, 0, nil)
+		for i, operand := range branch.Head.Args {
+			of := unknown()
+			if i < len(args) {
+				of = piece{args[i], ""}
 			}
-		}
-		for i := range min(len(args), len(branch.Head.Args)) {
-			s.bind(branch.Head.Args[i], piece{args[i], ""})
+			s.bind(operand, of)
 		}
 		w.body(s, branch.Body)
 		made := keysOf(branch.Head)
@@ -219,13 +219,16 @@ func (w *written) expr(s scope, expr *ast.Expr) {
 		w.call(s, terms)
 	case *ast.Every:
 		each := maps.Clone(s)
+		if terms.Key != nil {
+			each.bind(terms.Key, unknown())
+		}
 		each.bind(terms.Value, w.term(s, terms.Domain))
 		w.body(each, terms.Body)
 	case *ast.Not:
 		w.body(maps.Clone(s), terms.Body)
 	case *ast.LogicalAnd:
-		w.body(s, terms.Lhs)
-		w.body(s, terms.Rhs)
+		w.body(maps.Clone(s), terms.Lhs)
+		w.body(maps.Clone(s), terms.Rhs)
 	case *ast.LogicalOr:
 		w.body(maps.Clone(s), terms.Lhs)
 		w.body(maps.Clone(s), terms.Rhs)
@@ -292,7 +295,7 @@ func (w *written) term(s scope, t *ast.Term) piece {
 	case *ast.ObjectComprehension:
 		return w.comprehension(s, v.Body, v.Key, v.Value)
 	}
-	return piece{&value{size: 1}, ""} // of a variable that gets its value later
+	return unknown() // of a variable that gets its value later
 }
 
 // comprehension returns one with one element.
@@ -363,6 +366,9 @@ func (w *written) gather(s scope, members []*ast.Term, parts map[*value][]string
 // ref returns what stands at a reference.
 func (w *written) ref(s scope, ref ast.Ref) piece {
 	w.checkKeys(s, ref)
+	for v := range s.depths(ref[1:]...) {
+		s[v] = unknown()
+	}
 	of, rest := w.term(s, ref[0]), ref[1:]
 	if node := meant(w.root, ref); node != nil {
 		for n := w.root.Child(ref[0].Value); n != node; rest = rest[1:] {
@@ -384,16 +390,4 @@ func (p piece) member(path ...*ast.Term) piece {
 		p.path += t.String() + "/"
 	}
 	return p
-}
-
-// bind gives the variables of a pattern that have no value yet what stands at their places.
-func (s scope) bind(pattern *ast.Term, of piece) {
-	if v, ok := pattern.Value.(ast.Var); ok {
-		if _, known := s[v]; !known {
-			s[v] = of
-		}
-	}
-	for _, t := range membersOf(pattern) {
-		s.bind(t, of)
-	}
 }

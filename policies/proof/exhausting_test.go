@@ -62,6 +62,7 @@ func exhausting() map[string]struct{ rules, want string } {
 			some + "q contains [{\"x\": x}, {\"x\": {\"x\": x}}, x] if x := a\n\np if {\n\tsome y\n\tq[[y, y, y]]\n\ty == 1\n}",
 			"limit_error: " + cycle,
 		},
+		"by a key that stands twice":               {some + "q contains [x, x] if x := a\n\np if {\n\tsome y\n\tq[[[y], y]]\n\ty == 1\n}", "limit_error: " + cycle},
 		"by two keys of which one holds the other": {some + "q contains [b, c] if [b, c, a] = [e, e, e]\n\np if {\n\tsome y\n\tq[[[y], y]]\n\ty == 1\n}", "limit_error: " + cycle},
 		"by two keys that are one":                 {some + "q contains [b, c] if [b, b, a] = [[c], [[c]], c]\n\np if {\n\tsome y\n\tq[[y, y]]\n\ty == 1\n}", "x.rego:4: limit_error: " + cycle},
 		"by three keys that are one":               {some + "q contains [b, c, d] if [b, c, a] = [[d], [[d]], d]\n\np if {\n\tsome y\n\tq[[y, y, y]]\n\ty == [1]\n}", "x.rego:4: limit_error: " + cycle},

@@ -21,8 +21,11 @@ func TestWhatPeopleWriteIsTaken(t *testing.T) {
 		return b.String()
 	}
 	for name, rules := range map[string]string{
-		"values taken apart":            "p if {\n\t[a, {\"b\": b}] := [input.now, {\"b\": input.account.id}]\n\t[c, d] := [b, a]\n\t[d, c] = [a, b]\n}",
-		"put together and taken apart":  "p if {\n\tx := [input.now, [input.now]]\n\t[a, [a]] = x\n\t[y, z] = [[a], {\"a\": a}]\n\t[y, {\"a\": a}] = [[a], z]\n}",
+		"values taken apart":           "p if {\n\t[a, {\"b\": b}] := [input.now, {\"b\": input.account.id}]\n\t[c, d] := [b, a]\n\t[d, c] = [a, b]\n}",
+		"put together and taken apart": "p if {\n\tx := [input.now, [input.now]]\n\t[a, [a]] = x\n\t[y, z] = [[a], {\"a\": a}]\n\t[y, {\"a\": a}] = [[a], z]\n}",
+		"variables of other forms": "obj := {\"k\": [1, 2]}\n\nf(x, [y, z]) := [a, b, c] if [a, b, c] := [x, y, z]\n\n" +
+			"p if {\n\tsome i, v in obj.k\n\t[c, d] := [i, v]\n\tsome k\n\tw := obj[k]\n\t[e, g] := [k, {\"of\": w}]\n\tevery n, m in obj.k {\n\t\t[t, u] := [n, m]\n\t\t[t, u] != [c, 3]\n\t}\n" +
+			"\twalk(obj, [path, last])\n\t{\"a\": h, \"b\": j} := {\"a\": path, \"b\": [last, e]}\n\tf(c, [d, g]) == [h, j, 1]\n\tnot [c, d] == [1, 2]\n\tr := [l | [q, s] := [i, k]; l := [s, q]]\n\tcount(r) > 0\n}",
 		"keys of several parts":         "q contains {\"id\": x, \"name\": x} if x := input.now\n\np if {\n\tsome y\n\tq[{\"id\": y, \"name\": y}]\n}",
 		"keys that are asked as one":    "q[x][y] := [x, y] if {\n\tx := input.now\n\ty := {\"of\": [x]}\n}\n\np if {\n\tsome y\n\tq[1][y] == [1, y]\n}",
 		"objects made of objects":       "p0 := {\"a\": input.now, \"b\": 1, \"c\": [1, 2], \"d\": input.account}\n" + times(200, "p$N := {\"a\": p$P.a, \"b\": p$P.b, \"c\": p$P.c, \"d\": p$P.d}") + "p := p200",
