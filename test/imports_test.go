@@ -113,7 +113,7 @@ var mayImport = map[string]row{
 	"policies/question":         {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/shadow":           {inside: []string{"policies", "policies/limits", "policies/engine", "resources"}},
 	"policies/replay":           {inside: []string{"policies/engine", "resources"}, outside: []string{opa}},
-	"policies/proof":            {inside: []string{"policies", "policies/limits", "policies/engine", "resources"}, outside: []string{opa}},
+	"policies/proof":            {inside: []string{"policies", "policies/limits", "policies/engine", "resources"}, outside: []string{json, opa}},
 	"policies/compare":          {inside: []string{"policies/limits", "policies/engine", "policies/question", "resources"}, outside: []string{opa}},
 	"policies/compare/diff":     {inside: []string{"policies/compare", "policies/compare/people", "policies/engine", "resources"}},
 	"policies/compare/people":   {inside: []string{"policies/compare", "policies/engine", "policies/question", "resources"}, outside: []string{opa}},

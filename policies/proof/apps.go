@@ -18,15 +18,6 @@ import (
 // appsFolder has a folder for each app.
 const appsFolder = "apps"
 
-// appSchema gives packages of apps the input of an app, as an annotation of theirs would: the schema of the other
-// packages' input holds for all that say nothing.
-const appSchema = `# METADATA
-# scope: subpackages
-# schemas:
-#   - input: schema.app.schema
-package apps
-`
-
 // findApps returns the names of the apps. Every file of a folder apps/<name>/ belongs to that app, and no other file does.
 func findApps(src *policies.Source, modules, tests map[string]*ast.Module, p *Problems) []string {
 	found := map[string]bool{}
@@ -77,21 +68,6 @@ func checkPackage(name, app string, module *ast.Module, isTest bool, p *Problems
 	if len(module.Package.Path) != 3 || partOf(module, 1) != appsFolder || partOf(module, 2) != want {
 		p.at(name, module.Package.Location.Row, "the package must be apps.%s, not %s: a folder is one app", want, module.Package.Path)
 	}
-}
-
-// addAppSchema has the rules of apps checked against the schema of their input.
-func addAppSchema(src *policies.Source, modules map[string]*ast.Module, p *Problems) {
-	const schema = schemaFolder + "app/schema.json"
-	if src.File(schema) == nil {
-		p.at(schema, 0, "is missing: the rules of apps are held against it; copy that of the tree of the binary")
-		return
-	}
-	module, err := ast.ParseModuleWithOpts(schema, appSchema, ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1})
-	if err != nil {
-		p.compiler(err)
-		return
-	}
-	modules[schema] = module
 }
 
 // checkApps wants the two rules of each app, and no decision that allows by default.

@@ -31,17 +31,13 @@ type parsed struct {
 	apps           []string
 }
 
-// parseTree parses the modules, and adds what gives the packages of apps, of guards and of the decision log an input of
-// their own.
-func parseTree(src *policies.Source, p *Problems) (of parsed) {
-	of.schemas = readSchemas(src, p)
-	of.modules, of.tests = parse(src, p)
-	addLogSchema(src, of.modules, of.schemas, p)
-	if of.apps = findApps(src, of.modules, of.tests, p); len(of.apps) > 0 {
-		addAppSchema(src, of.modules, p)
-	}
-	addGuardSchema(of.schemas, of.modules, p)
-	return of
+// parseTree parses the modules.
+func parseTree(src *policies.Source, p *Problems) (tree parsed) {
+	tree.schemas = readSchemas(src, p)
+	tree.modules, tree.tests = parse(src, p)
+	tree.apps = findApps(src, tree.modules, tree.tests, p)
+	tree.addInputs(src, p)
+	return tree
 }
 
 // tested is a tree with its tests.

@@ -1,12 +1,14 @@
 package proof
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
+	"io"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies"
@@ -49,9 +51,9 @@ func (d documents) value() (all ast.Object, ok bool) {
 type document struct {
 	file string
 	raw  []byte
-	// value is what all who read the document share; it is never changed.
+	// value is what all readers of the document share; nothing changes it.
 	value ast.Value
-	// lines tells where a member is, by its dotted path; nil until somebody asks.
+	// lines has the line of each member by its dotted path; nil until somebody asks.
 	lines map[string]int
 }
 
@@ -85,32 +87,64 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]doc
 	return root, docs
 }
 
-// readDocument parses a file of data; nil, and a problem with its line, where it is no JSON.
-func readDocument(name string, b []byte, p *Problems) *document {
-	doc := &document{file: name, raw: b}
-	r := newReading(doc, p)
-	value, err := r.whole()
-	if err != nil {
-		at := r.dec.InputOffset()
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			at = syntax.Offset
+// readDocument parses a file of data; nil, and a problem with its line, for one that is not a JSON object, or has a member
+// twice.
+func readDocument(name string, raw []byte, p *Problems) *document {
+	doc := &document{file: name, raw: raw}
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	_, err := dec.ReadValue()
+	if err == nil {
+		doc.value, err = ast.ValueFromReader(bytes.NewReader(raw))
+	}
+	if _, isObject := doc.value.(ast.Object); err == nil && !isObject {
+		err = errors.New(ast.ValueName(doc.value))
+	}
+	if err == nil {
+		if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+			p.at(name, doc.row(dec.InputOffset()), "there is more after the JSON object")
+			return nil
 		}
-		p.at(name, line(b, at), "%v", err)
+		return doc
+	}
+	row := doc.row(dec.InputOffset())
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		row, err = doc.row(syntax.ByteOffset), syntax.Err
+	}
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		member := dotted(syntax.JSONPointer)
+		p.at(name, row, "%s is given twice, first in line %d", member, doc.line(member))
 		return nil
 	}
-	doc.value = value
-	return doc
+	p.at(name, row, "isn't a JSON object: %v", err)
+	return nil
 }
 
-// line returns where a member is; 0 where there is none of that path. Most documents are
-// never asked: their lines would take more than all else that is done with them.
+// row returns the line of an offset.
+func (d *document) row(offset int64) int {
+	return 1 + bytes.Count(d.raw[:min(offset, int64(len(d.raw)))], []byte{'\n'})
+}
+
+// dotted returns the names that lead to a member, with dots between them.
+func dotted(pointer jsontext.Pointer) string {
+	return strings.Join(slices.Collect(pointer.Tokens()), ".")
+}
+
+// line returns the line of a member, 0 for one that the document does not have. Most documents are never asked.
 func (d *document) line(member string) int {
 	if d.lines == nil {
 		d.lines = map[string]int{}
-		r := newReading(d, &Problems{}) // which were told
-		r.lines = d.lines
-		_, _ = r.whole() // was read before
+		dec, offset, row := jsontext.NewDecoder(bytes.NewReader(d.raw), jsontext.AllowDuplicateNames(true)), int64(0), 1
+		for {
+			if _, err := dec.ReadToken(); err != nil { // the end: readDocument has read it
+				break
+			}
+			row += bytes.Count(d.raw[offset:dec.InputOffset()], []byte{'\n'})
+			offset = dec.InputOffset()
+			if name := dotted(dec.StackPointer()); d.lines[name] == 0 {
+				d.lines[name] = row
+			}
+		}
 	}
 	return d.lines[member]
 }

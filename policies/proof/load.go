@@ -18,7 +18,7 @@ const testsWithin = 30 * time.Second
 // Load compiles a tree and has it prove itself. The error is Problems: all that is wrong
 // with the tree as far as it could be read. It is an engine.Loader.
 func Load(ctx context.Context, src *policies.Source) (*engine.Set, error) {
-	set, _, err := prove(ctx, src, testsWithin)
+	set, _, err := Prove(ctx, src)
 	return set, err
 }
 
@@ -30,11 +30,7 @@ func Prove(ctx context.Context, src *policies.Source) (set *engine.Set, tests in
 // Compile returns a tree without having it prove itself: its tests are parsed only. The warnings are of what a proof
 // would find in its names; the error is Problems.
 func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnings []string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			set, err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
-		}
-	}()
+	defer refusePanic(&set, &err)
 	var p, warned Problems
 	c, list := read(ctx, src, &p)
 	if c == nil || len(p) > 0 {
@@ -46,6 +42,13 @@ func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnin
 	}
 	slices.Sort(warned)
 	return set, slices.Compact(warned), nil
+}
+
+// refusePanic refuses a tree by which the compiler panics.
+func refusePanic(set **engine.Set, err *error) {
+	if r := recover(); r != nil {
+		*set, *err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
+	}
 }
 
 // read compiles a tree and reads its catalogue; nil where it has to stop at a problem.
@@ -81,11 +84,7 @@ func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalo
 
 // prove compiles a tree, holds it against the catalogue and the probes, and runs its tests.
 func prove(ctx context.Context, src *policies.Source, within time.Duration) (set *engine.Set, tests int, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			set, tests, err = nil, 0, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
-		}
-	}()
+	defer refusePanic(&set, &err)
 	var p Problems
 	c, list := read(ctx, src, &p)
 	if c == nil {

@@ -106,7 +106,7 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		"grants null":           {small.With("grants/data.json", "\nnull"), []string{"grants/data.json:2: isn't a JSON object: null"}},
 		"grants a list":         {small.With("grants/data.json", "\n[{}]"), []string{"grants/data.json:2: isn't a JSON object: array"}},
 		"grants cut off":        {small.With("grants/data.json", "{\n\"a\": {"), []string{"grants/data.json:2: isn't a JSON object: unexpected EOF"}},
-		"grants in the deep":    {small.With("grants/data.json", `{"a": `+strings.Repeat("[", 1<<20)), []string{"grants/data.json:1: isn't a JSON object: nested deeper than 10000"}},
+		"grants in the deep":    {small.With("grants/data.json", `{"a": `+strings.Repeat("[", 1<<20)), []string{"grants/data.json:1: isn't a JSON object: exceeded max depth"}},
 		"data in data's place":  {small.With("a/data.json", `{"x": {"c": 1}}`).With("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
 		"data below a number":   {small.With("a/data.json", `{"x": 1}`).With("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
 		"more than an object":   {small.With("grants/data.json", policytest.SmallGrants+"{}"), []string{"there is more after the JSON object"}},
