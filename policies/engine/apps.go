@@ -10,7 +10,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
 // entryApp is how the decisions of apps are counted.
@@ -35,10 +34,9 @@ type app struct {
 
 // apps are the apps of a set.
 type apps struct {
-	all    []*app
-	byType map[string]*app
-	// answers are the cached ones. One is found by its whole key, as a verdict is; nil caches none.
-	answers *memo.Table[string, resources.AppDecision]
+	all     []*app
+	byType  map[string]*app
+	answers *cache[resources.AppDecision]
 }
 
 // newApps plans the apps of a tree whose rules still call built-ins by OPA's own names.
@@ -66,13 +64,6 @@ func AppRules(name string) string {
 	return ast.Ref{ast.DefaultRootDocument, ast.StringTerm("apps"), ast.StringTerm(name)}.String()
 }
 
-func newAnswers(most int, of *apps) *memo.Table[string, resources.AppDecision] {
-	if most <= 0 || len(of.all) == 0 {
-		return nil
-	}
-	return memo.New[string, resources.AppDecision](most)
-}
-
 // App returns the app that decides about resources of the type, false where there is none. It is not to be changed.
 func (s *Set) App(resourceType string) (resources.App, bool) {
 	if a := s.apps.byType[resourceType]; a != nil {
@@ -90,18 +81,7 @@ func (s *Set) Apps() []resources.App {
 	return out
 }
 
-// App is Set.App of the tree in force.
-func (e *Engine) App(resourceType string) (resources.App, bool) {
-	return e.current.Load().App(resourceType)
-}
-
-// DecideApp has the app decide that claims the question's type. Errors are as for Decide, and a *resources.Error of
-// KindBadRequest for a question that policy is not given; each comes with the zero decision.
-func (e *Engine) DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error) {
-	return e.Pin().DecideApp(ctx, q)
-}
-
-// decideApp is DecideApp by that tree, with what was read of the same bytes before.
+// decideApp is DecideApp by that tree, with what was parsed of the same bytes before.
 func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, known sentTerms) (d resources.AppDecision, err error) {
 	start, hit, rejected := time.Time{}, false, false
 	var kind string
@@ -109,8 +89,8 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 		kind = q.App.ResourceType
 	}
 	defer func() {
-		if r := recover(); r != nil { // while the key was made; judgeApp recovers by itself
-			err = &failed{FailurePanic, fmt.Errorf("app of %q: panic: %v", kind, r)}
+		if r := recover(); r != nil { // while the key or the input was made
+			err = panicked("app of "+kind, r)
 		}
 		if !rejected && (err != nil || !hit) {
 			_, err = e.finish(entryApp, start, resources.Decision{}, err)
@@ -133,7 +113,8 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 	}
 	var room [keyRoom]byte
 	key := set.appKey(room[:0], a, in)
-	if d, hit = e.cachedApp(ctx, set, key); hit {
+	if d, hit = set.apps.answers.get(ctx, key); hit {
+		e.opts.Observer.Cached(entryApp)
 		return d, nil
 	}
 	if err = e.opts.Gate.Enter(ctx, q.AccountID); err != nil { // that is no failure of the policy
@@ -143,7 +124,7 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 	defer e.opts.Gate.Leave()
 	start = time.Now()
 	if d, err = set.judgeApp(ctx, a, in, e.opts.Deadline); err == nil {
-		set.apps.put(key, d)
+		set.apps.answers.put(key, d, sizeOf(d))
 	}
 	return d, err
 }
@@ -163,11 +144,6 @@ func (s *Set) JudgeApp(ctx context.Context, name string, q resources.Question, w
 // judgeApp evaluates the app's decision. An undefined one denies, as a rule without a default is false where it does
 // not hold; anything else but an answer in its form is an error with the zero decision.
 func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Duration) (d resources.AppDecision, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			d, err = resources.AppDecision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", a.query.name, r)}
-		}
-	}()
 	answer, err := s.answer(ctx, a.query, in.whole(), in.Question().Now, within)
 	if err != nil {
 		return d, err
@@ -210,35 +186,21 @@ func (s *Set) appKey(b []byte, a *app, in *appInput) []byte {
 	return a.plan.Key(b, in.named(), &in.Input, maxVerdict)
 }
 
-// cachedApp returns the answer to an equal question; false is a miss.
-func (e *Engine) cachedApp(ctx context.Context, set *Set, key []byte) (d resources.AppDecision, hit bool) {
-	if key == nil || ctx.Err() != nil {
-		return d, false
-	}
-	known := memo.GetBytes(set.apps.answers, key)
-	if known == nil {
-		return d, false
-	}
-	e.opts.Observer.cached(entryApp)
-	return *known, true
-}
-
-// put keeps what is no larger than a verdict.
-func (all *apps) put(key []byte, d resources.AppDecision) {
-	size := len(key) + len(d.Reason)
+// sizeOf returns about how many bytes an answer takes.
+func sizeOf(d resources.AppDecision) int {
+	size := len(d.Reason)
 	for _, m := range d.Context {
 		size += len(m.Name) + len(m.Value)
 	}
-	if all.answers == nil || key == nil || size > maxVerdict {
-		return
-	}
-	all.answers.Put(string(key), d)
+	return size
 }
 
-// App is Engine.App.
+// App returns the app that decides about resources of the type, false where there is none.
 func (p Pinned) App(resourceType string) (resources.App, bool) { return p.set.App(resourceType) }
 
-// DecideApp is Engine.DecideApp. What questions have in common is read once; their bytes must not change.
+// DecideApp has the app decide that claims the question's type. Errors are as for Decide, and a *resources.Error of
+// KindBadRequest for a question that policy is not given; each comes with the zero decision. It parses once what
+// questions have in common; their bytes must not change.
 func (p Pinned) DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error) {
 	p.judged++
 	if p.sent == nil {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -98,6 +97,7 @@ func NewOf(ctx context.Context, src *policies.Source, load Loader, opts Options)
 	if opts.Verdicts == 0 {
 		opts.Verdicts = DefaultVerdicts
 	}
+	opts.Observer = opts.Observer.complete()
 	set, err := load(ctx, src)
 	if err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ func (e *Engine) ask(
 	in := &a.in
 	start, hit, rejected := time.Time{}, false, false
 	defer func() {
-		if r := recover(); r != nil { // while the key was made; evaluate recovers by itself
-			err = &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
+		if r := recover(); r != nil { // while the key or the input was made
+			err = panicked(entry, r)
 		}
 		if !rejected && (err != nil || !hit) {
 			d, err = e.finish(entry, start, d, err)
@@ -146,7 +146,7 @@ func (e *Engine) ask(
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return d, &failed{FailureFacts, errOtherAccount}
 	}
-	if d, hit = set.unlisted(entry, in); hit {
+	if d, hit = set.unlisted(entry, q.Action); hit {
 		return d, nil
 	}
 	key := set.key(a.room[:0], entry, in)
@@ -163,23 +163,20 @@ func (e *Engine) ask(
 	}
 	start = time.Now()
 	if d, err = set.evaluate(ctx, entry, in, within); err == nil {
-		set.verdicts.put(key, d)
+		d.Code, d.Reason = strings.Clone(d.Code), strings.Clone(d.Reason) // they can be parts of the caller's strings
+		set.verdicts.put(key, d, len(d.Code)+len(d.Reason))
 		d = in.Told(d)
 	}
 	return d, err
 }
 
 // cached returns the verdict of an equal question; false is a miss.
-func (e *Engine) cached(ctx context.Context, set *Set, entry string, key []byte) (d resources.Decision, hit bool) {
-	if key == nil || ctx.Err() != nil {
-		return d, false
+func (e *Engine) cached(ctx context.Context, set *Set, entry string, key []byte) (resources.Decision, bool) {
+	d, hit := set.verdicts.get(ctx, key)
+	if hit {
+		e.opts.Observer.Cached(nameOf(entry))
 	}
-	known := set.verdicts.get(key)
-	if known == nil {
-		return d, false
-	}
-	e.opts.Observer.cached(nameOf(entry))
-	return *known, true
+	return d, hit
 }
 
 // nameOf returns the entry point's name for counting.
@@ -194,10 +191,10 @@ func (e *Engine) finish(entry string, start time.Time, d resources.Decision, err
 	}
 	name := nameOf(entry)
 	if err == nil {
-		e.opts.Observer.evaluated(name, took, "")
+		e.opts.Observer.Evaluated(name, took, "")
 		return d, nil
 	}
-	e.opts.Observer.evaluated(name, took, FailureOf(err))
+	e.opts.Observer.Evaluated(name, took, FailureOf(err))
 	return resources.Decision{}, resources.Unavailable("The decision could not be made.", err)
 }
 

@@ -63,11 +63,6 @@ func FailureOf(err error) Failure {
 func (s *Set) evaluate(
 	ctx context.Context, entry string, in *question.Input, within time.Duration,
 ) (d resources.Decision, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			d, err = resources.Decision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
-		}
-	}()
 	q := s.queries[entry]
 	answer, err := s.answer(ctx, q, in.Term(q.rows), in.Question().Now, within)
 	switch {
@@ -81,28 +76,63 @@ func (s *Set) evaluate(
 
 // answer returns the value of a rule for an input, nil where it is undefined.
 func (s *Set) answer(ctx context.Context, q *query, input *ast.Term, now resources.Time, within time.Duration) (*ast.Term, error) {
-	bounds, values := s.bounds.Get().(*limits.Bounds), topdown.NewVirtualCache()
-	bounds.Start(ctx, within, limits.OfQuestion)
-	err := topdown.NewQuery(q.body).
+	values := topdown.NewVirtualCache()
+	err := s.run(ctx, evaluation{
+		name: q.name, body: q.body, input: input, now: now, within: within, memory: limits.OfQuestion, values: values,
+		each: func(topdown.QueryResult) error { return nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer, _ := values.Get(q.rule)
+	return answer, nil
+}
+
+// evaluation is one run of OPA.
+type evaluation struct {
+	name  string // of what is asked, for errors
+	body  ast.Body
+	input *ast.Term
+	// now is the time for a policy that asks for it.
+	now    resources.Time
+	within time.Duration
+	memory int
+	values topdown.VirtualCache
+	each   func(topdown.QueryResult) error
+}
+
+// run evaluates a body within its bounds, and calls each with every result. Its error is a failure, also of a panic.
+func (s *Set) run(ctx context.Context, e evaluation) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = panicked(e.name, r)
+		}
+	}()
+	bounds := s.bounds.Get().(*limits.Bounds)
+	bounds.Start(ctx, e.within, e.memory)
+	err = topdown.NewQuery(e.body).
 		WithCompiler(s.of.Compiler).
 		WithStore(s.of.Store).WithTransaction(s.txn).
-		WithVirtualCache(values).
-		WithInput(input).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
+		WithVirtualCache(e.values).
+		WithInput(e.input).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).
-		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
-		Iter(ctx, func(topdown.QueryResult) error { return nil })
-	answer, _ := values.Get(q.rule)
+		WithTime(time.UnixMilli(int64(e.now))).
+		Iter(ctx, e.each)
 	exceeded := bounds.Exceeded()
 	bounds.Release()
 	s.bounds.Put(bounds)
 	switch {
 	case exceeded != nil && (err == nil || topdown.IsCancel(err)):
-		return nil, stopped(q.name, exceeded)
+		return stopped(e.name, exceeded)
 	case err != nil:
-		return nil, &failed{classify(err), fmt.Errorf("%s: %w", q.name, err)}
+		return &failed{classify(err), fmt.Errorf("%s: %w", e.name, err)}
 	}
-	return answer, nil
+	return nil
+}
+
+func panicked(name string, r any) *failed {
+	return &failed{FailurePanic, fmt.Errorf("%s: panic: %v", name, r)}
 }
 
 // stopped returns the failure of an evaluation that exceeded its bounds.

@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/metrics"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies/limits"
-	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -44,16 +42,14 @@ type Explained struct {
 
 // Suppose judges a question whose facts are made up. It is Decide without the cache of verdicts, so that what is
 // supposed takes no room from what is asked.
-func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.Decision, error) {
+func (p Pinned) Suppose(ctx context.Context, q resources.Question) (d resources.Decision, err error) {
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
-		return resources.Decision{}, unavailable(&failed{FailureFacts, errOtherAccount})
+		return d, unavailable(&failed{FailureFacts, errOtherAccount})
 	}
-	in := question.Of(&q)
-	if d, denied := p.set.unlisted(EntryDecision, &in); denied {
+	if d, denied := p.set.Unlisted(q.Action); denied {
 		return d, nil
 	}
-	var d resources.Decision
-	err := p.within(ctx, q.AccountID, func(set *Set) (err error) {
+	err = p.within(ctx, q.AccountID, func(set *Set) (err error) {
 		d, err = set.Judge(ctx, EntryDecision, q, p.engine.opts.Deadline)
 		return err
 	})
@@ -64,12 +60,17 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.De
 }
 
 // within passes the gate and makes any failure one of KindUnavailable.
-func (p Pinned) within(ctx context.Context, account string, do func(*Set) error) error {
+func (p Pinned) within(ctx context.Context, account string, do func(*Set) error) (err error) {
 	p.judged++
 	if err := p.engine.opts.Gate.Enter(ctx, account); err != nil {
 		return err
 	}
 	defer p.engine.opts.Gate.Leave()
+	defer func() {
+		if r := recover(); r != nil {
+			err = unavailable(panicked("explanation", r))
+		}
+	}()
 	return unavailable(do(p.set))
 }
 
@@ -252,36 +253,19 @@ const explained = ast.Var("__explained__")
 
 // each gives the values that a term has where the body holds.
 func (s *Set) each(ctx context.Context, body ast.Body, of *ast.Term, q *resources.Question, within time.Duration) (out []*ast.Term, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			out, err = nil, &failed{FailurePanic, fmt.Errorf("panic: %v", r)}
-		}
-	}()
-	bounds := s.bounds.Get().(*limits.Bounds)
-	bounds.Start(ctx, within, limits.OfQuestion)
-	err = topdown.NewQuery(append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), of))).
-		WithCompiler(s.of.Compiler).
-		WithStore(s.of.Store).WithTransaction(s.txn).
-		WithInput(InputOf(q)).
-		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
-		WithStrictBuiltinErrors(true).
-		WithMetrics(metrics.NoOp()).
-		WithTime(time.UnixMilli(int64(q.Now))).
-		Iter(ctx, func(result topdown.QueryResult) error {
+	err = s.run(ctx, evaluation{
+		name: "explanation", body: append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), of)),
+		input: InputOf(q), now: q.Now, within: within, memory: limits.OfQuestion,
+		each: func(result topdown.QueryResult) error {
 			value := result[explained]
 			if value != nil && !slices.ContainsFunc(out, value.Equal) {
 				out = append(out, value)
 			}
 			return nil
-		})
-	exceeded := bounds.Exceeded()
-	bounds.Release()
-	s.bounds.Put(bounds)
-	if exceeded != nil {
-		return nil, stopped("explanation", exceeded)
-	}
+		},
+	})
 	if err != nil {
-		return nil, &failed{classify(err), err}
+		return nil, err
 	}
 	slices.SortFunc(out, func(a, b *ast.Term) int { return a.Value.Compare(b.Value) })
 	return out, nil

@@ -16,12 +16,17 @@ func (s *Set) IsCached(entry string) bool { return s.queries["data.authz."+entry
 // Bring puts a set into force as a reload does.
 func (e *Engine) Bring(s *Set) { e.bring(s) }
 
+// DecideApp is Pinned.DecideApp by the tree in force now.
+func (e *Engine) DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error) {
+	return e.Pin().DecideApp(ctx, q)
+}
+
 // Copy is the same tree, compiled, with a cache of its own.
 func (s *Set) Copy() *Set {
 	out := &Set{of: s.of, txn: s.txn, noMetadata: s.noMetadata, listed: s.listed, queries: s.queries}
 	apps := *s.apps
 	out.apps = &apps
-	out.bounds.New = func() any { return limits.NewBounds() }
+	out.bounds.New = func() any { return limits.NewBounds(limits.Pace{}) }
 	return out
 }
 

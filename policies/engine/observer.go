@@ -18,26 +18,19 @@ type Observer struct {
 	Refused func(err error)
 }
 
-func (o *Observer) evaluated(entry string, took time.Duration, failure Failure) {
-	if o.Evaluated != nil {
-		o.Evaluated(entry, took, failure)
+// complete returns the observer with functions that do nothing in place of nil.
+func (o Observer) complete() Observer {
+	if o.Evaluated == nil {
+		o.Evaluated = func(string, time.Duration, Failure) {}
 	}
-}
-
-func (o *Observer) cached(entry string) {
-	if o.Cached != nil {
-		o.Cached(entry)
+	if o.Cached == nil {
+		o.Cached = func(string) {}
 	}
-}
-
-func (o *Observer) reloaded(revision string) {
-	if o.Reloaded != nil {
-		o.Reloaded(revision)
+	if o.Reloaded == nil {
+		o.Reloaded = func(string) {}
 	}
-}
-
-func (o *Observer) refused(err error) {
-	if o.Refused != nil {
-		o.Refused(err)
+	if o.Refused == nil {
+		o.Refused = func(error) {}
 	}
+	return o
 }

@@ -53,8 +53,9 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 	if err != nil {
 		return false, nil, errors.New("the event is not a value of Rego")
 	}
-	input := ast.NewTerm(value)
-	dropped, err := set.value(ctx, dropRule, input, e.opts.Deadline, limits.OfQuestion)
+	asked := evaluation{input: ast.NewTerm(value), now: resources.At(time.Now()), within: e.opts.Deadline, memory: limits.OfQuestion}
+	asked.name = dropRule
+	dropped, err := set.value(ctx, asked)
 	if err != nil {
 		return false, nil, whereItFails(dropRule, err)
 	}
@@ -65,7 +66,8 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 		}
 		drop = bool(whether)
 	}
-	mask, err := set.value(ctx, maskRule, input, e.opts.Deadline, limits.OfQuestion)
+	asked.name = maskRule
+	mask, err := set.value(ctx, asked)
 	if err != nil {
 		return false, nil, whereItFails(maskRule, err)
 	}
@@ -91,7 +93,7 @@ func whereItFails(rule string, err error) error {
 	case FailureOf(err) == FailurePanic:
 		return fmt.Errorf("%s: %s", rule, FailurePanic)
 	}
-	return fmt.Errorf("%s: %w", rule, err)
+	return err
 }
 
 // maxMask bounds the members of a mask in bytes.
@@ -100,33 +102,23 @@ const maxMask = 16 << 20
 // has says whether the tree has a rule.
 func (s *Set) has(rule string) bool { return len(s.of.Compiler.GetRules(ast.MustParseRef(rule))) > 0 }
 
-// value evaluates a rule that is no entry point, nil where it is undefined.
-func (s *Set) value(ctx context.Context, rule string, input *ast.Term, within time.Duration, memory int) (value ast.Value, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			value, err = nil, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", rule, r)}
-		}
-	}()
-	if !s.has(rule) {
+// value evaluates the rule that the evaluation names, nil where it is undefined.
+func (s *Set) value(ctx context.Context, e evaluation) (value ast.Value, err error) {
+	if !s.has(e.name) {
 		return nil, nil
 	}
-	bounds, found := s.bounds.Get().(*limits.Bounds), ast.VarTerm("found")
-	defer s.bounds.Put(bounds)
-	bounds.Start(ctx, within, memory)
-	defer bounds.Release()
-	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(ast.MustParseRef(rule)), found))).
-		WithCompiler(s.of.Compiler).WithStore(s.of.Store).WithTransaction(s.txn).WithInput(input).
-		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithStrictBuiltinErrors(true).
-		Run(ctx)
-	switch {
-	case bounds.Exceeded() != nil:
-		return nil, bounds.Exceeded()
-	case err != nil:
+	values := 0
+	e.body = ast.NewBody(ast.Equality.Expr(ast.NewTerm(ast.MustParseRef(e.name)), ast.VarTerm("value")))
+	e.each = func(r topdown.QueryResult) error {
+		value = r["value"].Value
+		values++
+		return nil
+	}
+	if err = s.run(ctx, e); err == nil && values > 1 {
+		err = &failed{FailureIllTyped, fmt.Errorf("%s has several values", e.name)}
+	}
+	if err != nil {
 		return nil, err
-	case len(results) > 1:
-		return nil, errors.New("it has several values")
-	case len(results) == 0:
-		return nil, nil
 	}
-	return results[0]["found"].Value, nil
+	return value, nil
 }

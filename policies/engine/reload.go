@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/limits"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Reload loads and proves the tree and brings it into force. On an error, which is
@@ -52,16 +53,18 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 	}
 	e.bring(set)
 	e.refusal.Store(nil)
-	e.opts.Observer.reloaded(set.Revision())
+	e.opts.Observer.Reloaded(set.Revision())
 	return nil
 }
 
 // bring puts a set into force, with an empty cache of its own.
 func (e *Engine) bring(set *Set) {
-	set.verdicts = newVerdicts(e.opts.Verdicts)
-	set.apps.answers = newAnswers(e.opts.Verdicts, set.apps)
+	set.verdicts = newCache[resources.Decision](e.opts.Verdicts)
+	if len(set.of.Apps) > 0 {
+		set.apps.answers = newCache[resources.AppDecision](e.opts.Verdicts)
+	}
 	if pace := e.opts.Pace; pace != (limits.Pace{}) {
-		set.bounds = sync.Pool{New: func() any { return limits.NewPacedBounds(pace) }}
+		set.bounds = sync.Pool{New: func() any { return limits.NewBounds(pace) }}
 	}
 	e.current.Store(set)
 }
@@ -69,6 +72,6 @@ func (e *Engine) bring(set *Set) {
 // Refuse says that the newest tree is not taken: the observer is told, and it is the last refusal. It returns the error.
 func (e *Engine) Refuse(err error) error {
 	e.refusal.Store(&refusal{err})
-	e.opts.Observer.refused(err)
+	e.opts.Observer.Refused(err)
 	return err
 }

@@ -57,7 +57,7 @@ type Set struct {
 	bounds  sync.Pool           // of *limits.Bounds
 	// noMetadata is what OPA would make for each evaluation; no built-in that is allowed writes to it.
 	noMetadata map[string]any
-	verdicts   *verdicts
+	verdicts   *cache[resources.Decision]
 	apps       *apps
 	uncached   []Uncached
 	listed     map[string]bool // the actions that the tree lists, by id
@@ -84,7 +84,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	}
 	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(of.Actions)}
 	s.masks = s.has(maskRule) || s.has(dropRule)
-	s.bounds.New = func() any { return limits.NewBounds() }
+	s.bounds.New = func() any { return limits.NewBounds(limits.Pace{}) }
 	if s.byRoles, err = byRoles(of.Compiler); err != nil {
 		return nil, err
 	}

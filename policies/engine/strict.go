@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"github.com/portcullis-authz/portcullis/policies/question"
-	"github.com/portcullis-authz/portcullis/resources"
-)
+import "github.com/portcullis-authz/portcullis/resources"
 
 // The denial of an action that a strict tree does not list.
 const (
@@ -23,8 +20,8 @@ func actionIDs(listed []resources.ListedAction) map[string]bool {
 // unlisted says whether the question is about an action that a strict tree does not list, with the denial. It stands
 // before the rules and the cache, so that it holds in every tree, whatever its rules read, and costs the others
 // nothing. Those that prove a tree ask the rules themselves (Judge).
-func (s *Set) unlisted(entry string, in *question.Input) (resources.Decision, bool) {
-	if !s.of.Strict || entry != EntryDecision || s.listed[in.Question().Action.ID] {
+func (s *Set) unlisted(entry string, action resources.Action) (resources.Decision, bool) {
+	if !s.of.Strict || entry != EntryDecision || s.listed[action.ID] {
 		return resources.Decision{}, false
 	}
 	return resources.Decision{

@@ -1,9 +1,8 @@
 package engine
 
 import (
-	"strings"
+	"context"
 
-	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
@@ -15,35 +14,35 @@ const (
 	maxVerdict = 1024
 )
 
-// verdicts is the cache of one set's verdicts, and goes with it: a verdict of another tree can't
-// be found. It holds answers only, no failures. A verdict is found by its whole key
-// (policies/question), of which it is a pure function, so that it can't be stale. nil caches none.
-type verdicts struct {
-	table *memo.Table[string, resources.Decision]
-}
+// cache holds the verdicts of one set, and goes with it, so that it has none of another tree. It holds answers only, no
+// failures. A verdict is found by its whole key (policies/question), of which it is a pure function, so that it can't be
+// stale. nil caches none.
+type cache[D any] struct{ table *memo.Table[string, D] }
 
-func newVerdicts(most int) *verdicts {
+func newCache[D any](most int) *cache[D] {
 	if most <= 0 {
 		return nil
 	}
-	return &verdicts{memo.New[string, resources.Decision](most)}
+	return &cache[D]{memo.New[string, D](most)}
 }
 
-func (v *verdicts) get(key []byte) *resources.Decision {
-	if v == nil {
-		return nil
+// get returns the verdict of a key; false is a miss, as for a caller whose context has ended.
+func (c *cache[D]) get(ctx context.Context, key []byte) (d D, hit bool) {
+	if c == nil || key == nil || ctx.Err() != nil {
+		return d, false
 	}
-	return memo.GetBytes(v.table, key)
+	known := memo.GetBytes(c.table, key)
+	if known == nil {
+		return d, false
+	}
+	return *known, true
 }
 
-// put copies what it keeps: a code or a reason can be part of the question, whose strings are
-// the caller's.
-func (v *verdicts) put(key []byte, d resources.Decision) {
-	if v == nil || key == nil || len(key)+len(d.Code)+len(d.Reason) > maxVerdict {
-		return
+// put caches a verdict of so many bytes, unless it is too large.
+func (c *cache[D]) put(key []byte, d D, size int) {
+	if c != nil && key != nil && len(key)+size <= maxVerdict {
+		c.table.Put(string(key), d)
 	}
-	d.Code, d.Reason = strings.Clone(d.Code), strings.Clone(d.Reason)
-	v.table.Put(string(key), d)
 }
 
 // CachedVerdicts returns how many verdicts are cached, and how many may be.

@@ -45,10 +45,10 @@ type Bounds struct {
 	Builtins map[string]*topdown.Builtin
 }
 
-// NewBounds returns bounds that Start makes ready for an evaluation.
-func NewBounds() *Bounds {
+// NewBounds returns bounds that Start makes ready for an evaluation, which rests as the pace says.
+func NewBounds(pace Pace) *Bounds {
 	all := charged()
-	b := &Bounds{Builtins: make(map[string]*topdown.Builtin, len(all))}
+	b := &Bounds{pace: pace, Builtins: make(map[string]*topdown.Builtin, len(all))}
 	for name, of := range all {
 		b.Builtins[name] = &topdown.Builtin{Decl: of.decl, Func: func(bctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
 			if !b.take(of.cost(operands, b.left)) {
@@ -57,13 +57,6 @@ func NewBounds() *Bounds {
 			return of.do(bctx, operands, iter)
 		}}
 	}
-	return b
-}
-
-// NewPacedBounds returns bounds of evaluations that rest.
-func NewPacedBounds(pace Pace) *Bounds {
-	b := NewBounds()
-	b.pace = pace
 	return b
 }
 

@@ -101,7 +101,7 @@ func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems)
 	}
 	defer c.store.Abort(ctx, txn)
 	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
-	bounds := limits.NewBounds()
+	bounds := limits.NewBounds(limits.Pace{})
 	for _, t := range findTests(c.Compiler) {
 		bounds.Start(ctx, 2*within, limits.OfTest) // ctx ends before, for all of them
 		if err := t.run(ctx, c, txn, known, bounds); err != nil {

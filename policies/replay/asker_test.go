@@ -145,7 +145,7 @@ func (a *asker) next(t testing.TB) *resources.Judgement {
 			Resource: fmt.Appendf(nil, `{"type":"doc","owner":%d.50}`, a.IntN(3)),
 		}
 		var d resources.AppDecision
-		d, err = a.engine.DecideApp(t.Context(), *q)
+		d, err = a.engine.Pin().DecideApp(t.Context(), *q)
 		j.Decision, j.Context = d.Decision, d.Context
 	}
 	must(t, err)
