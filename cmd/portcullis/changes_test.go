@@ -87,10 +87,10 @@ func TestEveryChangeLeavesItsRecord(t *testing.T) {
 			}
 			c.verify(t, newest(before, now), string(raw), made)
 			again, err := routes[c.route](t.Context(), c.request(made))
-			if left := len(a.changesNow(t)) - len(now); c.repeat && (err != nil || left != 0) {
-				t.Errorf("repeated: %v %v, %d records", again.Body, err, left)
-			} else if err != nil && left != 0 {
-				t.Errorf("refused: %v, %d records", err, left)
+			if remaining := len(a.changesNow(t)) - len(now); c.repeat && (err != nil || remaining != 0) {
+				t.Errorf("repeated: %v %v, %d records", again.Body, err, remaining)
+			} else if err != nil && remaining != 0 {
+				t.Errorf("refused: %v, %d records", err, remaining)
 			}
 		})
 	}
@@ -133,8 +133,8 @@ func (c changing) verify(t *testing.T, got resources.Change, answer string, made
 			t.Errorf("%s is not in the answer %s", got.Subject.ID, answer)
 		}
 	}
-	if known := made[id]; known != "" {
-		id = known
+	if name := made[id]; name != "" {
+		id = name
 	}
 	actor := resources.ChangeActor{Kind: "user", ID: demoAlice, Credential: "token"}
 	if c.service {
@@ -169,11 +169,11 @@ func (a *app) changesNow(t *testing.T) (out []resources.Change) {
 	err := a.store.View(t.Context(), func(tx store.Tx) error {
 		out = nil
 		for _, account := range []string{"acct-demo2-v1", "", demoAccount} {
-			found, err := a.collections.Changes.Find(t.Context(), tx, store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}})
+			recs, err := a.collections.Changes.Find(t.Context(), tx, store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}})
 			if err != nil {
 				return err
 			}
-			for _, rec := range found {
+			for _, rec := range recs {
 				if rec.Value.RequestID != "" || rec.Value.Actor.Kind != resources.ActorSystem {
 					out = append(out, rec.Value)
 				}

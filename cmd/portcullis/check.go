@@ -128,8 +128,8 @@ func (q question) decide(ctx context.Context) (decided, error) {
 		Allowed *bool  `json:"allowed"`
 		Reason  string `json:"reason"`
 	}
-	known := status == http.StatusOK || status == http.StatusForbidden
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Allowed == nil || !known {
+	ok := status == http.StatusOK || status == http.StatusForbidden
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Allowed == nil || !ok {
 		return decided{}, fmt.Errorf("the gateway answers %d: %s", status, body)
 	}
 	return decided{*answer.Allowed, answer.Reason}, nil

@@ -142,15 +142,15 @@ func TestHelpHasExamples(t *testing.T) {
 			if len(args) == 0 {
 				continue
 			}
-			found, rest, err := newRoot().Find(args[1:])
+			command, rest, err := newRoot().Find(args[1:])
 			if err == nil {
-				err = found.ParseFlags(rest)
+				err = command.ParseFlags(rest)
 			}
-			if err == nil && found.Args != nil {
-				err = found.Args(found, found.Flags().Args())
+			if err == nil && command.Args != nil {
+				err = command.Args(command, command.Flags().Args())
 			}
-			if err != nil || found.CommandPath() != cmd.CommandPath() {
-				t.Errorf("%q is %s: %v", line, found.CommandPath(), err)
+			if err != nil || command.CommandPath() != cmd.CommandPath() {
+				t.Errorf("%q is %s: %v", line, command.CommandPath(), err)
 			}
 		}
 	}
@@ -181,12 +181,12 @@ func TestAnInterruptedToolFindsNothingWrong(t *testing.T) {
 		ctx, interrupt := context.WithCancelCause(t.Context())
 		interrupt(interrupted)
 		root := newRoot()
-		var told bytes.Buffer
-		root.SetOut(&told)
-		root.SetErr(&told)
+		var out bytes.Buffer
+		root.SetOut(&out)
+		root.SetErr(&out)
 		root.SetArgs(strings.Fields(line))
-		if err := root.ExecuteContext(ctx); !errors.Is(err, interrupted) && !errors.Is(err, context.Canceled) || told.Len() > 0 {
-			t.Errorf("%s: %v, %s", line, err, &told)
+		if err := root.ExecuteContext(ctx); !errors.Is(err, interrupted) && !errors.Is(err, context.Canceled) || out.Len() > 0 {
+			t.Errorf("%s: %v, %s", line, err, &out)
 		}
 	}
 }

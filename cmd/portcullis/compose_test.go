@@ -73,10 +73,10 @@ func TestComposeFileSetsWhatServeKnows(t *testing.T) {
 	for _, name := range gateways {
 		service := file.Services[name]
 		settings, flags := serveSettings()
-		known := map[string]bool{"GOMEMLIMIT": true}
-		flags.VisitAll(func(f *pflag.Flag) { known[config.EnvName(f.Name)] = true })
+		seen := map[string]bool{"GOMEMLIMIT": true}
+		flags.VisitAll(func(f *pflag.Flag) { seen[config.EnvName(f.Name)] = true })
 		for variable, value := range service.Environment {
-			if !known[variable] {
+			if !seen[variable] {
 				t.Errorf("%s: serve does not know %s", name, variable)
 			}
 			t.Setenv(variable, value)
@@ -127,14 +127,14 @@ func TestComposePublishesTheProxyOnly(t *testing.T) {
 		}
 	}
 	config, built := readText(t, "compose/replicas/haproxy.cfg"), readText(t, image)
-	for name, at := range map[string]string{"PORTCULLIS_LISTEN": ":8080", "PORTCULLIS_USERS_LISTEN": ":9001", "PORTCULLIS_HEALTH_LISTEN": ":9002"} {
+	for name, place := range map[string]string{"PORTCULLIS_LISTEN": ":8080", "PORTCULLIS_USERS_LISTEN": ":9001", "PORTCULLIS_HEALTH_LISTEN": ":9002"} {
 		for _, gateway := range gateways {
-			if got := file.Services[gateway].Environment[name]; got != at {
-				t.Errorf("%s has %s %q, want %s", gateway, name, got, at)
+			if got := file.Services[gateway].Environment[name]; got != place {
+				t.Errorf("%s has %s %q, want %s", gateway, name, got, place)
 			}
 		}
-		if !strings.Contains(built, name+"="+at) {
-			t.Errorf("the image does not set %s to %s", name, at)
+		if !strings.Contains(built, name+"="+place) {
+			t.Errorf("the image does not set %s to %s", name, place)
 		}
 	}
 	for _, port := range file.Services["proxy"].Ports {
@@ -168,9 +168,9 @@ func TestComposePinsWhatItTakesFromElsewhere(t *testing.T) {
 			t.Errorf("%s is of %q", name, s.Image)
 		}
 	}
-	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(readText(t, image), -1) {
-		if from[1] != "scratch" && !version.MatchString(from[1]) {
-			t.Errorf("the image is built from %q", from[1])
+	for _, source := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(readText(t, image), -1) {
+		if source[1] != "scratch" && !version.MatchString(source[1]) {
+			t.Errorf("the image is built from %q", source[1])
 		}
 	}
 	mod, err := os.ReadFile("../../go.mod")
@@ -193,7 +193,7 @@ func TestComposeBuildsFromTheseFolders(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(readText(t, image+".dockerignore")) {
-		if entry, in := strings.CutPrefix(strings.TrimSpace(line), "!"); in {
+		if entry, inside := strings.CutPrefix(strings.TrimSpace(line), "!"); inside {
 			if _, err := os.Stat(filepath.Join("../..", entry)); err != nil {
 				t.Error(err)
 			}

@@ -67,11 +67,11 @@ type agingSource interface {
 type directory struct{ cache *rolecache.Cache }
 
 // BySubject implements authn.Directory.
-func (d directory) BySubject(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
-	id, found, err := d.cache.Identify(ctx, sub, by != authn.SubjectsPartnerID, by != authn.SubjectsExternalID)
+func (d directory) BySubject(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
+	id, ok, err := d.cache.Identify(ctx, sub, subjects != authn.SubjectsPartnerID, subjects != authn.SubjectsExternalID)
 	return authn.Identity{
 		ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status,
-	}, found, err
+	}, ok, err
 }
 
 // keyDirectory finds API keys, through the cache.
@@ -79,9 +79,9 @@ type keyDirectory struct{ cache *rolecache.Cache }
 
 // ByKeyID implements authn.KeyDirectory.
 func (d keyDirectory) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity, bool, error) {
-	known, found, err := d.cache.IdentifyKey(ctx, id)
+	identity, ok, err := d.cache.IdentifyKey(ctx, id)
 	return authn.KeyIdentity{
-		Owner: authn.Identity{ExternalID: known.UserID, UUID: known.UUID, AccountID: known.AccountID, Status: known.Status},
-		Key:   known.Key,
-	}, found, err
+		Owner: authn.Identity{ExternalID: identity.UserID, UUID: identity.UUID, AccountID: identity.AccountID, Status: identity.Status},
+		Key:   identity.Key,
+	}, ok, err
 }

@@ -154,9 +154,9 @@ func (l *runningLog) bearer() (string, error) {
 
 // run prints the decisions.
 func (r reading) run(cmd *cobra.Command, settings *config.Config, q *private.Query, gateway runningLog, asJSON bool) error {
-	out, found := cmd.OutOrStdout(), 0
+	out, n := cmd.OutOrStdout(), 0
 	show := func(e decisionlog.Event) error {
-		found++
+		n++
 		return printDecision(out, &e, asJSON, r.byID)
 	}
 	source := func(q *private.Query, fn func(decisionlog.Event) error) error {
@@ -171,7 +171,7 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *private.Que
 		defer say()
 		reader := decisionlog.Reader{Dir: dir, Missing: count}
 		if isTerminal(os.Stderr) && !r.follows {
-			reader.Progress = func(read, of int) { fmt.Fprintf(os.Stderr, "\r%d of %d segments\x1b[K\r", read, of) }
+			reader.Progress = func(read, total int) { fmt.Fprintf(os.Stderr, "\r%d of %d segments\x1b[K\r", read, total) }
 		}
 		return q.Read(cmd.Context(), reader, engine.RecordedInput, fn)
 	}
@@ -200,7 +200,7 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *private.Que
 			return show(e)
 		})
 	}
-	if err == nil && r.mustFind && found == 0 {
+	if err == nil && r.mustFind && n == 0 {
 		return errNothing
 	}
 	return err
@@ -230,7 +230,7 @@ func printDecision(out io.Writer, e *decisionlog.Event, asJSON, whole bool) erro
 
 // decisionLine returns a decision for a reader.
 func decisionLine(e *decisionlog.Event) string {
-	var in struct {
+	var parsed struct {
 		Action  struct{ ID string }
 		Account struct{ ID string }
 		Subject struct{ ID string }
@@ -240,23 +240,23 @@ func decisionLine(e *decisionlog.Event) string {
 		Allow, Decision bool
 		Reason          string
 	}
-	_ = errors.Join(json.Unmarshal(e.Input, &in), json.Unmarshal(e.Result, &result)) // of what is masked nothing is shown
+	_ = errors.Join(json.Unmarshal(e.Input, &parsed), json.Unmarshal(e.Result, &result)) // of what is masked nothing is shown
 	verdict := "deny "
 	if result.Allow || result.Decision {
 		verdict = "allow"
 	}
 	place := []string{}
-	if in.Account.ID != "" {
-		place = append(place, "accounts", in.Account.ID)
+	if parsed.Account.ID != "" {
+		place = append(place, "accounts", parsed.Account.ID)
 	}
-	if in.Target.Project != "" {
-		place = append(place, "projects", in.Target.Project)
+	if parsed.Target.Project != "" {
+		place = append(place, "projects", parsed.Target.Project)
 	}
-	if in.Target.Rest != "" {
-		place = append(place, in.Target.Rest)
+	if parsed.Target.Rest != "" {
+		place = append(place, parsed.Target.Rest)
 	}
 	parts := []string{e.Timestamp, verdict, e.DecisionID, e.Path, "by=" + e.RequestedBy}
-	for name, value := range map[string]string{"user=": in.Subject.ID, "action=": in.Action.ID, "place=": strings.Join(place, "/")} {
+	for name, value := range map[string]string{"user=": parsed.Subject.ID, "action=": parsed.Action.ID, "place=": strings.Join(place, "/")} {
 		if value != "" {
 			parts = append(parts, name+value)
 		}

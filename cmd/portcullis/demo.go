@@ -31,26 +31,26 @@ const (
 // makeDemo makes the demo data on an empty store, in two steps; a repeat changes nothing. It
 // leaves a store with accounts of its own alone, and reports whether the demo account is
 // there.
-func (a *app) makeDemo(ctx context.Context) (there bool, err error) {
-	var others bool
+func (a *app) makeDemo(ctx context.Context) (exists bool, err error) {
+	var foreign bool
 	err = a.store.View(ctx, func(tx store.Tx) error {
-		found, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated, Limit: 2})
+		recs, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated, Limit: 2})
 		if err != nil {
 			return err
 		}
 		_, err = a.collections.Accounts.Get(ctx, tx, demoAccount)
-		there = err == nil
-		others = len(found) > 1 || len(found) == 1 && !there
+		exists = err == nil
+		foreign = len(recs) > 1 || len(recs) == 1 && !exists
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
-	if err == nil && others && !there {
+	if err == nil && foreign && !exists {
 		a.log.Warn("the store has accounts of its own; no demo data was made")
 	}
-	if err != nil || others {
-		return there, err
+	if err != nil || foreign {
+		return exists, err
 	}
 	return true, a.fillDemo(ctx)
 }

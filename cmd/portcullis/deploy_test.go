@@ -45,23 +45,23 @@ func TestAlertsAndDashboardAskForWhatIsThere(t *testing.T) {
 	label := regexp.MustCompile(`([a-z]+)(=~|!=|=)\\?"([^"\\]*)\\?"`)
 	for _, name := range []string{"prometheus/rules.yaml", "grafana/portcullis.json"} {
 		asked := 0
-		for _, found := range selector.FindAllStringSubmatch(readText(t, name), -1) {
+		for _, names := range selector.FindAllStringSubmatch(readText(t, name), -1) {
 			asked++
-			series := regexp.MustCompile(`(?m)^`+found[1]+`(\{.*\})? .*$`).FindAllString(shown, -1)
-			for _, l := range label.FindAllStringSubmatch(found[2], -1) {
+			series := regexp.MustCompile(`(?m)^`+names[1]+`(\{.*\})? .*$`).FindAllString(shown, -1)
+			for _, l := range label.FindAllStringSubmatch(names[2], -1) {
 				if l[1] == "instance" {
 					continue
 				}
-				var with []string
+				var extra []string
 				for _, one := range series {
 					if value := regexp.MustCompile(`[{,]` + l[1] + `="([^"]*)"`).FindStringSubmatch(one); value != nil && (l[2] != "=" || value[1] == l[3]) {
-						with = append(with, one)
+						extra = append(extra, one)
 					}
 				}
-				series = with
+				series = extra
 			}
 			if len(series) == 0 {
-				t.Errorf("%s asks for %s, which there is not", name, found[0])
+				t.Errorf("%s asks for %s, which there is not", name, names[0])
 			}
 		}
 		if asked < 15 {
@@ -138,8 +138,8 @@ func TestUnitStartsAndIsStoppedInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings, flags := serveSettings()
-	for _, found := range regexp.MustCompile(`\b(PORTCULLIS_[A-Z_]+)=(\S+)`).FindAllStringSubmatch(string(raw), -1) {
-		t.Setenv(found[1], found[2])
+	for _, names := range regexp.MustCompile(`\b(PORTCULLIS_[A-Z_]+)=(\S+)`).FindAllStringSubmatch(string(raw), -1) {
+		t.Setenv(names[1], names[2])
 	}
 	settings.Store.DataDir = t.TempDir()
 	if err := errors.Join(settings.Fill(flags), refuse(settings.Validate())); err != nil {

@@ -92,9 +92,9 @@ func heldRequests(t *testing.T) map[string]func(*request) error {
 		}
 	}
 	all["change.list that scans"] = func(r *request) error {
-		in := requestOf("change.list", signedIn(demoAlice))
-		in.Query = "action=account:nothing:read"
-		_, err := routes["change.list"](r, in)
+		req := requestOf("change.list", signedIn(demoAlice))
+		req.Query = "action=account:nothing:read"
+		_, err := routes["change.list"](r, req)
 		return err
 	}
 	return all
@@ -126,11 +126,11 @@ func heldOthers(t *testing.T, a *app) map[string]func(*request) error {
 			return err
 		},
 		"/policy/people": func(r *request) error {
-			in := httptest.NewRequestWithContext(r, http.MethodGet, "/policy/people", http.NoBody)
-			in.Host = "localhost"
-			in.Header.Set("Authorization", "Bearer "+token)
+			req := httptest.NewRequestWithContext(r, http.MethodGet, "/policy/people", http.NoBody)
+			req.Host = "localhost"
+			req.Header.Set("Authorization", "Bearer "+token)
 			out := httptest.NewRecorder()
-			if a.privateHandler().ServeHTTP(out, in); out.Code != http.StatusOK {
+			if a.privateHandler().ServeHTTP(out, req); out.Code != http.StatusOK {
 				t.Errorf("%d %s", out.Code, out.Body)
 			}
 			return nil
@@ -164,8 +164,8 @@ func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
 	}
 	all := map[string]func(*request) error{}
 	for name, door := range a.newDoors() {
-		call, known := calls[name]
-		if !known {
+		call, ok := calls[name]
+		if !ok {
 			t.Errorf("%s: nobody calls it here", name)
 		}
 		caller := signedIn(demoAlice)
@@ -244,8 +244,8 @@ func TestAccountsTakeTurnsInTheStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				of := steady{end: make(chan struct{})}
-				s := inTurns{of, gate.New(1, anyNumber), gate.New(1, anyNumber)}
+				inner := steady{end: make(chan struct{})}
+				s := inTurns{inner, gate.New(1, anyNumber), gate.New(1, anyNumber)}
 				var ended []string
 				for _, account := range []string{"a", "a", "a", "a", "b"} {
 					go func() {
@@ -257,7 +257,7 @@ func TestAccountsTakeTurnsInTheStore(t *testing.T) {
 					synctest.Wait()
 				}
 				for range 5 {
-					of.end <- struct{}{}
+					inner.end <- struct{}{}
 					synctest.Wait()
 				}
 				if want := []string{"a", "a", "b", "a", "a"}; !slices.Equal(ended, want) {

@@ -41,9 +41,9 @@ func (a *app) followHangups(ctx context.Context, h hangups) {
 }
 
 // pass hands a signal on, unless one waits already.
-func pass(to chan<- os.Signal, s os.Signal) {
+func pass(target chan<- os.Signal, s os.Signal) {
 	select {
-	case to <- s:
+	case target <- s:
 	default:
 	}
 }

@@ -141,11 +141,11 @@ func oneOfItsCommands(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q%s (`%s --help` lists the commands)", args[0], meant(cmd.SuggestionsFor(args[0])), cmd.CommandPath())
 }
 
-// arguments refuses fewer than least and more than most arguments; what says which are wanted.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// arguments refuses fewer than least and more than most arguments; title says which are wanted.
+func arguments(least, most int, title string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s takes %s; it was given %d (`%s --help` has more)", cmd.Name(), what, len(args), cmd.CommandPath())
+			return fmt.Errorf("%s takes %s; it was given %d (`%s --help` has more)", cmd.Name(), title, len(args), cmd.CommandPath())
 		}
 		return nil
 	}

@@ -28,8 +28,8 @@ func newPolicy() *cobra.Command {
 type treeArgument struct {
 	where, keyFile string
 	key            *bundles.Key
-	// against is the tree whose guards judge the change.
-	against string
+	// other is the tree whose guards judge the change.
+	other string
 }
 
 const bundleKeyUsage = "the `file` of the public key of a bundle's signature; an unsigned bundle is refused then"
@@ -50,7 +50,7 @@ func (a *treeArgument) fill(args []string) (err error) {
 }
 
 func (a *treeArgument) read() (*policies.Source, error) {
-	if isBundle(a.against) && !isBundle(a.where) {
+	if isBundle(a.other) && !isBundle(a.where) {
 		return bundles.ReadTree(a.where, nil) // the key is for the other tree
 	}
 	return bundles.ReadTree(a.where, a.key)

@@ -49,20 +49,20 @@ func newPolicyCheck() *cobra.Command {
 
 // reportChecked prints a good tree's contents, its slow parts, and what to do next.
 func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, tests int, where string, out io.Writer) error {
-	others := "takes others"
+	foreign := "takes others"
 	if set.Strict() {
-		others = "denies others"
+		foreign = "denies others"
 	}
 	lines := []string{fmt.Sprintf("ok: policy %s; routes: %d, system roles: %d, apps: %d, tests: %d; it lists %d actions and %s",
-		set.Revision(), len(set.Routes()), len(set.Roles()), len(set.Apps()), tests, len(set.Actions()), others)}
+		set.Revision(), len(set.Routes()), len(set.Roles()), len(set.Apps()), tests, len(set.Actions()), foreign)}
 	if src.Base != "" {
 		lines = append(lines, fmt.Sprintf("it is %s of its own over base %s", src.Own, src.Base))
 	}
 	for _, warning := range src.Warnings {
 		lines = append(lines, "warning: "+strings.TrimSpace(warning))
 	}
-	if of := set.BundleRevision(); of != "" {
-		lines = append(lines, "bundle revision: "+of)
+	if name := set.BundleRevision(); name != "" {
+		lines = append(lines, "bundle revision: "+name)
 	}
 	if uncached := set.Uncached(); len(uncached) > 0 {
 		lines = append(lines, uncachedLines(uncached)...)
@@ -84,9 +84,9 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 // uncachedLines name the rules for which verdicts are not cached, each once.
 func uncachedLines(uncached []engine.Uncached) (lines []string) {
 	entries := map[string][]string{}
-	for _, of := range uncached {
-		for _, because := range of.Because {
-			entries[because] = append(entries[because], of.Entry)
+	for _, u := range uncached {
+		for _, because := range u.Because {
+			entries[because] = append(entries[because], u.Entry)
 		}
 	}
 	for _, because := range slices.Sorted(maps.Keys(entries)) {

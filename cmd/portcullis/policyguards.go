@@ -30,26 +30,26 @@ func (a *app) askGuards(ctx context.Context, inForce, next *engine.Set) error {
 func checkAgainst(cmd *cobra.Command, tree *treeArgument) {
 	check := cmd.RunE
 	var url string
-	cmd.Flags().StringVar(&tree.against, "against", "", "have the guards of this `tree` judge the change as well: a folder, embedded, or live (--url)")
+	cmd.Flags().StringVar(&tree.other, "against", "", "have the guards of this `tree` judge the change as well: a folder, embedded, or live (--url)")
 	cmd.Flags().StringVar(&url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is live")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		against := tree.against
-		if against != liveTreeName && cmd.Flags().Changed("url") {
+		other := tree.other
+		if other != liveTreeName && cmd.Flags().Changed("url") {
 			return errors.New("--url is for --against live: add that, or leave the URL out")
 		}
-		if err := check(cmd, args); err != nil || against == "" {
+		if err := check(cmd, args); err != nil || other == "" {
 			return err
 		}
 		var sets [2]*engine.Set
 		for i, read := range []func() (*policies.Source, error){
-			func() (*policies.Source, error) { return readTree(cmd.Context(), against, url, tree.key) }, tree.read,
+			func() (*policies.Source, error) { return readTree(cmd.Context(), other, url, tree.key) }, tree.read,
 		} {
 			src, err := read()
 			if err != nil {
 				return err
 			}
 			if sets[i], _, err = proof.Compile(cmd.Context(), src); err != nil {
-				return fmt.Errorf("%s does not compile: %w", []string{against, tree.where}[i], err)
+				return fmt.Errorf("%s does not compile: %w", []string{other, tree.where}[i], err)
 			}
 		}
 		if !guards.Guarded(sets[0]) {

@@ -22,24 +22,24 @@ func TestPolicyTestWatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, in := io.Pipe()
+	out, w := io.Pipe()
 	cmd := newPolicyTest()
 	cmd.SetArgs([]string{"--watch", "--run", "test_watched|test_account_action", dir})
-	cmd.SetOut(in)
-	cmd.SetErr(in)
+	cmd.SetOut(w)
+	cmd.SetErr(w)
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- cmd.ExecuteContext(ctx)
-		_ = in.Close()
+		_ = w.Close()
 	}()
 	lines := bufio.NewScanner(out)
 	report := func() string {
-		var told strings.Builder
+		var output strings.Builder
 		for lines.Scan() && !strings.HasPrefix(lines.Text(), "Watching for changes") {
-			told.WriteString(lines.Text() + "\n")
+			output.WriteString(lines.Text() + "\n")
 		}
-		return told.String()
+		return output.String()
 	}
 	put := func(text string) {
 		if err := os.WriteFile(filepath.Join(dir, "authz", "watched_test.rego"), []byte(text), 0o600); err != nil {

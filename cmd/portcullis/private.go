@@ -120,9 +120,9 @@ func (a *app) status(ctx context.Context) private.Status {
 		s.KeySets = append(s.KeySets, shown)
 	}
 	s.Outbox = a.outboxStatus(ctx)
-	for name, to := range map[string]*any{"decision_log": &s.DecisionLog, "shadow": &s.Shadow} {
+	for name, v := range map[string]*any{"decision_log": &s.DecisionLog, "shadow": &s.Shadow} {
 		if part := a.state.parts[name]; part != nil {
-			*to = part(ctx)
+			*v = part(ctx)
 		}
 	}
 	return s

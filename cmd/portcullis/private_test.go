@@ -23,19 +23,19 @@ import (
 type begun struct {
 	*httptest.ResponseRecorder
 	once     sync.Once
-	at       chan struct{}
+	started  chan struct{}
 	deadline time.Time
 }
 
 func newBegun() *begun {
-	return &begun{ResponseRecorder: httptest.NewRecorder(), at: make(chan struct{})}
+	return &begun{ResponseRecorder: httptest.NewRecorder(), started: make(chan struct{})}
 }
 
 // Flush implements http.Flusher.
-func (b *begun) Flush() { b.once.Do(func() { close(b.at) }) }
+func (b *begun) Flush() { b.once.Do(func() { close(b.started) }) }
 
 // SetWriteDeadline implements what http.ResponseController looks for.
-func (b *begun) SetWriteDeadline(at time.Time) error { b.deadline = at; return nil }
+func (b *begun) SetWriteDeadline(moment time.Time) error { b.deadline = moment; return nil }
 
 // asksFor returns a request with a token of that subject: a service's with scopes, else a user's.
 func (a *app) asksFor(t *testing.T, ctx context.Context, target, subject string, scopes ...string) *http.Request { //nolint:revive // the test's own is first
@@ -64,37 +64,37 @@ func TestReadersOfDecisionsAreBounded(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	handler := a.privateHandler()
 	ask := func(ctx context.Context, query, subject string, scopes ...string) (*begun, <-chan struct{}) {
-		w, left := newBegun(), make(chan struct{})
+		w, done := newBegun(), make(chan struct{})
 		r := a.asksFor(t, ctx, "/decisions"+query, subject, scopes...)
 		go func() {
-			defer close(left)
+			defer close(done)
 			handler.ServeHTTP(w, r)
 		}()
-		return w, left
+		return w, done
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	var followers []<-chan struct{}
 	for range private.MaxReaders {
-		w, left := ask(ctx, "?follow=true", "service-test", explains)
-		<-w.at
-		followers = append(followers, left)
+		w, done := ask(ctx, "?follow=true", "service-test", explains)
+		<-w.started
+		followers = append(followers, done)
 	}
 	for _, c := range []struct {
 		subject string
 		scopes  []string
 		want    int
 	}{{"service-test", []string{explains}, http.StatusServiceUnavailable}, {demoAlice, nil, http.StatusOK}} {
-		w, left := ask(t.Context(), "", c.subject, c.scopes...)
-		if <-left; w.Code != c.want {
+		w, done := ask(t.Context(), "", c.subject, c.scopes...)
+		if <-done; w.Code != c.want {
 			t.Errorf("%s: %d while all places of services are taken", c.subject, w.Code)
 		}
 	}
 	leave()
-	for _, left := range followers {
-		<-left
+	for _, done := range followers {
+		<-done
 	}
-	w, left := ask(t.Context(), "", "service-test", explains)
-	if <-left; w.Code != http.StatusOK {
+	w, done := ask(t.Context(), "", "service-test", explains)
+	if <-done; w.Code != http.StatusOK {
 		t.Errorf("%d after the followers have left", w.Code)
 	}
 }
@@ -109,8 +109,8 @@ func TestAFollowersAnswerEnds(t *testing.T) {
 		if took := time.Since(began); took != private.FollowWithin || w.Header().Get(private.TrailerWhole) == "" {
 			t.Errorf("it ends after %s: %v", took, w.Header())
 		}
-		if left := time.Until(w.deadline); left != private.ReadWithin {
-			t.Errorf("what is sent last may be unread for %s", left)
+		if remaining := time.Until(w.deadline); remaining != private.ReadWithin {
+			t.Errorf("what is sent last may be unread for %s", remaining)
 		}
 	})
 }
@@ -257,8 +257,8 @@ func TestWhoSeesNoUserIsRefusedAtOnce(t *testing.T) {
 		if w.Code != c.want || (counted.views == 0) != (c.want != 200) {
 			t.Errorf("%s: %d after %d reads: %s", c.name, w.Code, counted.views, w.Body)
 		}
-		if left := time.Until(w.deadline); c.want == 200 && (left <= 0 || left > private.ReadWithin) {
-			t.Errorf("%s: the answer may be unread for %s", c.name, left)
+		if remaining := time.Until(w.deadline); c.want == 200 && (remaining <= 0 || remaining > private.ReadWithin) {
+			t.Errorf("%s: the answer may be unread for %s", c.name, remaining)
 		}
 	}
 }

@@ -22,12 +22,12 @@ func (a *app) reader() queries.Reader {
 }
 
 // newSearch returns the door of a search.
-func (a *app) newSearch(of authzen.Wanted, questions authzen.Questions) authzen.Search {
+func (a *app) newSearch(wanted authzen.Wanted, questions authzen.Questions) authzen.Search {
 	local := a.localAreas()
 	_, firewall := local[config.UpstreamFirewall]
 	_, clusters := local[config.UpstreamClusters]
 	return authzen.Search{
-		Questions: questions, Of: of, Directory: directorySearch{a.reader()}, Tokens: a.tokens,
+		Questions: questions, Of: wanted, Directory: directorySearch{a.reader()}, Tokens: a.tokens,
 		Elsewhere: map[string]bool{
 			authzen.TypeSecurityGroup: !firewall, authzen.TypeKubernetesCluster: !clusters, authzen.TypeGPUCluster: !clusters,
 		},
@@ -46,17 +46,17 @@ func (d directorySearch) Look(ctx context.Context, account string, fn func(authz
 type snapshot struct{ *queries.Snapshot }
 
 // Holders implements authzen.Snapshot.
-func (s snapshot) Holders(ctx context.Context, of authzen.Grant, at resources.Target, after string, limit int) ([]string, error) {
-	return s.Snapshot.Holders(ctx, of.Action, of.SystemRoles, at, after, limit)
+func (s snapshot) Holders(ctx context.Context, grant authzen.Grant, target resources.Target, after string, limit int) ([]string, error) {
+	return s.Snapshot.Holders(ctx, grant.Action, grant.SystemRoles, target, after, limit)
 }
 
 // Stored implements authzen.Snapshot.
 func (s snapshot) Stored(
-	ctx context.Context, of authzen.Grant, subject, kind, project string, after authzen.Place, limit int,
+	ctx context.Context, grant authzen.Grant, subject, kind, project string, after authzen.Place, limit int,
 ) ([]authzen.Place, error) {
-	found, err := s.Snapshot.Stored(ctx, of.Action, of.SystemRoles, subject, s.schema(kind), project, records.Located(after), limit)
-	out := make([]authzen.Place, len(found))
-	for i, one := range found {
+	places, err := s.Snapshot.Stored(ctx, grant.Action, grant.SystemRoles, subject, s.schema(kind), project, records.Located(after), limit)
+	out := make([]authzen.Place, len(places))
+	for i, one := range places {
 		out[i] = authzen.Place(one)
 	}
 	return out, err
@@ -111,12 +111,12 @@ type accountRead struct {
 func (d accountRead) Roles(context.Context) ([]resources.Role, error) { return d.roles, nil }
 
 // Others implements explain.Directory.
-func (d accountRead) Others(ctx context.Context, of explain.Change) (int, error) {
-	if !of.Account && len(of.RoleIDs) == 0 && len(of.GroupIDs) == 0 {
+func (d accountRead) Others(ctx context.Context, change explain.Change) (int, error) {
+	if !change.Account && len(change.RoleIDs) == 0 && len(change.GroupIDs) == 0 {
 		return 0, nil
 	}
 	n, err := d.Concerned(ctx, d.revision, records.Concern{
-		AccountID: d.account, RoleIDs: of.RoleIDs, Groups: of.GroupIDs, AllMembers: of.Account, Except: d.user,
+		AccountID: d.account, RoleIDs: change.RoleIDs, Groups: change.GroupIDs, AllMembers: change.Account, Except: d.user,
 	})
 	if errors.Is(err, queries.ErrMoved) {
 		err = explain.ErrMoved

@@ -29,8 +29,8 @@ func TestReferenceHasEveryFlag(t *testing.T) {
 		}
 		page := madePart.ReplaceAllStringFunc(string(raw), func(part string) string {
 			title := madePart.FindStringSubmatch(part)[1]
-			list, known := lists[title]
-			if !known {
+			list, ok := lists[title]
+			if !ok {
 				t.Errorf("there are no flags of %q, or the pages have them twice", title)
 			}
 			delete(lists, title)
@@ -80,11 +80,11 @@ func commandList(cmd *cobra.Command, settings map[string]bool) string {
 	if len(commands) == 0 {
 		commands = []*cobra.Command{cmd}
 	}
-	var what, flags strings.Builder
+	var list, flags strings.Builder
 	var items []string // without the commands that take them
 	takenBy := map[string][]string{}
 	for _, c := range commands {
-		what.WriteString(wrapped("- `" + strings.TrimSuffix(c.UseLine(), " [flags]") + "`: " + c.Short))
+		list.WriteString(wrapped("- `" + strings.TrimSuffix(c.UseLine(), " [flags]") + "`: " + c.Short))
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if item := flagItem(f, "%s"); !settings[f.Name] {
 				if takenBy[item] == nil {
@@ -95,13 +95,13 @@ func commandList(cmd *cobra.Command, settings map[string]bool) string {
 		})
 	}
 	for _, item := range items {
-		by := ""
+		caller := ""
 		if len(takenBy[item]) < len(commands) {
-			by = strings.Join(takenBy[item], ", ")
+			caller = strings.Join(takenBy[item], ", ")
 		}
-		flags.WriteString(wrapped(strings.Replace(strings.Join(strings.Fields(item), " "), " (%s)", strings.TrimSuffix(" ("+by+")", " ()"), 1)))
+		flags.WriteString(wrapped(strings.Replace(strings.Join(strings.Fields(item), " "), " (%s)", strings.TrimSuffix(" ("+caller+")", " ()"), 1)))
 	}
-	return what.String() + strings.TrimSuffix("\n"+flags.String(), "\n\n")
+	return list.String() + strings.TrimSuffix("\n"+flags.String(), "\n\n")
 }
 
 // flagItem returns the item of a flag: its name with what it takes, a note in brackets, its default and its meaning.

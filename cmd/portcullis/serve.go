@@ -205,13 +205,13 @@ func (l listeners) addresses() []any {
 // openListeners opens all listeners or none.
 func openListeners(ctx context.Context, settings *config.Config) (listeners, error) {
 	var open []net.Listener
-	for _, at := range settings.Listeners.All(settings.Areas.BehindGateways()) {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.Address)
+	for _, listener := range settings.Listeners.All(settings.Areas.BehindGateways()) {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listener.Address)
 		if err != nil {
 			for _, other := range open {
 				_ = other.Close() // the first error is reported
 			}
-			return listeners{}, fmt.Errorf("%s: can't listen on %s: %w", at.Flag, at.Address, err)
+			return listeners{}, fmt.Errorf("%s: can't listen on %s: %w", listener.Flag, listener.Address, err)
 		}
 		open = append(open, l)
 	}

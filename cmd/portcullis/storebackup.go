@@ -67,12 +67,12 @@ func backUp(ctx context.Context, dir, file string) (m backup.Manifest, err error
 	}
 	defer func() { err = errors.Join(err, work.Remove()) }()
 	copied := work.File("store.db")
-	at, err := sqlite.Snapshot(ctx, dir, copied)
+	freshness, err := sqlite.Snapshot(ctx, dir, copied)
 	if err != nil {
 		return backup.Manifest{}, err
 	}
 	return backup.Write(file, work.Path, copied, backup.Manifest{
-		Version: version(), MadeAt: time.Now().UTC().Truncate(time.Second), Generation: at.Generation, Epoch: at.Epoch,
+		Version: version(), MadeAt: time.Now().UTC().Truncate(time.Second), Generation: freshness.Generation, Epoch: freshness.Epoch,
 	})
 }
 
@@ -161,7 +161,7 @@ func holdKey(ctx context.Context, dir string) (next string, err error) {
 // restoreDatabase copies a backup into an empty database.
 func restoreDatabase(cmd *cobra.Command, file string, to config.Store) (err error) {
 	ctx, c := cmd.Context(), records.NewCollections()
-	m, from, closeFrom, err := openBackup(ctx, file, c)
+	m, source, closeFrom, err := openBackup(ctx, file, c)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func restoreDatabase(cmd *cobra.Command, file string, to config.Store) (err erro
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	_, err = transfer.Copier{
-		From: from, To: target, Collections: c, Source: "backup " + m.Database.SHA256, Progress: progress(cmd),
+		From: source, To: target, Collections: c, Source: "backup " + m.Database.SHA256, Progress: progress(cmd),
 	}.Copy(ctx)
 	return err
 }

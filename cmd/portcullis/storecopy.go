@@ -21,7 +21,7 @@ import (
 
 // copyRequest is what `store copy` is asked for.
 type copyRequest struct {
-	from, to string
+	source, target string
 	// withKey copies the master key of the source's folder into the target's.
 	withKey bool
 }
@@ -46,43 +46,43 @@ func newCopy() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&r.from, "from", "", "the `STORE` to copy: a data folder or a mongodb:// URL")
-	cmd.Flags().StringVar(&r.to, "to", "", "the empty `STORE` to copy into")
+	cmd.Flags().StringVar(&r.source, "from", "", "the `STORE` to copy: a data folder or a mongodb:// URL")
+	cmd.Flags().StringVar(&r.target, "to", "", "the empty `STORE` to copy into")
 	cmd.Flags().BoolVar(&r.withKey, "with-master-key", false, "also copy the master key; both stores are data folders then")
 	return cmd
 }
 
-func isURL(at string) bool {
-	return strings.HasPrefix(at, "mongodb://") || strings.HasPrefix(at, "mongodb+srv://")
+func isURL(place string) bool {
+	return strings.HasPrefix(place, "mongodb://") || strings.HasPrefix(place, "mongodb+srv://")
 }
 
 // isUnknown reports whether the text is a URL of something else: as a folder it would be made.
-func isUnknown(at string) bool { return strings.Contains(at, "://") && !isURL(at) }
+func isUnknown(place string) bool { return strings.Contains(place, "://") && !isURL(place) }
 
 // sameStore reports whether two texts are the same, or name one folder.
-func sameStore(from, to string) bool {
-	if isURL(from) || isURL(to) {
-		return from == to
+func sameStore(source, target string) bool {
+	if isURL(source) || isURL(target) {
+		return source == target
 	}
-	a, errA := os.Stat(from)
-	b, errB := os.Stat(to)
-	return from == to || errA == nil && errB == nil && os.SameFile(a, b)
+	a, errA := os.Stat(source)
+	b, errB := os.Stat(target)
+	return source == target || errA == nil && errB == nil && os.SameFile(a, b)
 }
 
 // validate returns the first thing that is wrong with the flags.
 func (r copyRequest) validate() error {
 	switch {
-	case r.from == "" || r.to == "":
+	case r.source == "" || r.target == "":
 		return errors.New("--from and --to are both needed: each is a data folder or a mongodb:// URL")
-	case sameStore(r.from, r.to):
+	case sameStore(r.source, r.target):
 		return errors.New("--from and --to name the same store")
-	case isUnknown(r.from), isUnknown(r.to):
+	case isUnknown(r.source), isUnknown(r.target):
 		return errors.New("--from and --to: each is a data folder, a mongodb:// or a mongodb+srv:// URL; a URL of another kind names no store")
-	case r.withKey && (isURL(r.from) || isURL(r.to)):
+	case r.withKey && (isURL(r.source) || isURL(r.target)):
 		return errors.New("--with-master-key is for two data folders; a database has no key beside it: copy the file yourself, and name it with --master-key-file")
 	}
-	if !isURL(r.from) && !sqlite.Exists(r.from) {
-		return fmt.Errorf("--from: there is no store in the folder %s", r.from)
+	if !isURL(r.source) && !sqlite.Exists(r.source) {
+		return fmt.Errorf("--from: there is no store in the folder %s", r.source)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (r copyRequest) validate() error {
 // copyStore copies all records from one store to another and returns their digest. No gateway serves either of them.
 func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error) {
 	ctx, c := cmd.Context(), records.NewCollections()
-	from, err := openUnserved(ctx, r.from, c)
+	from, err := openUnserved(ctx, r.source, c)
 	if err != nil {
 		return nil, fmt.Errorf("--from: %w", err)
 	}
@@ -98,32 +98,32 @@ func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error)
 	if err := transfer.Complete(ctx, from, c); err != nil {
 		return nil, fmt.Errorf("--from: %w", err)
 	}
-	to, err := openUnserved(ctx, r.to, c)
+	target, err := openUnserved(ctx, r.target, c)
 	if err != nil {
 		return nil, fmt.Errorf("--to: %w", err)
 	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	source, err := nameOf(r.from)
+	defer func() { err = errors.Join(err, target.Close()) }()
+	source, err := nameOf(r.source)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := transfer.Copier{From: from, To: to, Collections: c, Source: source, Progress: progress(cmd)}.Copy(ctx)
+	digest, err := transfer.Copier{From: from, To: target, Collections: c, Source: source, Progress: progress(cmd)}.Copy(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if r.withKey {
-		err = masterkey.Copy(r.from, r.to)
+		err = masterkey.Copy(r.source, r.target)
 	}
 	return digest, err
 }
 
 // openUnserved opens a store that no gateway serves. The data folder's lock keeps others away from an
 // embedded store; a database shows who is connected.
-func openUnserved(ctx context.Context, at string, c records.Collections) (store.Store, error) {
-	if !isURL(at) {
-		return openStore(ctx, config.Store{DataDir: at}, c, nil)
+func openUnserved(ctx context.Context, place string, c records.Collections) (store.Store, error) {
+	if !isURL(place) {
+		return openStore(ctx, config.Store{DataDir: place}, c, nil)
 	}
-	opened, err := mongodb.Open(ctx, mongodb.Options{URL: at, Schemas: c.Schemas(), Maintenance: true})
+	opened, err := mongodb.Open(ctx, mongodb.Options{URL: place, Schemas: c.Schemas(), Maintenance: true})
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +138,11 @@ func openUnserved(ctx context.Context, at string, c records.Collections) (store.
 }
 
 // nameOf returns a name of a store for the mark of its copy, in which no password can be.
-func nameOf(at string) (string, error) {
-	if isURL(at) {
-		return mongodb.Name(at)
+func nameOf(place string) (string, error) {
+	if isURL(place) {
+		return mongodb.Name(place)
 	}
-	dir, err := filepath.Abs(at)
+	dir, err := filepath.Abs(place)
 	return "folder " + dir, err
 }
 

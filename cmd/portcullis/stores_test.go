@@ -22,10 +22,10 @@ func (s conflicting) Transact(ctx context.Context, fn func(store.Tx) error) erro
 	return s.Store.Transact(ctx, fn)
 }
 
-// told is a decision log that keeps the questions.
-type told struct{ paths []string }
+// pathLog is a decision log that keeps the questions.
+type pathLog struct{ paths []string }
 
-func (l *told) Record(_ context.Context, all ...*resources.Judgement) error {
+func (l *pathLog) Record(_ context.Context, all ...*resources.Judgement) error {
 	for _, j := range all {
 		l.paths = append(l.paths, j.Path)
 	}
@@ -36,7 +36,7 @@ func (l *told) Record(_ context.Context, all ...*resources.Judgement) error {
 // twice.
 func TestAnUndoneTryLeavesNoVerdict(t *testing.T) {
 	a, routes := demoApp(t, func(*config.Config) {}, func(s store.Store) store.Store { return conflicting{s} })
-	log := &told{}
+	log := &pathLog{}
 	a.judge.Log = log
 	if err := a.judge.Handle(t.Context(), func(ctx context.Context) error {
 		_, err := routes["role_assignment.put"](ctx, requestOf("role_assignment.put", signedIn(demoAlice)))

@@ -33,14 +33,14 @@ func newVerify() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			found, err := verifyStore(cmd.Context(), settings.Store, args)
+			verified, err := verifyStore(cmd.Context(), settings.Store, args)
 			if errors.Is(err, sqlite.ErrCorrupt) || errors.Is(err, backup.ErrDamaged) {
 				return fmt.Errorf("%w: %w", errDamaged, err)
 			}
 			if err != nil {
 				return err
 			}
-			return tellVerified(cmd.OutOrStdout(), found)
+			return tellVerified(cmd.OutOrStdout(), verified)
 		},
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
@@ -49,7 +49,7 @@ func newVerify() *cobra.Command {
 
 // verifyStore checks the store of the arguments and settings: a backup, a database, or a copy of the embedded store
 // while a server may have it open.
-func verifyStore(ctx context.Context, s config.Store, args []string) (found records.Verified, err error) {
+func verifyStore(ctx context.Context, s config.Store, args []string) (verified records.Verified, err error) {
 	c := records.NewCollections()
 	var opened store.Store
 	shut := func() error { return opened.Close() }
@@ -64,8 +64,8 @@ func verifyStore(ctx context.Context, s config.Store, args []string) (found reco
 	if err != nil {
 		return records.Verified{}, err
 	}
-	found, err = c.Verify(ctx, opened)
-	return found, errors.Join(err, shut())
+	verified, err = c.Verify(ctx, opened)
+	return verified, errors.Join(err, shut())
 }
 
 // openBackup opens the store in a backup file, in a folder of its own that the returned function removes.
@@ -128,18 +128,18 @@ func openCopy(ctx context.Context, database string, work scratch.Folder, c recor
 }
 
 // tellVerified writes the result of a check, and returns errDamaged for damage.
-func tellVerified(to io.Writer, found records.Verified) error {
-	to = observe.Printable(to)
-	for _, fault := range found.Damage {
-		fmt.Fprintln(to, fault)
+func tellVerified(w io.Writer, verified records.Verified) error {
+	w = observe.Printable(w)
+	for _, fault := range verified.Damage {
+		fmt.Fprintln(w, fault)
 	}
-	faults, all := len(found.Damage)+found.More, 0
-	for _, n := range found.Records {
+	faults, all := len(verified.Damage)+verified.More, 0
+	for _, n := range verified.Records {
 		all += n
 	}
 	if faults > 0 {
 		return fmt.Errorf("%w: %d faults in %d records; restore a backup (`portcullis store restore`)", errDamaged, faults, all)
 	}
-	fmt.Fprintf(to, "good: %d records of %d accounts\n", all, found.Records["accounts"])
+	fmt.Fprintf(w, "good: %d records of %d accounts\n", all, verified.Records["accounts"])
 	return nil
 }

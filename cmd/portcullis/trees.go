@@ -109,13 +109,13 @@ type shadowedLog struct {
 }
 
 // Record implements resources.DecisionLog.
-func (l shadowedLog) Record(ctx context.Context, told ...*resources.Judgement) error {
+func (l shadowedLog) Record(ctx context.Context, judgements ...*resources.Judgement) error {
 	if l.log != nil {
-		if err := l.log.Record(ctx, told...); err != nil {
+		if err := l.log.Record(ctx, judgements...); err != nil {
 			return err
 		}
 	}
-	for _, one := range told {
+	for _, one := range judgements {
 		if (one.Path == resources.PathDecision || one.Path == resources.PathAccess) && !one.Unasked {
 			l.beside.Offer(one.ID, one.Path == resources.PathAccess, &one.Question, one.Decision)
 		}
