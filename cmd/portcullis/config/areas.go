@@ -75,52 +75,52 @@ func (a Areas) Local() []string {
 
 // Validate returns what is wrong with the role, the areas and the upstreams.
 func (a Areas) Validate() []resources.Problem {
-	bases, found := a.readUpstreams()
-	known := len(found) == 0
+	bases, problems := a.readUpstreams()
+	ok := len(problems) == 0
 	if a.list != "" && !a.BehindGateways() {
-		found = append(found, problem("--areas", "is for --role resources; leave it out"))
+		problems = append(problems, problem("--areas", "is for --role resources; leave it out"))
 	}
 	switch a.role {
 	case roleAll:
 	case roleGateway:
 		for _, name := range ResourceAreas() {
-			if known && bases[name] == nil {
-				found = append(found, problem("--role gateway", "needs --upstream %s=url: where that area is", name))
+			if ok && bases[name] == nil {
+				problems = append(problems, problem("--role gateway", "needs --upstream %s=url: where that area is", name))
 			}
 		}
 	case roleResources:
-		return append(found, a.validateResources()...)
+		return append(problems, a.validateResources()...)
 	default:
-		return append(found, problem("--role", "must be all, gateway or resources, not %q", a.role))
+		return append(problems, problem("--role", "must be all, gateway or resources, not %q", a.role))
 	}
-	if known && slices.Equal(a.Local(), []string{UpstreamClusters}) {
-		found = append(found, problem("--upstream firewall", "needs --upstream clusters: clusters name security groups, and have to be in the same process"))
+	if ok && slices.Equal(a.Local(), []string{UpstreamClusters}) {
+		problems = append(problems, problem("--upstream firewall", "needs --upstream clusters: clusters name security groups, and have to be in the same process"))
 	}
-	return found
+	return problems
 }
 
 // validateResources returns what is wrong for a process behind gateways.
-func (a Areas) validateResources() (found []resources.Problem) {
+func (a Areas) validateResources() (problems []resources.Problem) {
 	if len(a.upstreams) > 0 {
-		found = append(found, problem("--upstream", "is for gateways; leave it out with --role resources"))
+		problems = append(problems, problem("--upstream", "is for gateways; leave it out with --role resources"))
 	}
 	if a.list == "" {
-		return append(found, problem("--role resources", "needs --areas: which of clusters, firewall this process serves"))
+		return append(problems, problem("--role resources", "needs --areas: which of clusters, firewall this process serves"))
 	}
 	areas := a.Local()
 	for i, name := range areas {
 		if !slices.Contains(ResourceAreas(), name) || slices.Contains(areas[:i], name) {
-			return append(found, problem("--areas", "must be clusters, firewall or both, each once, with a comma between, not %q", a.list))
+			return append(problems, problem("--areas", "must be clusters, firewall or both, each once, with a comma between, not %q", a.list))
 		}
 	}
 	if slices.Equal(areas, []string{UpstreamClusters}) {
-		found = append(found, problem("--areas clusters", "needs firewall in the same process: clusters name security groups; give --areas firewall,clusters"))
+		problems = append(problems, problem("--areas clusters", "needs firewall in the same process: clusters name security groups; give --areas firewall,clusters"))
 	}
-	return found
+	return problems
 }
 
 // readUpstreams reads the pairs of --upstream: the base URLs by the names of the services, and all that is wrong.
-func (a Areas) readUpstreams() (bases map[string]*url.URL, found []resources.Problem) {
+func (a Areas) readUpstreams() (bases map[string]*url.URL, problems []resources.Problem) {
 	bases = map[string]*url.URL{}
 	given := map[string]bool{}
 	for _, pair := range a.upstreams {
@@ -132,18 +132,18 @@ func (a Areas) readUpstreams() (bases map[string]*url.URL, found []resources.Pro
 			if named && resources.ValidID(name) {
 				flag += " " + name
 			}
-			found = append(found, problem(flag, "must be name=http://host:port or name=https://host:port, without a user and a query"))
+			problems = append(problems, problem(flag, "must be name=http://host:port or name=https://host:port, without a user and a query"))
 		case given[name]:
-			found = append(found, problem("--upstream "+name, "is given twice; leave one out"))
+			problems = append(problems, problem("--upstream "+name, "is given twice; leave one out"))
 		case slices.Contains(builtIn(), name):
-			found = append(found, problem("--upstream "+name, "has routes that only the gateway itself answers; the areas that can be elsewhere are %s",
+			problems = append(problems, problem("--upstream "+name, "has routes that only the gateway itself answers; the areas that can be elsewhere are %s",
 				strings.Join(ResourceAreas(), ", ")))
 		case name == resources.UpstreamExternal:
-			found = append(found, problem("--upstream "+name, "is the name of calls that are judged for a proxy and not served here; give the service another name"))
+			problems = append(problems, problem("--upstream "+name, "is the name of calls that are judged for a proxy and not served here; give the service another name"))
 		default:
 			bases[name] = base
 		}
 		given[name] = true
 	}
-	return bases, found
+	return bases, problems
 }

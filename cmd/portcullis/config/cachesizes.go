@@ -26,14 +26,14 @@ func (c *Caches) flags(f *pflag.FlagSet) {
 }
 
 // Validate returns the sizes that are none.
-func (c Caches) Validate() (found []resources.Problem) {
+func (c Caches) Validate() (problems []resources.Problem) {
 	for _, one := range []struct {
 		flag        string
 		is, atLeast int
 	}{{"--cached-verdicts", c.Verdicts, 0}, {"--cached-tokens", c.Tokens, 0}, {"--cached-facts", c.Facts, 1}} {
 		if one.is < one.atLeast || one.is > mostCached {
-			found = append(found, problem(one.flag, "must be from %d to %d, not %d", one.atLeast, mostCached, one.is))
+			problems = append(problems, problem(one.flag, "must be from %d to %d, not %d", one.atLeast, mostCached, one.is))
 		}
 	}
-	return found
+	return problems
 }

@@ -99,29 +99,29 @@ func (c *Config) Validate() []resources.Problem {
 }
 
 // validateTogether returns what is wrong with settings of different concerns.
-func (c *Config) validateTogether() (found []resources.Problem) {
+func (c *Config) validateTogether() (problems []resources.Problem) {
 	if c.Policy.Timeout > c.Limits.Edge.Handle {
-		found = append(found, problem("--policy-timeout", "must be at most --handle-timeout (%s), not %s: a request has no more time than that",
+		problems = append(problems, problem("--policy-timeout", "must be at most --handle-timeout (%s), not %s: a request has no more time than that",
 			c.Limits.Edge.Handle, c.Policy.Timeout))
 	}
 	if c.Demo && c.Credentials.Outside() {
-		found = append(found, problem("--demo", "signs a token with the data folder's own key, which is not accepted beside an outside issuer; leave one of them out"))
+		problems = append(problems, problem("--demo", "signs a token with the data folder's own key, which is not accepted beside an outside issuer; leave one of them out"))
 	}
 	if c.Demo && c.Listeners.HasTLS() {
-		found = append(found, problem("--demo", "prints commands for plain HTTP; leave it or --tls-cert-file out"))
+		problems = append(problems, problem("--demo", "prints commands for plain HTTP; leave it or --tls-cert-file out"))
 	}
 	if c.Areas.BehindGateways() {
 		if c.Listeners.ExtAuthz != "" {
-			found = append(found, problem("--ext-authz-listen", "is for gateways; leave it out with --role resources"))
+			problems = append(problems, problem("--ext-authz-listen", "is for gateways; leave it out with --role resources"))
 		}
 		if c.Demo {
-			found = append(found, problem("--demo", "is for gateways; leave it out with --role resources"))
+			problems = append(problems, problem("--demo", "is for gateways; leave it out with --role resources"))
 		}
 		if c.Store.MasterKeyFile == "" {
-			found = append(found, problem("--role resources", "needs --master-key-file, with the gateway's key: with another one it could not check the gateway's assertions"))
+			problems = append(problems, problem("--role resources", "needs --master-key-file, with the gateway's key: with another one it could not check the gateway's assertions"))
 		}
 	}
-	return found
+	return problems
 }
 
 // problem returns what is wrong with a setting, and the remedy.

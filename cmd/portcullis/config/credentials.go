@@ -64,24 +64,24 @@ func (c Credentials) Issuers() []Issuer {
 }
 
 // Validate returns what is wrong with the issuers' settings.
-func (c Credentials) Validate() (found []resources.Problem) {
+func (c Credentials) Validate() (problems []resources.Problem) {
 	if !providerName(c.IdentityProvider) {
-		found = append(found, problem("--identity-provider", "must be 1 to 64 upper-case letters, digits, _ and -, and begin with a letter, not %q", c.IdentityProvider))
+		problems = append(problems, problem("--identity-provider", "must be 1 to 64 upper-case letters, digits, _ and -, and begin with a letter, not %q", c.IdentityProvider))
 	}
 	for i, one := range c.listed {
 		if (one.JWKSURL == "") == (one.JWKSFile == "") {
-			found = append(found, problem(fmt.Sprintf("issuers[%d]", i), "needs one of jwks_url and jwks_file"))
+			problems = append(problems, problem(fmt.Sprintf("issuers[%d]", i), "needs one of jwks_url and jwks_file"))
 		}
 	}
 	flags := c.issuer
 	switch {
 	case flags == (issuerFlags{}):
 	case flags.name == "" || flags.audience == "" || (flags.jwksURL == "") == (flags.jwksFile == ""):
-		found = append(found, problem("--jwt-issuer", "belongs together with --jwt-audience and one of --jwks-url and --jwks-file: give all three or none"))
+		problems = append(problems, problem("--jwt-issuer", "belongs together with --jwt-audience and one of --jwks-url and --jwks-file: give all three or none"))
 	case len(c.listed) > 0:
-		found = append(found, problem("--jwt-issuer", "is given, and issuers stand in the configuration file too; use one of them"))
+		problems = append(problems, problem("--jwt-issuer", "is given, and issuers stand in the configuration file too; use one of them"))
 	}
-	return found
+	return problems
 }
 
 // providerName reports whether the name has the form of an identity provider's.

@@ -51,21 +51,21 @@ func (d Decisions) Required() bool { return d.Mode == LogRequired }
 func (s Store) DecisionsDir() string { return filepath.Join(s.DataDir, "decisions") }
 
 // Validate returns what is wrong with the settings of the decision log.
-func (d Decisions) Validate() (found []resources.Problem) {
+func (d Decisions) Validate() (problems []resources.Problem) {
 	if d.Mode != LogOff && d.Mode != LogBestEffort && d.Mode != LogRequired {
-		found = append(found, problem("--decision-log", "must be off, best-effort or required, not %q", d.Mode))
+		problems = append(problems, problem("--decision-log", "must be off, best-effort or required, not %q", d.Mode))
 	}
 	if d.Size < leastLogSize {
-		found = append(found, tooSmall("--decision-log-size", "at least 1MiB"))
+		problems = append(problems, tooSmall("--decision-log-size", "at least 1MiB"))
 	}
 	if d.Age < time.Minute {
-		found = append(found, tooSmall("--decision-log-age", "at least 1m"))
+		problems = append(problems, tooSmall("--decision-log-age", "at least 1m"))
 	}
 	if d.URL != "" && webAddress(d.URL) == nil {
-		found = append(found, problem("--decision-log-url", "must be http://host:port/path or https://host:port/path, without a user"))
+		problems = append(problems, problem("--decision-log-url", "must be http://host:port/path or https://host:port/path, without a user"))
 	}
 	if d.URL != "" && d.Mode == LogOff {
-		found = append(found, problem("--decision-log-url", "sends what the decision log has; leave it or --decision-log off out"))
+		problems = append(problems, problem("--decision-log-url", "sends what the decision log has; leave it or --decision-log off out"))
 	}
-	return found
+	return problems
 }

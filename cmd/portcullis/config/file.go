@@ -33,7 +33,7 @@ func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, err
 		return nil, fmt.Errorf("--config %s: %w", c.File, err)
 	}
 	c.Credentials.listed = doc.Issuers
-	var found []error
+	var list []error
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(doc.Settings)) {
 		node, flag := doc.Settings[name], cmp.Or(flags.Lookup(name), known.Lookup(name))
@@ -42,14 +42,14 @@ func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, err
 			continue
 		}
 		if out[name], err = readValues(&node, flag); err != nil {
-			found = append(found, fmt.Errorf("--config %s: %s: %w", c.File, name, err))
+			list = append(list, fmt.Errorf("--config %s: %s: %w", c.File, name, err))
 		}
 	}
 	if len(unknown) > 0 {
-		found = append(found, fmt.Errorf("--config %s: unknown setting %s; the settings are %s", c.File, strings.Join(unknown, ", "), settingNames(known)))
+		list = append(list, fmt.Errorf("--config %s: unknown setting %s; the settings are %s", c.File, strings.Join(unknown, ", "), settingNames(known)))
 	}
-	if len(found) > 0 {
-		return nil, errors.Join(found...)
+	if len(list) > 0 {
+		return nil, errors.Join(list...)
 	}
 	return out, c.checkSecrets(out)
 }
@@ -93,28 +93,28 @@ func readable(err error) error {
 	texts := make([]string, len(wrong.Errors))
 	for i, text := range wrong.Errors {
 		text = regexp.MustCompile(` in type .*$`).ReplaceAllString(text, "")
-		if at := strings.LastIndex(text, into); at >= 0 {
-			text = text[:at] + into + inWords(text[at+len(into):])
+		if index := strings.LastIndex(text, typePrefix); index >= 0 {
+			text = text[:index] + typePrefix + inWords(text[index+len(typePrefix):])
 		}
 		texts[i] = text
 	}
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// into stands before the type in YAML's error.
-const into = " into "
+// typePrefix stands before the type in YAML's error.
+const typePrefix = " into "
 
 // inWords returns what a file has in place of a type of this program.
-func inWords(of string) string {
+func inWords(name string) string {
 	switch {
-	case of == "config.document":
+	case name == "config.document":
 		return "settings by their names, as `listen: :8080`"
-	case of == "[]config.Issuer":
+	case name == "[]config.Issuer":
 		return "a list of issuers"
-	case of == "config.Issuer", strings.HasPrefix(of, "struct"):
+	case name == "config.Issuer", strings.HasPrefix(name, "struct"):
 		return "settings by their names"
 	}
-	return of
+	return name
 }
 
 // readValues reads the value of a flag, or the list of a repeatable one.
@@ -138,9 +138,9 @@ func readValues(node *yaml.Node, flag *pflag.Flag) (values []string, err error) 
 }
 
 // settingNames returns the keys of the configuration file.
-func settingNames(known *pflag.FlagSet) string {
+func settingNames(flags *pflag.FlagSet) string {
 	names := []string{keyIssuers}
-	known.VisitAll(func(f *pflag.Flag) {
+	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Name != "config" {
 			names = append(names, f.Name)
 		}

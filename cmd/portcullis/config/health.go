@@ -24,13 +24,13 @@ func (h *Health) flags(f *pflag.FlagSet) {
 }
 
 // Validate returns what is wrong with the addresses.
-func (h Health) Validate() (found []resources.Problem) {
+func (h Health) Validate() (problems []resources.Problem) {
 	for _, one := range []struct{ flag, address string }{{"--accounts-url", h.Accounts}, {"--notifications-url", h.Notifications}} {
 		if one.address != "" && webAddress(one.address) == nil {
-			found = append(found, problem(one.flag, "must be http://host:port/path or https://host:port/path, without a user"))
+			problems = append(problems, problem(one.flag, "must be http://host:port/path or https://host:port/path, without a user"))
 		}
 	}
-	return found
+	return problems
 }
 
 // webAddress returns the address of a service, nil if the text is none.

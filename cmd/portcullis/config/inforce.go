@@ -47,8 +47,8 @@ func shown(value string) string {
 	if strings.Contains(rest, "@") {
 		return name + "://" + concealed
 	}
-	if at := strings.LastIndex(address, "@"); at >= 0 {
-		address = concealed + address[at:]
+	if index := strings.LastIndex(address, "@"); index >= 0 {
+		address = concealed + address[index:]
 	}
 	if rest != "" {
 		address += rest[:1] + concealed

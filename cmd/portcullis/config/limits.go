@@ -65,15 +65,15 @@ func (l *Limits) flags(f *pflag.FlagSet) {
 // Validate returns the bounds too low for any client, and those too high to bound anything: one
 // client can take each of them, as often as it likes.
 func (l Limits) Validate() []resources.Problem {
-	found := l.validateTimes()
+	problems := l.validateTimes()
 	switch {
 	case l.Edge.Body <= 0:
-		found = append(found, tooSmall("--body-limit", "more than 0"))
+		problems = append(problems, tooSmall("--body-limit", "more than 0"))
 	case l.Edge.Bodies > 0 && l.Edge.Bodies < l.Edge.Body:
-		found = append(found, problem("--max-body-memory", "must be --body-limit (%s) at least, or 0", size(l.Edge.Body)))
+		problems = append(problems, problem("--max-body-memory", "must be --body-limit (%s) at least, or 0", size(l.Edge.Body)))
 	}
 	if l.Edge.Header < smallestHeader {
-		found = append(found, tooSmall("--header-limit", size(smallestHeader).String()+" at least"))
+		problems = append(problems, tooSmall("--header-limit", size(smallestHeader).String()+" at least"))
 	}
 	for _, s := range []struct {
 		flag     string
@@ -83,7 +83,7 @@ func (l Limits) Validate() []resources.Problem {
 		{"--header-limit", size(l.Edge.Header), 1 << 20},
 	} {
 		if s.is > s.most {
-			found = append(found, problem(s.flag, "must be at most %d bytes (%s), not %d: as much memory is kept for each connection", int(s.most), s.most, int(s.is)))
+			problems = append(problems, problem(s.flag, "must be at most %d bytes (%s), not %d: as much memory is kept for each connection", int(s.most), s.most, int(s.is)))
 		}
 	}
 	for _, n := range []struct {
@@ -99,15 +99,15 @@ func (l Limits) Validate() []resources.Problem {
 		{"--max-security-group-rules", l.MaxRules, 1},
 	} {
 		if n.is < n.atLeast {
-			found = append(found, problem(n.flag, "must be %d at least, not %d", n.atLeast, n.is))
+			problems = append(problems, problem(n.flag, "must be %d at least, not %d", n.atLeast, n.is))
 		}
 	}
-	return found
+	return problems
 }
 
 // validateTimes returns the problems of the timeouts: each must be more than 0 and at most its own
 // maximum.
-func (l Limits) validateTimes() (found []resources.Problem) {
+func (l Limits) validateTimes() (problems []resources.Problem) {
 	const slow = "a client that is slow on purpose would hold a connection, or delay a stop, for so long"
 	for _, t := range []struct {
 		flag     string
@@ -123,15 +123,15 @@ func (l Limits) validateTimes() (found []resources.Problem) {
 	} {
 		switch {
 		case t.is <= 0:
-			found = append(found, tooSmall(t.flag, "more than 0"))
+			problems = append(problems, tooSmall(t.flag, "more than 0"))
 		case t.is > t.most:
-			found = append(found, problem(t.flag, "must be at most %s, not %s: %s", t.most, t.is, t.because))
+			problems = append(problems, problem(t.flag, "must be at most %s, not %s: %s", t.most, t.is, t.because))
 		}
 	}
 	if l.Delay < 0 || l.Delay > longestStop {
-		found = append(found, problem("--shutdown-delay", "must be from 0 to %s, not %s: a stop waits for it, whatever clients do", longestStop, l.Delay))
+		problems = append(problems, problem("--shutdown-delay", "must be from 0 to %s, not %s: a stop waits for it, whatever clients do", longestStop, l.Delay))
 	}
-	return found
+	return problems
 }
 
 // tooSmall returns the problem of a bound that leaves a client nothing.

@@ -72,13 +72,13 @@ func (l Listeners) All(behindGateways bool) []Listener {
 
 // Validate returns what is wrong with the addresses. On one address two listeners would not
 // start, or health and metrics would be where every client calls.
-func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
+func (l Listeners) Validate(behindGateways bool) (problems []resources.Problem) {
 	if l.PublicURL != "" && !validBase(l.PublicURL) {
-		found = append(found, problem("--public-url", "must be https://host, with a port and a path where there are, and without a query, fragment, user or slash at its end"))
+		problems = append(problems, problem("--public-url", "must be https://host, with a port and a path where there are, and without a query, fragment, user or slash at its end"))
 	}
 	for _, name := range l.PrivateHosts() {
 		if !resources.ValidHost(name) {
-			found = append(found, problem("--health-hosts", "must be names of hosts without a port, with commas between, not %q", name))
+			problems = append(problems, problem("--health-hosts", "must be names of hosts without a port, with commas between, not %q", name))
 		}
 	}
 	all := l.All(behindGateways)
@@ -86,41 +86,41 @@ func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
 		host, port, err := net.SplitHostPort(one.Address)
 		switch {
 		case one.Address == "":
-			found = append(found, problem(one.Flag, "is empty, and would take any free port; give host:port or :port"))
+			problems = append(problems, problem(one.Flag, "is empty, and would take any free port; give host:port or :port"))
 		case err != nil:
-			found = append(found, problem(one.Flag, "must be host:port or :port, not %q", one.Address))
+			problems = append(problems, problem(one.Flag, "must be host:port or :port, not %q", one.Address))
 		case port != "0":
 			for _, other := range all[:i] {
 				otherHost, otherPort, err := net.SplitHostPort(other.Address)
 				if err == nil && port == otherPort && meet(host, otherHost) {
-					found = append(found, problem(one.Flag, "is on the address of %s, %s; health and metrics are private, and each listener needs a port of its own",
+					problems = append(problems, problem(one.Flag, "is on the address of %s, %s; health and metrics are private, and each listener needs a port of its own",
 						other.Flag, other.Address))
 				}
 			}
 		}
 	}
-	return append(found, l.validateTLS()...)
+	return append(problems, l.validateTLS()...)
 }
 
 // needsTLS is what authorities of clients need.
 const needsTLS = "needs --tls-cert-file and --tls-key-file: there are no client certificates without TLS"
 
 // validateTLS returns what is missing of the files.
-func (l Listeners) validateTLS() (found []resources.Problem) {
+func (l Listeners) validateTLS() (problems []resources.Problem) {
 	switch {
 	case l.TLS.Cert == "" && l.TLS.Key != "":
-		found = append(found, problem("--tls-key-file", "needs --tls-cert-file, the certificate of that key"))
+		problems = append(problems, problem("--tls-key-file", "needs --tls-cert-file, the certificate of that key"))
 	case l.TLS.Cert != "" && l.TLS.Key == "":
-		found = append(found, problem("--tls-cert-file", "needs --tls-key-file, the private key of that certificate"))
+		problems = append(problems, problem("--tls-cert-file", "needs --tls-key-file, the private key of that certificate"))
 	case l.TLS.Cert == "" && l.TLS.ClientCA != "":
-		found = append(found, problem("--tls-client-ca-file", needsTLS))
+		problems = append(problems, problem("--tls-client-ca-file", needsTLS))
 	case l.TLS.Cert == "" && l.TLS.ProxyCA != "":
-		found = append(found, problem("--ext-authz-client-ca-file", needsTLS))
+		problems = append(problems, problem("--ext-authz-client-ca-file", needsTLS))
 	}
 	if l.TLS.ProxyCA != "" && l.ExtAuthz == "" {
-		found = append(found, problem("--ext-authz-client-ca-file", "needs --ext-authz-listen, where proxies ask"))
+		problems = append(problems, problem("--ext-authz-client-ca-file", "needs --ext-authz-listen, where proxies ask"))
 	}
-	return found
+	return problems
 }
 
 // validBase reports whether a URL can be the base of others, each byte as it is.

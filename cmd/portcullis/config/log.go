@@ -37,23 +37,23 @@ func (l Log) Level() slog.Level {
 }
 
 // Validate returns what is wrong with the level and the format.
-func (l Log) Validate() (found []resources.Problem) {
-	found = validateLevel(l.level)
+func (l Log) Validate() (problems []resources.Problem) {
+	problems = validateLevel(l.level)
 	if l.Format != "json" && l.Format != "text" {
-		found = append(found, problem("--log-format", "must be json or text, not %q", l.Format))
+		problems = append(problems, problem("--log-format", "must be json or text, not %q", l.Format))
 	}
-	return found
+	return problems
 }
 
-func validateLevel(level string) (found []resources.Problem) {
-	if _, known := readLevel(level); !known {
-		found = append(found, problem("--"+flagLogLevel, "must be debug, info, warn or error, not %q", level))
+func validateLevel(level string) (problems []resources.Problem) {
+	if _, ok := readLevel(level); !ok {
+		problems = append(problems, problem("--"+flagLogLevel, "must be debug, info, warn or error, not %q", level))
 	}
-	return found
+	return problems
 }
 
 // readLevel takes the names of the levels only; slog would take error+100 too.
-func readLevel(text string) (level slog.Level, known bool) {
+func readLevel(text string) (level slog.Level, ok bool) {
 	err := level.UnmarshalText([]byte(text))
 	return level, err == nil && !strings.ContainsAny(text, "+-")
 }
@@ -64,19 +64,19 @@ func (c *Config) ReadLevel() (slog.Level, error) {
 	if c.File == "" {
 		return c.Log.Level(), nil
 	}
-	again, known := &Config{File: c.File}, pflag.NewFlagSet("", pflag.ContinueOnError)
-	again.AddFlags(known)
+	again, flags := &Config{File: c.File}, pflag.NewFlagSet("", pflag.ContinueOnError)
+	again.AddFlags(flags)
 	again.File = c.File // the flags have set the default
-	values, err := again.readFile(known, known)
+	values, err := again.readFile(flags, flags)
 	if err != nil || c.Log.fixed {
 		return c.Log.Level(), err
 	}
-	level := known.Lookup(flagLogLevel).DefValue
+	level := flags.Lookup(flagLogLevel).DefValue
 	if given := values[flagLogLevel]; len(given) > 0 {
 		level = given[0]
 	}
-	if found := validateLevel(level); len(found) > 0 {
-		return c.Log.Level(), fmt.Errorf("%s: %s", c.File, found[0])
+	if problems := validateLevel(level); len(problems) > 0 {
+		return c.Log.Level(), fmt.Errorf("%s: %s", c.File, problems[0])
 	}
 	read, _ := readLevel(level)
 	return read, nil

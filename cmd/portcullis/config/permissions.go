@@ -20,11 +20,11 @@ const (
 // validatePermissions returns the files that decide about access and are writable by every user of
 // the machine. A missing file is a problem of its reader. The policy tree is checked each time when
 // it is read (policies.Dir).
-func (c *Config) validatePermissions() (found []resources.Problem) {
+func (c *Config) validatePermissions() (problems []resources.Problem) {
 	check := func(setting, path string) {
 		info, err := os.Stat(path)
 		if path != "" && err == nil && info.Mode().Perm()&othersWrite != 0 {
-			found = append(found, problem(setting, "every user of this machine can change %s, and with it who is let in; run chmod o-w on it", path))
+			problems = append(problems, problem(setting, "every user of this machine can change %s, and with it who is let in; run chmod o-w on it", path))
 		}
 	}
 	check("--config", c.File)
@@ -33,7 +33,7 @@ func (c *Config) validatePermissions() (found []resources.Problem) {
 	for i, one := range c.Credentials.listed {
 		check(fmt.Sprintf("issuers[%d]: jwks_file", i), one.JWKSFile)
 	}
-	return found
+	return problems
 }
 
 // checkSecrets refuses a configuration file with a password that every user of the machine
@@ -46,16 +46,16 @@ func (c *Config) checkSecrets(values map[string][]string) error {
 	if info.Mode().Perm()&othersRead == 0 {
 		return nil
 	}
-	var found []error
+	var list []error
 	for _, name := range []string{"mongo-url", "redis-url", "smtp-url"} {
 		for _, value := range values[name] {
 			if hasPassword(value) {
-				found = append(found, fmt.Errorf("--config %s: %s has a password, and every user of this machine can read the file; run chmod o-rwx on it, or give the URL in %s",
+				list = append(list, fmt.Errorf("--config %s: %s has a password, and every user of this machine can read the file; run chmod o-rwx on it, or give the URL in %s",
 					c.File, name, EnvName(name)))
 			}
 		}
 	}
-	return errors.Join(found...)
+	return errors.Join(list...)
 }
 
 // hasPassword looks at the place of user and password, even in a URL that cannot be parsed.
@@ -65,7 +65,7 @@ func hasPassword(address string) bool {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest, query = rest[:i], rest[i:]
 	}
-	user, _, found := strings.Cut(rest, "@")
+	user, _, ok := strings.Cut(rest, "@")
 	_, password, _ := strings.Cut(user, ":")
-	return found && password != "" || strings.Contains(query, "password=")
+	return ok && password != "" || strings.Contains(query, "password=")
 }

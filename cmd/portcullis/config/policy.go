@@ -54,32 +54,32 @@ func (p *Policy) flags(f *pflag.FlagSet) {
 }
 
 // Validate returns what is wrong with the policy's settings.
-func (p Policy) Validate() (found []resources.Problem) {
+func (p Policy) Validate() (problems []resources.Problem) {
 	if p.Bundle != "" && p.Dir != "" {
-		found = append(found, problem("--policy-bundle", "is in the place of --policy-dir; leave one of them out"))
+		problems = append(problems, problem("--policy-bundle", "is in the place of --policy-dir; leave one of them out"))
 	}
 	if bundles.IsURL(p.Bundle) {
 		if err := bundles.CheckURL(p.Bundle); err != nil {
-			found = append(found, problem("--policy-bundle", "%v", err))
+			problems = append(problems, problem("--policy-bundle", "%v", err))
 		}
 	}
 	if p.BundleKey != "" && p.Bundle == "" {
-		found = append(found, problem("--policy-bundle-key", "is for the signature of --policy-bundle; leave it out"))
+		problems = append(problems, problem("--policy-bundle-key", "is for the signature of --policy-bundle; leave it out"))
 	}
 	if p.BundleAllowOlder && p.BundleKey == "" {
-		found = append(found, problem("--policy-bundle-allow-older", "is for signed bundles; leave it out, or give --policy-bundle-key"))
+		problems = append(problems, problem("--policy-bundle-allow-older", "is for signed bundles; leave it out, or give --policy-bundle-key"))
 	}
 	if p.BundlePoll < shortestBundlePoll {
-		found = append(found, tooSmall("--policy-bundle-poll", "at least "+shortestBundlePoll.String()))
+		problems = append(problems, tooSmall("--policy-bundle-poll", "at least "+shortestBundlePoll.String()))
 	}
 	if !(p.ShadowSample >= 0 && p.ShadowSample <= 1) { // which NaN is not
-		found = append(found, problem("--shadow-sample", "must be from 0 to 1, not %g", p.ShadowSample))
+		problems = append(problems, problem("--shadow-sample", "must be from 0 to 1, not %g", p.ShadowSample))
 	}
 	if p.Timeout <= 0 {
-		found = append(found, tooSmall("--policy-timeout", "more than 0"))
+		problems = append(problems, tooSmall("--policy-timeout", "more than 0"))
 	}
 	if p.DenyStatus != http.StatusOK && p.DenyStatus != http.StatusForbidden {
-		found = append(found, problem("--deny-status", "must be 200 or 403, not %d", p.DenyStatus))
+		problems = append(problems, problem("--deny-status", "must be 200 or 403, not %d", p.DenyStatus))
 	}
-	return found
+	return problems
 }

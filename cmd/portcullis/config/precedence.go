@@ -27,14 +27,14 @@ func (c *Config) Fill(flags *pflag.FlagSet) error {
 	if env, ok := os.LookupEnv(EnvName("config")); ok && !flags.Changed("config") {
 		c.File = env
 	}
-	var found []error
+	var list []error
 	flags.Visit(func(f *pflag.Flag) {
 		if known.Lookup(f.Name) != nil && saysNothing(f, f.Value.String()) {
-			found = append(found, fmt.Errorf("--%s %w", f.Name, errEmpty()))
+			list = append(list, fmt.Errorf("--%s %w", f.Name, errEmpty()))
 		}
 	})
-	if len(found) > 0 {
-		return errors.Join(found...)
+	if len(list) > 0 {
+		return errors.Join(list...)
 	}
 	file, err := c.readFile(flags, known)
 	if err != nil {
@@ -47,12 +47,12 @@ func (c *Config) Fill(flags *pflag.FlagSet) error {
 			return
 		}
 		if value, ok := os.LookupEnv(EnvName(f.Name)); ok {
-			found = append(found, set(flags, f, "environment variable "+EnvName(f.Name), strings.Split(value, " "), value))
+			list = append(list, set(flags, f, "environment variable "+EnvName(f.Name), strings.Split(value, " "), value))
 		} else if values, ok := file[f.Name]; ok {
-			found = append(found, set(flags, f, c.File+": "+f.Name, values, strings.Join(values, " ")))
+			list = append(list, set(flags, f, c.File+": "+f.Name, values, strings.Join(values, " ")))
 		}
 	})
-	return errors.Join(found...)
+	return errors.Join(list...)
 }
 
 func errEmpty() error {
@@ -105,13 +105,13 @@ func takes(flagType string) string {
 // in any of the commands. Kubernetes sets PORTCULLIS_PORT… and PORTCULLIS_SERVICE_… by itself for a
 // service called portcullis.
 func UnknownVariables(environment []string, commands ...*pflag.FlagSet) (names []string) {
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for _, flags := range commands {
-		flags.VisitAll(func(f *pflag.Flag) { known[EnvName(f.Name)] = true })
+		flags.VisitAll(func(f *pflag.Flag) { seen[EnvName(f.Name)] = true })
 	}
 	for _, variable := range environment {
 		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, EnvPrefix) && !known[name] && !strings.HasPrefix(name, EnvPrefix+"PORT") && !strings.HasPrefix(name, EnvPrefix+"SERVICE_") {
+		if strings.HasPrefix(name, EnvPrefix) && !seen[name] && !strings.HasPrefix(name, EnvPrefix+"PORT") && !strings.HasPrefix(name, EnvPrefix+"SERVICE_") {
 			names = append(names, name)
 		}
 	}

@@ -33,16 +33,16 @@ func (r Rates) Limits() RateLimits {
 
 // Validate returns the rates that are none.
 func (r Rates) Validate() []resources.Problem {
-	_, found := r.read()
-	return found
+	_, problems := r.read()
+	return problems
 }
 
 // read parses the rates, and returns all that is wrong with them. Without --rate-service services have that of
 // --rate-principal.
-func (r Rates) read() (limits RateLimits, found []resources.Problem) {
+func (r Rates) read() (limits RateLimits, problems []resources.Problem) {
 	for _, one := range []struct {
 		flag, text string
-		to         *ratelimit.Rate
+		rate       *ratelimit.Rate
 	}{
 		{"--rate-principal", r.principal, &limits.Principal},
 		{"--rate-service", cmp.Or(r.service, rateOff), &limits.Service},
@@ -51,14 +51,14 @@ func (r Rates) read() (limits RateLimits, found []resources.Problem) {
 	} {
 		rate, err := ratelimit.ParseRate(one.text)
 		if err != nil {
-			found = append(found, problem(one.flag, "is %q, and %s", one.text, err))
+			problems = append(problems, problem(one.flag, "is %q, and %s", one.text, err))
 		}
-		*one.to = rate
+		*one.rate = rate
 	}
 	if r.service == "" {
 		limits.Service = limits.Principal
 	}
-	return limits, found
+	return limits, problems
 }
 
 // LimitCallers reports whether there is a rate that replicas share.

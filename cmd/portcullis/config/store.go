@@ -52,18 +52,18 @@ func (s Store) Engine() string {
 }
 
 // Validate returns what is wrong with the store's settings.
-func (s Store) Validate() (found []resources.Problem) {
+func (s Store) Validate() (problems []resources.Problem) {
 	if s.MongoURL != "" && s.MasterKeyFile == "" {
-		found = append(found, problem("--mongo-url", "needs --master-key-file: all replicas share one key, and none is made beside a database"))
+		problems = append(problems, problem("--mongo-url", "needs --master-key-file: all replicas share one key, and none is made beside a database"))
 	}
 	if s.RedisURL != "" && s.MongoURL == "" {
-		found = append(found, problem("--redis-url", "is for replicas on one --mongo-url; leave it out: the embedded store needs no cache beside it"))
+		problems = append(problems, problem("--redis-url", "is for replicas on one --mongo-url; leave it out: the embedded store needs no cache beside it"))
 	}
 	if s.Lease < 0 || s.Lease > longestLease {
-		found = append(found, problem("--freshness-lease", "must be from 0 to %s, not %s: a change waits for it before it is answered", longestLease, s.Lease))
+		problems = append(problems, problem("--freshness-lease", "must be from 0 to %s, not %s: a change waits for it before it is answered", longestLease, s.Lease))
 	}
 	if s.ChangeRetention < 0 {
-		found = append(found, problem("--change-retention", "must be 0 or more, not %s", s.ChangeRetention))
+		problems = append(problems, problem("--change-retention", "must be 0 or more, not %s", s.ChangeRetention))
 	}
-	return found
+	return problems
 }

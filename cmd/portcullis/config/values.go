@@ -14,9 +14,9 @@ import (
 // size is a flag's number of bytes.
 type size int
 
-func sizeVar(f *pflag.FlagSet, to *int, name string, value int, usage string) {
-	*to = value
-	f.Var((*size)(to), name, usage)
+func sizeVar(f *pflag.FlagSet, end *int, name string, value int, usage string) {
+	*end = value
+	f.Var((*size)(end), name, usage)
 }
 
 // sizeUnit is a unit of sizes.
@@ -62,9 +62,9 @@ func (size) Type() string { return "size" }
 type duration time.Duration
 
 // DurationVar adds a flag that takes Go's durations, and days of 24 hours.
-func DurationVar(f *pflag.FlagSet, to *time.Duration, name string, value time.Duration, usage string) {
-	*to = value
-	f.Var((*duration)(to), name, usage)
+func DurationVar(f *pflag.FlagSet, d *time.Duration, name string, value time.Duration, usage string) {
+	*d = value
+	f.Var((*duration)(d), name, usage)
 }
 
 // Set implements pflag.Value.
