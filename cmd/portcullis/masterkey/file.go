@@ -86,12 +86,12 @@ func readKey(path string) (resources.MasterKey, error) {
 // exposed reports whether others than this user can read or change the file. A mounted secret is root's, and the user
 // reads it by its group, chosen by root.
 func exposed(info fs.FileInfo, user int) bool {
-	others := info.Mode().Perm() & 0o077
-	stat, known := info.Sys().(*syscall.Stat_t)
-	if known && stat.Uid == 0 && user != 0 {
-		others &^= 0o040
+	rights := info.Mode().Perm() & 0o077
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if ok && stat.Uid == 0 && user != 0 {
+		rights &^= 0o040
 	}
-	return others != 0
+	return rights != 0
 }
 
 // makeKey writes 32 random bytes, in one step and never over an existing file.
@@ -157,15 +157,15 @@ func newKey() (string, error) {
 }
 
 // Copy copies the master key of one data folder into another without one.
-func Copy(from, to string) error {
-	if _, err := (File{DataDir: from}).Read(); err != nil {
+func Copy(source, target string) error {
+	if _, err := (File{DataDir: source}).Read(); err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(filepath.Join(from, FileName))
+	raw, err := os.ReadFile(filepath.Join(source, FileName))
 	if err != nil {
 		return fmt.Errorf("master key: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(to, FileName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(filepath.Join(target, FileName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("master key: %w", err)
 	}

@@ -55,6 +55,6 @@ func KnowsStore(ctx context.Context, s store.Store, c records.Collections, maste
 	})
 }
 
-func otherKey(prints []string, of records.Seal) error {
-	return fmt.Errorf("master key %s, the store's is %s: %w", prints[0], of.Fingerprint, ErrOtherKey)
+func otherKey(prints []string, seal records.Seal) error {
+	return fmt.Errorf("master key %s, the store's is %s: %w", prints[0], seal.Fingerprint, ErrOtherKey)
 }

@@ -29,7 +29,7 @@ const (
 const lockTime = 5 * time.Second
 
 // Add writes a new key into the file and returns its fingerprint.
-func (f File) Add(at Place) (fingerprint string, err error) {
+func (f File) Add(place Place) (fingerprint string, err error) {
 	text, err := newKey()
 	if err != nil {
 		return "", err
@@ -39,7 +39,7 @@ func (f File) Add(at Place) (fingerprint string, err error) {
 		return "", err
 	}
 	return m.Fingerprints()[0], f.edit(func(lines []string, keys []int) ([]string, error) {
-		if at == Last {
+		if place == Last {
 			return append(lines, text), nil
 		}
 		return slices.Insert(lines, keys[0], text), nil
@@ -139,8 +139,8 @@ func giveAway(file *os.File, path string) error {
 	if err != nil {
 		return err
 	}
-	if of, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
-		return file.Chown(int(of.Uid), int(of.Gid))
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		return file.Chown(int(stat.Uid), int(stat.Gid))
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ func TestRotationKeepsOlderKeys(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	if left, err := os.ReadDir(f.DataDir); err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v %v", left, err)
+	if entries, err := os.ReadDir(f.DataDir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v %v", entries, err)
 	}
 }
 
@@ -121,8 +121,8 @@ func TestRotationOfNothing(t *testing.T) {
 	if _, err := f.Add(masterkey.First); err == nil {
 		t.Error("a key was added to no file")
 	}
-	if left, err := os.ReadDir(f.DataDir); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v %v", left, err)
+	if entries, err := os.ReadDir(f.DataDir); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v %v", entries, err)
 	}
 	if _, err := f.ReadOrMake(); err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestRotationKeepsTheOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if of := info.Sys().(*syscall.Stat_t); int(of.Uid) != uid || int(of.Gid) != gid {
-		t.Errorf("it is of user %d and group %d", of.Uid, of.Gid)
+	if stat := info.Sys().(*syscall.Stat_t); int(stat.Uid) != uid || int(stat.Gid) != gid {
+		t.Errorf("it is of user %d and group %d", stat.Uid, stat.Gid)
 	}
 }
