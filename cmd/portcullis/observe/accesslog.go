@@ -63,78 +63,78 @@ func plain(r *gateway.Record) bool {
 func plainText(text string) bool { return wire.Plain(text) && !resources.HoldsCredential(text) }
 
 // appendLine appends what accessLine writes of a plain record.
-func appendLine(to []byte, r *gateway.Record) []byte {
-	to = appendDuration(appendAbout(appendStart(to, r), r), r)
+func appendLine(dst []byte, r *gateway.Record) []byte {
+	dst = appendDuration(appendAbout(appendStart(dst, r), r), r)
 	if r.Subject != "" {
-		to = appendText(to, `,"subject":"`, r.Subject)
+		dst = appendText(dst, `,"subject":"`, r.Subject)
 	}
 	if r.DecisionID != "" {
-		to = appendText(to, `,"decision_id":"`, r.DecisionID)
+		dst = appendText(dst, `,"decision_id":"`, r.DecisionID)
 	}
 	if r.KeyID != "" {
-		to = appendText(to, `,"key_id":"`, r.KeyID)
+		dst = appendText(dst, `,"key_id":"`, r.KeyID)
 	}
-	if of := &r.Original; *of != (catalogue.Call{}) {
-		to = appendText(to, `,"original_host":"`, of.Host)
-		to = appendText(to, `,"original_method":"`, of.Method)
-		to = appendText(to, `,"original_path":"`, of.Path)
+	if call := &r.Original; *call != (catalogue.Call{}) {
+		dst = appendText(dst, `,"original_host":"`, call.Host)
+		dst = appendText(dst, `,"original_method":"`, call.Method)
+		dst = appendText(dst, `,"original_path":"`, call.Path)
 	}
 	if r.Problems != "" {
-		to = appendText(to, `,"problems":"`, r.Problems)
+		dst = appendText(dst, `,"problems":"`, r.Problems)
 	}
 	if r.TraceID != "" {
-		to = appendText(to, `,"trace_id":"`, r.TraceID)
+		dst = appendText(dst, `,"trace_id":"`, r.TraceID)
 	}
-	return append(to, '}', '\n')
+	return append(dst, '}', '\n')
 }
 
-func appendText(to []byte, name, value string) []byte {
-	return append(append(append(to, name...), value...), '"')
+func appendText(dst []byte, name, value string) []byte {
+	return append(append(append(dst, name...), value...), '"')
 }
 
 // appendStart appends the fields that differ for every request.
-func appendStart(to []byte, r *gateway.Record) []byte {
-	to = r.At.AppendFormat(append(to, `{"time":"`...), time.RFC3339Nano)
-	return appendText(to, `","level":"INFO","msg":"request","request_id":"`, r.RequestID)
+func appendStart(dst []byte, r *gateway.Record) []byte {
+	dst = r.At.AppendFormat(append(dst, `{"time":"`...), time.RFC3339Nano)
+	return appendText(dst, `","level":"INFO","msg":"request","request_id":"`, r.RequestID)
 }
 
-func appendAbout(to []byte, r *gateway.Record) []byte {
-	to = appendText(to, `,"method":"`, r.Method)
-	to = appendText(to, `,"path":"`, r.Path)
-	to = appendText(to, `,"route":"`, r.Route)
-	to = strconv.AppendInt(append(to, `,"status":`...), int64(r.Status), 10)
-	to = appendText(to, `,"principal":"`, r.Principal)
-	to = appendText(to, `,"action":"`, r.Action)
-	to = appendText(to, `,"account":"`, r.Account)
-	to = appendText(to, `,"decision":"`, decisionWord(r.Allowed))
-	to = appendText(to, `,"reason":"`, r.Reason)
-	return appendText(to, `,"policy_revision":"`, r.PolicyRevision)
+func appendAbout(dst []byte, r *gateway.Record) []byte {
+	dst = appendText(dst, `,"method":"`, r.Method)
+	dst = appendText(dst, `,"path":"`, r.Path)
+	dst = appendText(dst, `,"route":"`, r.Route)
+	dst = strconv.AppendInt(append(dst, `,"status":`...), int64(r.Status), 10)
+	dst = appendText(dst, `,"principal":"`, r.Principal)
+	dst = appendText(dst, `,"action":"`, r.Action)
+	dst = appendText(dst, `,"account":"`, r.Account)
+	dst = appendText(dst, `,"decision":"`, decisionWord(r.Allowed))
+	dst = appendText(dst, `,"reason":"`, r.Reason)
+	return appendText(dst, `,"policy_revision":"`, r.PolicyRevision)
 }
 
 // appendDuration appends the milliseconds of a request as a member of its line.
-func appendDuration(to []byte, r *gateway.Record) []byte {
-	to = append(to, `,"duration_ms":`...)
+func appendDuration(dst []byte, r *gateway.Record) []byte {
+	dst = append(dst, `,"duration_ms":`...)
 	micros := r.Duration.Microseconds()
 	if micros < 0 || micros >= 1_000_000 {
-		return strconv.AppendFloat(to, milliseconds(r.Duration), 'f', -1, 64)
+		return strconv.AppendFloat(dst, milliseconds(r.Duration), 'f', -1, 64)
 	}
-	to = strconv.AppendInt(to, micros/1000, 10) // the same digits, without floating point
+	dst = strconv.AppendInt(dst, micros/1000, 10) // the same digits, without floating point
 	for rest, unit := micros%1000, int64(100); rest > 0; rest, unit = rest%unit, unit/10 {
 		if unit == 100 {
-			to = append(to, '.')
+			dst = append(dst, '.')
 		}
-		to = append(to, byte('0'+rest/unit)) //nolint:gosec // one digit
+		dst = append(dst, byte('0'+rest/unit)) //nolint:gosec // one digit
 	}
-	return to
+	return dst
 }
 
 // accessLine writes the line through a handler.
-func accessLine(to slog.Handler, r *gateway.Record) {
+func accessLine(handler slog.Handler, r *gateway.Record) {
 	level := slog.LevelInfo
 	if r.Err != nil && r.Status >= 500 {
 		level = slog.LevelError
 	}
-	if !to.Enabled(context.Background(), level) {
+	if !handler.Enabled(context.Background(), level) {
 		return
 	}
 	line := slog.NewRecord(r.At, level, "request", 0)
@@ -154,8 +154,8 @@ func accessLine(to slog.Handler, r *gateway.Record) {
 	if r.KeyID != "" {
 		line.AddAttrs(slog.String("key_id", r.KeyID))
 	}
-	if of := &r.Original; *of != (catalogue.Call{}) {
-		line.AddAttrs(slog.String("original_host", of.Host), slog.String("original_method", of.Method), slog.String("original_path", of.Path))
+	if call := &r.Original; *call != (catalogue.Call{}) {
+		line.AddAttrs(slog.String("original_host", call.Host), slog.String("original_method", call.Method), slog.String("original_path", call.Path))
 	}
 	if r.Problems != "" {
 		line.AddAttrs(slog.String("problems", r.Problems))
@@ -166,7 +166,7 @@ func accessLine(to slog.Handler, r *gateway.Record) {
 	if r.Err != nil {
 		line.AddAttrs(slog.String("error", r.Err.Error()))
 	}
-	_ = to.Handle(context.Background(), line) // the queue counts what it drops
+	_ = handler.Handle(context.Background(), line) // the queue counts what it drops
 }
 
 // decisionWord names the decision in the log and in the metrics.

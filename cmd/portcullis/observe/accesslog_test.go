@@ -21,7 +21,7 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 	f.Add("a\nlevel=ERROR", "\u2028", "\x1b[2J", 503, int64(1)<<62, false, int64(0))
 	f.Add("<&>", "\u007f", `"\`, 500, int64(999), true, int64(-1))
 	f.Fuzz(func(t *testing.T, a, b, c string, status int, took int64, allowed bool, now int64) {
-		at := time.Unix(0, now).In(time.FixedZone("", int(now%50_000)))
+		moment := time.Unix(0, now).In(time.FixedZone("", int(now%50_000)))
 		for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
 			for i, r := range []gateway.Record{
 				{RequestID: a, Method: b, Path: c, Route: a, Principal: b, Action: c, Account: a, Reason: b, PolicyRevision: c, Subject: a, DecisionID: b, KeyID: c},
@@ -45,7 +45,7 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 				{Original: catalogue.Call{Method: c}},
 				{Err: errors.New(c)},
 			} {
-				r.Status, r.Allowed, r.Duration, r.At = status, allowed, time.Duration(took), at
+				r.Status, r.Allowed, r.Duration, r.At = status, allowed, time.Duration(took), moment
 				var byHand, handlers bytes.Buffer
 				newAccessLog(&byHand, "json", level).request(&r)
 				accessLine(newLogger(&handlers, "json", level).Handler(), &r)

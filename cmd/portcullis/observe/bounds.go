@@ -41,28 +41,28 @@ type bounds struct {
 }
 
 // Describe implements prometheus.Collector.
-func (b *bounds) Describe(to chan<- *prometheus.Desc) {
+func (b *bounds) Describe(target chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{b.inside, b.waiting, b.shed, b.bodies, b.open, b.refused, b.failed} {
-		to <- d
+		target <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (b *bounds) Collect(to chan<- prometheus.Metric) {
+func (b *bounds) Collect(target chan<- prometheus.Metric) {
 	for name, g := range b.gates {
 		if g == nil {
 			continue
 		}
-		to <- prometheus.MustNewConstMetric(b.inside, prometheus.GaugeValue, float64(g.Inside()), name)
-		to <- prometheus.MustNewConstMetric(b.waiting, prometheus.GaugeValue, float64(g.Waiting()), name)
-		to <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(g.Refused()), name)
+		target <- prometheus.MustNewConstMetric(b.inside, prometheus.GaugeValue, float64(g.Inside()), name)
+		target <- prometheus.MustNewConstMetric(b.waiting, prometheus.GaugeValue, float64(g.Waiting()), name)
+		target <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(g.Refused()), name)
 	}
 	held, turned := b.edge.Bodies()
-	to <- prometheus.MustNewConstMetric(b.bodies, prometheus.GaugeValue, float64(held))
-	to <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(turned), "bodies")
+	target <- prometheus.MustNewConstMetric(b.bodies, prometheus.GaugeValue, float64(held))
+	target <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(turned), "bodies")
 	open, total, ofAddress := b.edge.Connections()
-	to <- prometheus.MustNewConstMetric(b.open, prometheus.GaugeValue, float64(open))
-	to <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(total), "total")
-	to <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(ofAddress), "address")
-	to <- prometheus.MustNewConstMetric(b.failed, prometheus.CounterValue, float64(b.edge.FailedHandshakes()))
+	target <- prometheus.MustNewConstMetric(b.open, prometheus.GaugeValue, float64(open))
+	target <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(total), "total")
+	target <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(ofAddress), "address")
+	target <- prometheus.MustNewConstMetric(b.failed, prometheus.CounterValue, float64(b.edge.FailedHandshakes()))
 }

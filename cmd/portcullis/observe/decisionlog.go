@@ -27,20 +27,20 @@ type decisionLog struct {
 }
 
 // Describe implements prometheus.Collector.
-func (d *decisionLog) Describe(to chan<- *prometheus.Desc) {
+func (d *decisionLog) Describe(target chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{d.written, d.lost, d.failures, d.waiting, d.unsent, d.erased, d.notSent} {
-		to <- desc
+		target <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (d *decisionLog) Collect(to chan<- prometheus.Metric) {
+func (d *decisionLog) Collect(target chan<- prometheus.Metric) {
 	s := d.log.Stats()
-	to <- prometheus.MustNewConstMetric(d.written, prometheus.CounterValue, float64(s.Written))
-	to <- prometheus.MustNewConstMetric(d.lost, prometheus.CounterValue, float64(s.Lost))
-	to <- prometheus.MustNewConstMetric(d.failures, prometheus.CounterValue, float64(s.Failures))
-	to <- prometheus.MustNewConstMetric(d.waiting, prometheus.GaugeValue, float64(s.Waiting))
-	to <- prometheus.MustNewConstMetric(d.unsent, prometheus.GaugeValue, float64(s.Unsent))
-	to <- prometheus.MustNewConstMetric(d.erased, prometheus.CounterValue, float64(s.SentErased))
-	to <- prometheus.MustNewConstMetric(d.notSent, prometheus.CounterValue, float64(s.NotSent))
+	target <- prometheus.MustNewConstMetric(d.written, prometheus.CounterValue, float64(s.Written))
+	target <- prometheus.MustNewConstMetric(d.lost, prometheus.CounterValue, float64(s.Lost))
+	target <- prometheus.MustNewConstMetric(d.failures, prometheus.CounterValue, float64(s.Failures))
+	target <- prometheus.MustNewConstMetric(d.waiting, prometheus.GaugeValue, float64(s.Waiting))
+	target <- prometheus.MustNewConstMetric(d.unsent, prometheus.GaugeValue, float64(s.Unsent))
+	target <- prometheus.MustNewConstMetric(d.erased, prometheus.CounterValue, float64(s.SentErased))
+	target <- prometheus.MustNewConstMetric(d.notSent, prometheus.CounterValue, float64(s.NotSent))
 }

@@ -57,15 +57,15 @@ const maxCodes = 200
 // decisionCounters are the counters of all decisions. Those of the embedded tree's codes are looked up once: there is a decision
 // for every question of a batch.
 type decisionCounters struct {
-	vec *prometheus.CounterVec
-	by  map[decisionLabels]prometheus.Counter
+	vec      *prometheus.CounterVec
+	counters map[decisionLabels]prometheus.Counter
 	// codes are those of trees in force beside the embedded one.
 	codes *atomic.Pointer[map[string]bool]
 }
 
 func newDecisions() decisionCounters {
 	d := decisionCounters{
-		by: map[decisionLabels]prometheus.Counter{}, codes: &atomic.Pointer[map[string]bool]{}, vec: prometheus.NewCounterVec(prometheus.CounterOpts{
+		counters: map[decisionLabels]prometheus.Counter{}, codes: &atomic.Pointer[map[string]bool]{}, vec: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by the door at which they were asked for, and the code of their reason.",
 		}, []string{"door", "decision", "code"}),
 	}
@@ -73,7 +73,7 @@ func newDecisions() decisionCounters {
 	for _, door := range doorNames() {
 		for allowed, codes := range map[bool][]string{true: allowCodes(), false: denyCodes()} {
 			for _, code := range append(codes, "", codeOther) {
-				d.by[decisionLabels{door, allowed, code}] = d.vec.WithLabelValues(door, decisionWord(allowed), cmp.Or(code, codeNone))
+				d.counters[decisionLabels{door, allowed, code}] = d.vec.WithLabelValues(door, decisionWord(allowed), cmp.Or(code, codeNone))
 			}
 		}
 	}
@@ -82,13 +82,13 @@ func newDecisions() decisionCounters {
 
 // counter returns the counter of decisions at a door. A code that is not a constant of a tree in force is not a label.
 func (d decisionCounters) counter(door string, allowed bool, code string) prometheus.Counter {
-	if c := d.by[decisionLabels{door, allowed, code}]; c != nil {
+	if c := d.counters[decisionLabels{door, allowed, code}]; c != nil {
 		return c
 	}
 	if (*d.codes.Load())[code] {
 		return d.vec.WithLabelValues(door, decisionWord(allowed), code)
 	}
-	return d.by[decisionLabels{door, allowed, codeOther}]
+	return d.counters[decisionLabels{door, allowed, codeOther}]
 }
 
 // PolicyCodes makes labels of the codes of a tree that is in force now, as long as there is room. One goroutine calls it.

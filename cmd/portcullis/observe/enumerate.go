@@ -106,10 +106,10 @@ type storeStates struct {
 }
 
 // Describe implements prometheus.Collector.
-func (s storeStates) Describe(to chan<- *prometheus.Desc) { to <- s.desc }
+func (s storeStates) Describe(target chan<- *prometheus.Desc) { target <- s.desc }
 
 // Collect implements prometheus.Collector.
-func (s storeStates) Collect(to chan<- prometheus.Metric) {
+func (s storeStates) Collect(target chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	now := s.state(ctx)
@@ -118,7 +118,7 @@ func (s storeStates) Collect(to chan<- prometheus.Metric) {
 		if state == now {
 			value = 1
 		}
-		to <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, value, string(state))
+		target <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, value, string(state))
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 // through it but the lines of requests that can hold neither (accessLog).
 func Printable(w io.Writer) io.Writer { return printable{w} }
 
-type printable struct{ to io.Writer }
+type printable struct{ w io.Writer }
 
 // Write implements io.Writer.
 func (p printable) Write(line []byte) (int, error) {
-	if _, err := io.WriteString(p.to, escape(string(line))); err != nil {
+	if _, err := io.WriteString(p.w, escape(string(line))); err != nil {
 		return 0, err
 	}
 	return len(line), nil

@@ -109,7 +109,7 @@ func FuzzLine(f *testing.F) {
 						if err := json.Unmarshal([]byte(line), &fields); err != nil {
 							t.Fatalf("%v: %q", err, line)
 						}
-						if path, there := fields["path"].(string); there && !strings.Contains(path, "…") && path != text && utf8.ValidString(text) {
+						if path, exists := fields["path"].(string); exists && !strings.Contains(path, "…") && path != text && utf8.ValidString(text) {
 							t.Fatalf("%q became %q", text, path)
 						}
 					}

@@ -99,7 +99,7 @@ func (l lane) Write(line []byte) (int, error) {
 // run writes until the queue is closed and empty.
 func (q *lineQueue) run(spare []byte) {
 	defer close(q.done)
-	told := uint64(0)
+	count := uint64(0)
 	for {
 		lines, more := q.take(spare)
 		if !more {
@@ -107,9 +107,9 @@ func (q *lineQueue) run(spare []byte) {
 		}
 		spare = lines[:0]
 		written := q.write(lines)
-		if all := q.dropped.Load(); written && all > told {
-			q.tell(all - told)
-			told = all
+		if all := q.dropped.Load(); written && all > count {
+			q.tell(all - count)
+			count = all
 		}
 		select {
 		case <-q.filling:
@@ -157,7 +157,7 @@ func wholeLines(lines []byte, most int) int {
 
 // close takes no more lines and waits until those that were taken are written, within at
 // most.
-func (q *lineQueue) close(within time.Duration) {
+func (q *lineQueue) close(timeout time.Duration) {
 	q.mu.Lock()
 	if !q.closed {
 		close(q.ending)
@@ -167,6 +167,6 @@ func (q *lineQueue) close(within time.Duration) {
 	q.mu.Unlock()
 	select {
 	case <-q.done:
-	case <-time.After(within):
+	case <-time.After(timeout):
 	}
 }
