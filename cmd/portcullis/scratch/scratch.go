@@ -126,11 +126,11 @@ func Lock(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	mine, err := f.Stat()
+	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if now, err := os.Stat(f.Name()); err != nil || !os.SameFile(now, mine) {
+	if now, err := os.Stat(f.Name()); err != nil || !os.SameFile(now, info) {
 		return ErrTaken
 	}
 	return nil
