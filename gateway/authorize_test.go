@@ -30,7 +30,7 @@ func details(t *testing.T, body string) []string {
 // header's account and action; and the caller's own facts for whether they may ask.
 func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 	var asked, access resources.Question
-	var about []string
+	var topic []string
 	e := start(t, func(c *gateway.Config) {
 		c.Judge.Pin = policy{
 			func(ctx context.Context, q resources.Question) (resources.Decision, error) {
@@ -43,7 +43,7 @@ func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 			},
 		}.pin()
 		c.Judge.Facts = facts{func(_ context.Context, account, user, project string) (resources.Facts, error) {
-			about = append(about, account+" "+user+" "+project)
+			topic = append(topic, account+" "+user+" "+project)
 			return resources.Facts{Revision: 41, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
 		}}
 	})
@@ -63,7 +63,7 @@ func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 		access.Facts.Subject.UserID != "user-alice-v1" {
 		t.Errorf("access %+v", access)
 	}
-	if got := strings.Join(about, ", "); got != "acct-a-v1 user-alice-v1 , acct-a-v1 user-bob-v1 proj-b-v1" {
+	if got := strings.Join(topic, ", "); got != "acct-a-v1 user-alice-v1 , acct-a-v1 user-bob-v1 proj-b-v1" {
 		t.Errorf("facts of %s", got)
 	}
 	if rec := e.last(t); !rec.Allowed || rec.Action != "project:instance:read" || rec.Principal != "user-alice-v1" || rec.Path != "/api/v1/authorize/accounts/acct-b-v1/projects/proj-b-v1/instances/i%20x" {

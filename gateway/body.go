@@ -29,16 +29,16 @@ type bodies struct {
 // counting reads a body, and fails where the bodies of all requests are over their bound.
 type counting struct {
 	io.Reader
-	of   *bodies
-	held *int64
+	bodies *bodies
+	held   *int64
 }
 
 // Read implements io.Reader.
 func (c counting) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	*c.held += int64(n)
-	if held := c.of.held.Add(int64(n)); c.of.most > 0 && held > c.of.most {
-		c.of.turned.Add(1)
+	if held := c.bodies.held.Add(int64(n)); c.bodies.most > 0 && held > c.bodies.most {
+		c.bodies.turned.Add(1)
 		return n, gate.ErrFull
 	}
 	return n, err
@@ -61,9 +61,9 @@ func (e *Edge) readBody(x *exchange) error {
 	}
 	err := c.goOn(&x.headers)
 	if err == nil {
-		into := bytes.NewBuffer(make([]byte, 0, len(c.rest)+bytes.MinRead)) // most bodies came along with their heads
-		_, err = into.ReadFrom(io.LimitReader(counting{c.body(&x.headers, e.cfg.Limits.Body), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
-		x.body = into.Bytes()
+		out := bytes.NewBuffer(make([]byte, 0, len(c.rest)+bytes.MinRead)) // most bodies came along with their heads
+		_, err = out.ReadFrom(io.LimitReader(counting{c.body(&x.headers, e.cfg.Limits.Body), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
+		x.body = out.Bytes()
 	}
 	switch {
 	case errors.Is(err, gate.ErrFull):
@@ -114,22 +114,22 @@ func (c *conn) body(f *headers, most int) io.Reader {
 	if f.chunked {
 		return &chunkedBody{c: c, most: uint64(max(0, most))}
 	}
-	return &plainBody{c: c, left: f.length}
+	return &plainBody{c: c, remaining: f.length}
 }
 
 // plainBody is a body of a known length.
 type plainBody struct {
-	c    *conn
-	left int
+	c         *conn
+	remaining int
 }
 
 // Read implements io.Reader.
 func (b *plainBody) Read(p []byte) (int, error) {
-	if b.left == 0 {
+	if b.remaining == 0 {
 		return 0, io.EOF
 	}
-	n, err := b.c.take(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.c.take(p[:min(len(p), b.remaining)])
+	b.remaining -= n
 	return n, broken(err)
 }
 
@@ -137,16 +137,16 @@ func (b *plainBody) Read(p []byte) (int, error) {
 // nothing else.
 type chunkedBody struct {
 	c *conn
-	// left is how many bytes of the chunk are to come, most how many the chunks after it may announce;
+	// remaining is how many bytes of the chunk are to come, most how many the chunks after it may announce;
 	// extensions is how many bytes of chunk extensions came.
-	left, most uint64
-	extensions int
-	ended      bool
+	remaining, most uint64
+	extensions      int
+	ended           bool
 }
 
 // Read implements io.Reader.
 func (b *chunkedBody) Read(p []byte) (n int, err error) {
-	if b.left == 0 && !b.ended {
+	if b.remaining == 0 && !b.ended {
 		err = b.next()
 	}
 	switch {
@@ -155,8 +155,8 @@ func (b *chunkedBody) Read(p []byte) (n int, err error) {
 	case b.ended:
 		return 0, io.EOF
 	}
-	n, err = b.c.take(p[:min(uint64(len(p)), b.left)])
-	if b.left -= uint64(n); err == nil && b.left == 0 { //nolint:gosec // n is a length
+	n, err = b.c.take(p[:min(uint64(len(p)), b.remaining)])
+	if b.remaining -= uint64(n); err == nil && b.remaining == 0 { //nolint:gosec // n is a length
 		err = b.empty()
 	}
 	return n, broken(err)
@@ -176,17 +176,17 @@ func (b *chunkedBody) next() error {
 	if b.extensions += len(extension); b.extensions > maxExtensions {
 		return errChunk
 	}
-	if b.left, err = strconv.ParseUint(string(size), 16, 64); err != nil { // digits, and nothing else
+	if b.remaining, err = strconv.ParseUint(string(size), 16, 64); err != nil { // digits, and nothing else
 		return errChunk
 	}
 	switch {
-	case b.left == 0:
+	case b.remaining == 0:
 		b.ended = true
 		return b.empty()
-	case b.left > b.most: // its bytes may be slow, or never come
+	case b.remaining > b.most: // its bytes may be slow, or never come
 		return errLarge
 	}
-	b.most -= b.left
+	b.most -= b.remaining
 	return nil
 }
 

@@ -130,7 +130,7 @@ func (x *exchange) Charge(further int) error { return x.edge.charge(x, further) 
 // Owe implements doors.Rates.
 func (x *exchange) Owe(further int) {
 	if rates := &x.edge.cfg.Rates; further > 0 && rates.ofCallers() {
-		x.rated = rates.charge(x.ctx, &x.principal, further, (*ratelimit.Limiter).Owe).told
+		x.rated = rates.charge(x.ctx, &x.principal, further, (*ratelimit.Limiter).Owe).verdict
 		x.tellRated()
 	}
 }

@@ -67,35 +67,35 @@ type incoming struct {
 }
 
 // give returns how many of these bytes the server gets: up to the end of a head, else all.
-func (in *incoming) give(p []byte) int {
+func (i *incoming) give(p []byte) int {
 	if len(p) == 0 {
 		return 0
 	}
-	if in.whole {
-		in.size = 0
+	if i.whole {
+		i.size = 0
 	}
-	var seam [2 * len(in.tail)]byte // an end may come in two pieces
-	copy(seam[copy(seam[:], in.tail[:]):], p)
-	end := afterHead(seam[:]) - len(in.tail)
+	var seam [2 * len(i.tail)]byte // an end may come in two pieces
+	copy(seam[copy(seam[:], i.tail[:]):], p)
+	end := afterHead(seam[:]) - len(i.tail)
 	if end <= 0 {
 		end = afterHead(p)
 	}
 	given := len(p)
-	if in.whole = end > 0; in.whole {
+	if i.whole = end > 0; i.whole {
 		given = end
 	}
-	in.size += given
-	if given < len(in.tail) {
-		copy(in.tail[:], in.tail[given:])
+	i.size += given
+	if given < len(i.tail) {
+		copy(i.tail[:], i.tail[given:])
 	}
-	copy(in.tail[max(0, len(in.tail)-given):], p[max(0, given-len(in.tail)):given])
+	copy(i.tail[max(0, len(i.tail)-given):], p[max(0, given-len(i.tail)):given])
 	return given
 }
 
 // afterHead returns the index behind the end of a head, 0 without an end.
 func afterHead(p []byte) int {
-	if at := bytes.Index(p, []byte(headEnd)); at >= 0 {
-		return at + len(headEnd)
+	if index := bytes.Index(p, []byte(headEnd)); index >= 0 {
+		return index + len(headEnd)
 	}
 	return 0
 }

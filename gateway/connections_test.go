@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 )
 
-// served is an edge on a socket; from is dialled from an address of the loopback network.
+// served is an edge on a socket, dialled from an address of the loopback network.
 type served struct {
 	*gateway.Edge
 	address string
@@ -65,9 +65,9 @@ func onSocket(t *testing.T, wrap func(net.Listener) net.Listener, change func(*g
 
 func asItIs(l net.Listener) net.Listener { return l }
 
-func (s *served) dial(t *testing.T, from string) net.Conn {
+func (s *served) dial(t *testing.T, source string) net.Conn {
 	t.Helper()
-	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext(t.Context(), "tcp", s.address)
+	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}}).DialContext(t.Context(), "tcp", s.address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +103,11 @@ func answered(t *testing.T, c net.Conn, last bool) reply {
 }
 
 // waitFor asks until it is so.
-func waitFor(t *testing.T, what string, so func() bool) {
+func waitFor(t *testing.T, title string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal(what)
+			t.Fatal(title)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestNoRefusalShowsACredential(t *testing.T) {
 	deciding := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{tells, allow}.pin() })
 	for _, credential := range shapedLikeCredentials() {
 		for name, c := range map[string]struct {
-			to     *edge
+			edge   *edge
 			raw    string
 			status int
 		}{
@@ -45,7 +45,7 @@ func TestNoRefusalShowsACredential(t *testing.T) {
 			"an action":                 {deciding, strings.Replace(question("x"), "project:instance:read", credential, 1), 400},
 			"a segment that is refused": {deciding, question("x//" + credential), 400},
 		} {
-			r := c.to.send(t, c.raw)
+			r := c.edge.send(t, c.raw)
 			if r.Status != c.status || strings.Contains(fmt.Sprint(r.Header, r.Body), credential[len(credential)-20:]) {
 				t.Errorf("%s: %d %v %s", name, r.Status, r.Header, r.Body)
 			}

@@ -80,13 +80,13 @@ func (e *Edge) malformed(raw *fasthttp.RequestCtx, cause error) {
 
 // unread returns the status and the reason of a head that the server has not read to its end, 0 for any other error.
 func unread(cause error) (status int, reason string) {
-	var known *fiber.Error
+	var refusal *fiber.Error
 	switch {
-	case !errors.As(cause, &known):
-	case known.Code == fiber.StatusRequestTimeout:
-		return known.Code, "The request did not arrive in time."
-	case known.Code == fiber.StatusRequestHeaderFieldsTooLarge:
-		return known.Code, "The request line and the headers are too large."
+	case !errors.As(cause, &refusal):
+	case refusal.Code == fiber.StatusRequestTimeout:
+		return refusal.Code, "The request did not arrive in time."
+	case refusal.Code == fiber.StatusRequestHeaderFieldsTooLarge:
+		return refusal.Code, "The request line and the headers are too large."
 	}
 	return 0, ""
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // Lifetime is a request's context and its end.
-func Lifetime(parent context.Context, within time.Duration) (context.Context, func()) {
-	l := &lifetime{parent: parent, deadline: time.Now().Add(within)}
+func Lifetime(parent context.Context, timeout time.Duration) (context.Context, func()) {
+	l := &lifetime{parent: parent, deadline: time.Now().Add(timeout)}
 	return l, l.end
 }
 

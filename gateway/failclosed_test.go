@@ -43,17 +43,17 @@ func TestWhatCanNotBeDecidedIsNotAllowed(t *testing.T) {
 		for _, part := range []string{"decide", "access", "caller facts", "subject facts"} {
 			t.Run(part+" "+name, func(t *testing.T) {
 				broken, called := true, false
-				fail := func(here bool) error {
-					if broken && here {
+				fail := func(inside bool) error {
+					if broken && inside {
 						return failing.fail()
 					}
 					return nil
 				}
 				e := start(t, func(c *gateway.Config) {
-					yes := func(here bool) func(context.Context, resources.Question) (resources.Decision, error) {
+					yes := func(inside bool) func(context.Context, resources.Question) (resources.Decision, error) {
 						return func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 							d, _ := allow(ctx, q)
-							return d, fail(here) // an allow beside an error is none
+							return d, fail(inside) // an allow beside an error is none
 						}
 					}
 					c.Judge.Pin = policy{yes(part == "decide"), yes(part == "access")}.pin()

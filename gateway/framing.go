@@ -77,37 +77,37 @@ func scanHead(raw *fasthttp.RequestCtx) (headers, error) {
 // scanHeaders refuses every framing that two servers could read differently, beyond what the server's
 // parser refuses.
 func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
-	var found headers
+	var result headers
 	if target := h.RequestURI(); len(target) == 0 || target[0] != '/' {
-		return found, errFraming // absolute-form, authority-form, asterisk-form
+		return result, errFraming // absolute-form, authority-form, asterisk-form
 	}
 	protocol := h.Protocol()
 	old := string(protocol) == "HTTP/1.0"
 	if !old && string(protocol) != "HTTP/1.1" {
-		return found, errFraming
+		return result, errFraming
 	}
 	raw := h.RawHeaders()
 	if old && len(raw) == 0 { // it needs no header at all
-		return found, nil
+		return result, nil
 	}
 	if bytes.IndexByte(raw, 0) >= 0 {
-		return found, errFraming
+		return result, errFraming
 	}
 	for lines := 1; len(raw) > 2; lines++ {
 		end := bytes.IndexByte(raw, '\n')
 		if end < 1 || bytes.IndexByte(raw, '\r') != end-1 { // by itself, either ends a line for some
-			return found, errFraming
+			return result, errFraming
 		}
-		if lines > maxHeaders || !found.line(raw[:end-1]) {
-			return found, errFraming
+		if lines > maxHeaders || !result.line(raw[:end-1]) {
+			return result, errFraming
 		}
 		raw = raw[end+1:]
 	}
-	if string(raw) != "\r\n" || found.framings > 1 || found.hosts != 1 && (found.hosts != 0 || !old) {
-		return found, errFraming
+	if string(raw) != "\r\n" || result.framings > 1 || result.hosts != 1 && (result.hosts != 0 || !old) {
+		return result, errFraming
 	}
-	found.expects = found.expects && !old // a client of HTTP/1.0 does not know the 100
-	return found, nil
+	result.expects = result.expects && !old // a client of HTTP/1.0 does not know the 100
+	return result, nil
 }
 
 // line takes one header line; false is a line that two servers could read differently.

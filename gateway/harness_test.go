@@ -43,8 +43,8 @@ func (p policy) Access(ctx context.Context, q resources.Question) (resources.Dec
 }
 
 func (p policy) pin() func() verdict.Tree {
-	var of verdict.Tree = tree{policy: &p}
-	return func() verdict.Tree { return of }
+	var t verdict.Tree = tree{policy: &p}
+	return func() verdict.Tree { return t }
 }
 
 // tree is a policy tree that decides by a policy.
@@ -83,9 +83,9 @@ func (f facts) Facts(ctx context.Context, account, user, project string) (resour
 	return f.get(ctx, account, user, project)
 }
 
-func (f facts) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) (err error) {
-	for i, about := range of {
-		if into[i], err = f.get(ctx, account, about.UserID, about.ProjectID); err != nil {
+func (f facts) FactsOf(ctx context.Context, account string, pairs []resources.About, all []resources.Facts) (err error) {
+	for i, pair := range pairs {
+		if all[i], err = f.get(ctx, account, pair.UserID, pair.ProjectID); err != nil {
 			return err
 		}
 	}

@@ -60,12 +60,12 @@ func (l *callers) Addr() net.Addr { return &net.TCPAddr{} }
 func strictChunks(text string) (body, rest string, ok bool) {
 	extensions := 0
 	for {
-		line, after, found := strings.Cut(text, "\r\n")
+		line, after, exists := strings.Cut(text, "\r\n")
 		digits, extension, _ := strings.Cut(line, ";")
 		for _, c := range []byte(extension) {
-			found = found && (c == '\t' || ' ' <= c && c <= '~')
+			exists = exists && (c == '\t' || ' ' <= c && c <= '~')
 		}
-		if extensions += len(extension); !found || extensions > 1024 || digits == "" || len(digits) > 16 {
+		if extensions += len(extension); !exists || extensions > 1024 || digits == "" || len(digits) > 16 {
 			return "", "", false
 		}
 		size := uint64(0)
@@ -104,10 +104,10 @@ func FuzzFraming(f *testing.F) {
 	f.Add([]byte("hello"), 4, 3)
 	f.Add([]byte("\r\n\r\n\r\n\r\n"), 8, 2)
 	e, got := bodied(f, func(c *gateway.Config) { c.Limits.Body = 4 << 10 })
-	in := &callers{conns: make(chan net.Conn), done: make(chan struct{})}
+	input := &callers{conns: make(chan net.Conn), done: make(chan struct{})}
 	served := make(chan error, 1)
-	go func() { served <- e.Listen(in) }()
-	f.Cleanup(func() { close(in.done); <-served })
+	go func() { served <- e.Listen(input) }()
+	f.Cleanup(func() { close(input.done); <-served })
 	f.Fuzz(func(t *testing.T, tail []byte, length, piece int) {
 		head := inChunks
 		body, rest, ok := strictChunks(string(tail))
@@ -124,7 +124,7 @@ func FuzzFraming(f *testing.F) {
 			next = ""
 		}
 		c := &said{text: head + string(tail) + next, piece: max(1, piece&0xfff), closed: make(chan struct{})}
-		in.conns <- c
+		input.conns <- c
 		<-c.closed
 		answer := c.answer.String()
 		switch {

@@ -41,13 +41,13 @@ func (a *area) handle(ctx context.Context, r *wire.Request) (wire.Response, erro
 	return wire.OK(map[string]string{"made": r.Path})
 }
 
-func (a *area) CloseProject(_ context.Context, by resources.Closing) (bool, error) {
-	a.asked = append(a.asked, fmt.Sprint("close ", by))
+func (a *area) CloseProject(_ context.Context, closing resources.Closing) (bool, error) {
+	a.asked = append(a.asked, fmt.Sprint("close ", closing))
 	return a.occupied, a.err
 }
 
-func (a *area) OpenProject(_ context.Context, by resources.Closing) error {
-	a.asked = append(a.asked, fmt.Sprint("open ", by))
+func (a *area) OpenProject(_ context.Context, closing resources.Closing) error {
+	a.asked = append(a.asked, fmt.Sprint("open ", closing))
 	return a.err
 }
 
@@ -103,7 +103,7 @@ func TestInnerProcessTakesNobodysWord(t *testing.T) {
 		Upstream: "things", RequestID: "req-1", Method: "POST", Target: things + "a", Body: []byte(`{}`),
 		Principal: resources.Principal{Kind: resources.PrincipalUser, ID: "user-alice-v1"}, Account: "acct-a-v1", Action: "project:thing:create",
 	}
-	with := func(change func(*assertion.Statement)) string {
+	edit := func(change func(*assertion.Statement)) string {
 		s := said
 		change(&s)
 		token, err := keys.Sign(s)
@@ -112,7 +112,7 @@ func TestInnerProcessTakesNobodysWord(t *testing.T) {
 		}
 		return assertion.Header + ": " + token
 	}
-	good := with(func(*assertion.Statement) {})
+	good := edit(func(*assertion.Statement) {})
 	try := func(want int, headers ...string) {
 		t.Helper()
 		r := e.send(t, request("POST", things+"a", "{}", append(headers, jsonType, "X-Request-ID: req-1")...))
@@ -127,12 +127,12 @@ func TestInnerProcessTakesNobodysWord(t *testing.T) {
 	try(401, assertion.Header+": x")
 	try(401, "X-User-ID: user-alice-v1", "X-Account-ID: acct-a-v1", "X-Principal-Kind: user")
 	try(401, good, good)
-	try(401, with(func(s *assertion.Statement) { s.Upstream = "access" }))
-	try(401, with(func(s *assertion.Statement) { s.RequestID = "req-2" }))
-	try(401, with(func(s *assertion.Statement) { s.Method = "GET" }))
-	try(401, with(func(s *assertion.Statement) { s.Target += "?" }))
-	try(401, with(func(s *assertion.Statement) { s.Body = nil }))
-	try(401, with(func(s *assertion.Statement) { s.Action = "project:thing:read" }))
+	try(401, edit(func(s *assertion.Statement) { s.Upstream = "access" }))
+	try(401, edit(func(s *assertion.Statement) { s.RequestID = "req-2" }))
+	try(401, edit(func(s *assertion.Statement) { s.Method = "GET" }))
+	try(401, edit(func(s *assertion.Statement) { s.Target += "?" }))
+	try(401, edit(func(s *assertion.Statement) { s.Body = nil }))
+	try(401, edit(func(s *assertion.Statement) { s.Action = "project:thing:read" }))
 	if len(a.got) != 1 {
 		t.Errorf("%d requests were handled", len(a.got))
 	}

@@ -26,11 +26,11 @@ type fullFrom struct {
 	calls, n int
 }
 
-func (l *fullFrom) Record(ctx context.Context, told ...*resources.Judgement) error {
+func (l *fullFrom) Record(ctx context.Context, judgements ...*resources.Judgement) error {
 	if l.calls++; l.calls >= l.n {
 		return context.DeadlineExceeded
 	}
-	return l.verdicts.Record(ctx, told...)
+	return l.verdicts.Record(ctx, judgements...)
 }
 
 // TestVerdictsOfAHandlerAreRecordedBehindIt, below the call's own, and before the answer: where they can't be, there is none.

@@ -92,13 +92,13 @@ func TestRateIsToldInHeaders(t *testing.T) {
 	})
 	for i, want := range []struct {
 		status                         int
-		limit, left, reset, retryAfter string
+		limit, rest, reset, retryAfter string
 	}{
 		{200, "2", "1", "60", ""}, {200, "2", "0", "120", ""}, {429, "2", "0", "120", "60"}, {429, "3", "0", "3", "1"},
 	} {
 		r := e.as(t, "ann.acct-a-v1")
 		got := []string{r.Header.Get("RateLimit-Limit"), r.Header.Get("RateLimit-Remaining"), r.Header.Get("RateLimit-Reset"), r.Header.Get("Retry-After")}
-		if r.Status != want.status || fmt.Sprint(got) != fmt.Sprint([]string{want.limit, want.left, want.reset, want.retryAfter}) {
+		if r.Status != want.status || fmt.Sprint(got) != fmt.Sprint([]string{want.limit, want.rest, want.reset, want.retryAfter}) {
 			t.Errorf("request %d: %d %q, want %+v", i, r.Status, got, want)
 		}
 	}

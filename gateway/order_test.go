@@ -26,7 +26,7 @@ type draft struct {
 	denied               bool
 }
 
-func (d *draft) without(name string) {
+func (d *draft) drop(name string) {
 	var kept []string
 	for _, h := range d.headers {
 		if !strings.HasPrefix(h, name+":") {
@@ -39,13 +39,13 @@ func (d *draft) without(name string) {
 func (d *draft) add(header string) { d.headers = append(d.headers, header) }
 
 // checkOrder sends each fault alone and each pair of faults.
-func checkOrder(t *testing.T, fresh func() draft, faults []fault) {
+func checkOrder(t *testing.T, newDraft func() draft, faults []fault) {
 	t.Helper()
-	checkOrderOf(t, fresh, faults, func(*gateway.Config) {})
+	checkOrderOf(t, newDraft, faults, func(*gateway.Config) {})
 }
 
 // checkOrderOf is checkOrder of an edge that change has changed.
-func checkOrderOf(t *testing.T, fresh func() draft, faults []fault, change func(*gateway.Config)) {
+func checkOrderOf(t *testing.T, newDraft func() draft, faults []fault, change func(*gateway.Config)) {
 	t.Helper()
 	refuse := false
 	e := start(t, change, func(c *gateway.Config) {
@@ -70,7 +70,7 @@ func checkOrderOf(t *testing.T, fresh func() draft, faults []fault, change func(
 		}}.pin()
 	})
 	try := func(name string, want int, faults ...fault) {
-		d := fresh()
+		d := newDraft()
 		for _, f := range faults {
 			f.apply(&d)
 		}
@@ -93,7 +93,7 @@ var (
 	absentFault  = fault{"404", 404, func(d *draft) { d.target = "/nothing" + d.target }}
 	methodFault  = fault{"405", 405, func(d *draft) { d.method = "TRACE" }}
 	largeFault   = fault{"413", 413, func(d *draft) { d.body = strings.Repeat("x", 64<<10+1) }}
-	tokenFault   = fault{"401", 401, func(d *draft) { d.without("Authorization") }}
+	tokenFault   = fault{"401", 401, func(d *draft) { d.drop("Authorization") }}
 	busyFault    = fault{"429", 429, func(d *draft) {
 		for i, h := range d.headers {
 			d.headers[i] = strings.Replace(h, "Bearer ", "Bearer busy-", 1)

@@ -44,7 +44,7 @@ func (e *Edge) answerProxy(x *exchange) error {
 		return err
 	}
 	x.match, x.account = match, x.principal.AccountID
-	if problems := claims.against(x.question(), match.Public); len(problems) > 0 {
+	if problems := claims.contradictions(x.question(), match.Public); len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
 	if err := e.authorize(x); err != nil {
@@ -111,9 +111,9 @@ func readClaims(h doors.Headers) (claims, []resources.Problem) {
 	return out, problems
 }
 
-// against returns the claims that contradict what the gateway knows. On a public call it looks at no claim about the holder of
+// contradictions returns the claims that contradict what the gateway knows. On a public call it looks at no claim about the holder of
 // a credential, as at the edge.
-func (c claims) against(q resources.Question, public bool) (problems []resources.Problem) {
+func (c claims) contradictions(q resources.Question, public bool) (problems []resources.Problem) {
 	if public {
 		delete(c, "X-User-ID")
 		if q.AccountID == "" {

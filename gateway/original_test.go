@@ -47,7 +47,7 @@ func TestNoErrorLetsACallOfEnvoyPass(t *testing.T) {
 	fails := func(context.Context, resources.Question) (resources.Decision, error) {
 		return resources.Decision{Allowed: true}, broken
 	}
-	without := func(c *doors.Foreign) { c.Authorization = nil }
+	drop := func(c *doors.Foreign) { c.Authorization = nil }
 	for name, c := range map[string]struct {
 		policy  policy
 		path    string
@@ -60,8 +60,8 @@ func TestNoErrorLetsACallOfEnvoyPass(t *testing.T) {
 		"the reason":                            {policy{fails, deny}, "/widgets/w", nil, nil, resources.KindUnavailable},
 		"a denial":                              {policy{deny, deny}, "/widgets/w", nil, nil, resources.KindForbidden},
 		"a denial that turns":                   {policy{allow, deny}, "/widgets/w", nil, nil, resources.KindForbidden},
-		"nobody":                                {policy{allow, allow}, "/widgets/w", nil, without, resources.KindNoCredential},
-		"nobody, no row":                        {policy{allow, allow}, "/none", nil, without, resources.KindNoCredential},
+		"nobody":                                {policy{allow, allow}, "/widgets/w", nil, drop, resources.KindNoCredential},
+		"nobody, no row":                        {policy{allow, allow}, "/none", nil, drop, resources.KindNoCredential},
 		"no row":                                {policy{allow, allow}, "/none", nil, nil, resources.KindNotFound},
 		"a claim and no row":                    {policy{allow, allow}, "/none", heads{"X-User-ID": "user-bob-v1"}, nil, resources.KindNotFound},
 		"another user":                          {policy{allow, allow}, "/widgets/w", heads{"X-User-ID": "user-bob-v1"}, nil, resources.KindBadRequest},
@@ -114,7 +114,7 @@ func TestACallOfEnvoyIsVouchedFor(t *testing.T) {
 			sent[h.Name] = h.Value
 		}
 		for _, name := range []string{"X-User-ID", "X-Account-ID", "X-Action", "X-Principal-Kind"} {
-			if value, there := sent[name]; !there || value != want[name] {
+			if value, exists := sent[name]; !exists || value != want[name] {
 				t.Errorf("%s: %s is %q", path, name, value)
 			}
 		}

@@ -53,9 +53,9 @@ func (r *Rates) ofFailures(ctx context.Context, record *Record, address func() s
 func (r *Rates) ofCaller(ctx context.Context, record *Record, caller *resources.Principal, requests int) (*ratelimit.Verdict, error) {
 	paid := r.charge(ctx, caller, requests, (*ratelimit.Limiter).Take)
 	if record.Limited = paid.refused; record.Limited == "" {
-		return paid.told, nil
+		return paid.verdict, nil
 	}
-	return paid.told, tooMany("Too many requests; wait before sending another one.", *paid.told)
+	return paid.verdict, tooMany("Too many requests; wait before sending another one.", *paid.verdict)
 }
 
 // ofCallers says whether authenticated callers have a rate.
@@ -63,46 +63,46 @@ func (r *Rates) ofCallers() bool { return r.Principal != nil || r.Service != nil
 
 // payment is what a request took from the rates of its caller.
 type payment struct {
-	// told is the tighter of the caller's rates, nil if the caller has none.
-	told *ratelimit.Verdict
+	// verdict is the tighter of the caller's rates, nil if the caller has none.
+	verdict *ratelimit.Verdict
 	// refused names the rate that refused the request, "" for none.
 	refused string
 }
 
 // taking takes requests from a limiter: Take or Owe.
-type taking func(from *ratelimit.Limiter, ctx context.Context, caller string, requests int, deadline time.Time) ratelimit.Verdict
+type taking func(limiter *ratelimit.Limiter, ctx context.Context, caller string, requests int, deadline time.Time) ratelimit.Verdict
 
 // charge takes so many requests from the caller's rate and then from their account's, all or none of
 // each. A caller whose own rate refuses takes nothing from the account's.
 func (r *Rates) charge(ctx context.Context, caller *resources.Principal, requests int, take taking) payment {
-	var told *ratelimit.Verdict
-	own, name := r.Principal, LimitPrincipal
+	var verdict *ratelimit.Verdict
+	limiter, name := r.Principal, LimitPrincipal
 	if caller.Kind == resources.PrincipalService {
-		own, name = r.Service, LimitService
+		limiter, name = r.Service, LimitService
 	}
 	var until time.Time // is that of both: a request waits once
-	if own != nil {
-		until = own.Deadline()
-		v := take(own, ctx, caller.ID, requests, until)
+	if limiter != nil {
+		until = limiter.Deadline()
+		v := take(limiter, ctx, caller.ID, requests, until)
 		if !v.Allowed {
 			return payment{&v, name}
 		}
-		told = &v
+		verdict = &v
 	}
 	if r.Account == nil || caller.AccountID == "" {
-		return payment{told, ""}
+		return payment{verdict, ""}
 	}
-	if own == nil {
+	if limiter == nil {
 		until = r.Account.Deadline()
 	}
 	v := take(r.Account, ctx, caller.AccountID, requests, until)
-	if told == nil || !v.Allowed || v.Remaining < told.Remaining {
-		told = &v
+	if verdict == nil || !v.Allowed || v.Remaining < verdict.Remaining {
+		verdict = &v
 	}
 	if !v.Allowed {
-		return payment{told, LimitAccount}
+		return payment{verdict, LimitAccount}
 	}
-	return payment{told, ""}
+	return payment{verdict, ""}
 }
 
 // tellRate sets the headers by which a client paces itself.

@@ -20,7 +20,7 @@ import (
 // at an upstream. The last eighth is for services, and for users of accounts with less than half. What is refused
 // counts for nobody afterwards.
 func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
-	const places, left = 16, 2
+	const places, remaining = 16, 2
 	for gated, path := range map[string]string{"requests": "/api/v1/accounts/acct-a-v1/roles", "upstream things": "/api/v1/projects/proj-p-v1/things/x"} {
 		t.Run(gated, func(t *testing.T) {
 			entered, leave := make(chan bool, 2*places), make(chan bool)
@@ -46,7 +46,7 @@ func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
 				go func() { done <- ask(token) }()
 				<-entered
 			}
-			for i := range places - left {
+			for i := range places - remaining {
 				enter(fmt.Sprintf("user-%d-v1.acct-a-v1", i))
 			}
 			for range 3 {
@@ -65,7 +65,7 @@ func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
 					t.Errorf("%d %s", r.Status, r.Body)
 				}
 			}
-			for range places - left { // of nobody's account
+			for range places - remaining { // of nobody's account
 				if err := e.Gates()[gated].TryEnter(); err != nil {
 					t.Fatal(err)
 				}
@@ -83,16 +83,16 @@ func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
 // TestOneAccountLeavesPlacesToOthersWhoWait guarantees that an account beyond its share of waiting clients gets an
 // answer at once. Another account's client waits.
 func TestOneAccountLeavesPlacesToOthersWhoWait(t *testing.T) {
-	const places, left = 16, 2
+	const places, remaining = 16, 2
 	for account, asked := range map[string]int64{"acct-a-v1": 1, "acct-b-v1": 2} {
 		e, times, _ := waiting(t, 2, time.Minute, func(c *gateway.Config) { c.Limits.Requests, c.Authn = places, authn{anybody} })
-		for range places - left {
+		for range places - remaining {
 			if err := errors.Join(e.Waiting().TryEnter(), e.Waiting().Share("acct-a-v1")); err != nil {
 				t.Fatal(err)
 			}
 		}
 		r := e.send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
-		if r.Status != 200 || times.Load() != asked || e.Waiting().Inside() != places-left {
+		if r.Status != 200 || times.Load() != asked || e.Waiting().Inside() != places-remaining {
 			t.Errorf("%s: %d, asked %d times, want %d", account, r.Status, times.Load(), asked)
 		}
 	}

@@ -30,12 +30,12 @@ func newUpstream(name string, base *url.URL, limits Limits, keys *assertion.Keys
 // own.
 func (e *Edge) passOn(x *exchange) error {
 	x.leave()
-	to := x.entry.upstream
-	if err := x.enter(to.gate); err != nil {
+	upstream := x.entry.upstream
+	if err := x.enter(upstream.gate); err != nil {
 		return err
 	}
 	ctx, header, end := e.tracePass(x)
-	a, err := to.Pass(ctx, assertion.Statement{
+	a, err := upstream.Pass(ctx, assertion.Statement{
 		Upstream: x.entry.Route.Audience, RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
 		Body: x.body, Principal: x.principal, Account: x.account, Action: x.entry.Route.Action,
 	}, header)

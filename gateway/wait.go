@@ -60,8 +60,8 @@ func (e *Edge) handler(x *exchange, r *wire.Request) (response wire.Response, er
 // pause lets some time pass outside of the bound of requests under way. It returns false if the
 // client has its answer now: its time is over, the edge drains, or too many wait.
 func (e *Edge) pause(x *exchange, wait time.Duration) bool {
-	left := time.Until(x.arrived.Add(min(wait, e.waiting.longest)))
-	if left <= 0 || e.waiting.clients.TryEnter() != nil {
+	remaining := time.Until(x.arrived.Add(min(wait, e.waiting.longest)))
+	if remaining <= 0 || e.waiting.clients.TryEnter() != nil {
 		return false
 	}
 	defer e.waiting.clients.Leave()
@@ -71,7 +71,7 @@ func (e *Edge) pause(x *exchange, wait time.Duration) bool {
 	}
 	defer e.waiting.clients.Unshare(account)
 	x.leave()
-	timer := time.NewTimer(min(left, askEvery))
+	timer := time.NewTimer(min(remaining, askEvery))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -174,7 +174,7 @@ func TestHandlerKnowsItsVerdict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var judged atomic.Int64
-			var known []string
+			var names []string
 			e := start(t, func(c *gateway.Config) {
 				c.Judge.Pin = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 					ctx.Done()
@@ -183,9 +183,9 @@ func TestHandlerKnowsItsVerdict(t *testing.T) {
 					return d, err
 				}}.pin()
 				c.Handlers["access"]["list"] = func(ctx context.Context, _ *wire.Request) (wire.Response, error) {
-					known = append(known, resources.DecisionOf(ctx))
+					names = append(names, resources.DecisionOf(ctx))
 					answer, err := wire.OK(struct{}{})
-					if len(known) == 1 {
+					if len(names) == 1 {
 						answer.Wait = time.Minute
 					}
 					return answer, err
@@ -193,8 +193,8 @@ func TestHandlerKnowsItsVerdict(t *testing.T) {
 			})
 			got := e.send(t, listRequest)
 			id := got.Header.Get("X-Decision-ID")
-			if got.Status != 200 || len(known) != 2 || known[0] == "" || known[1] != id || (known[0] == id) != (name == "equal") {
-				t.Errorf("%d %q, handlers knew %q", got.Status, id, known)
+			if got.Status != 200 || len(names) != 2 || names[0] == "" || names[1] != id || (names[0] == id) != (name == "equal") {
+				t.Errorf("%d %q, handlers knew %q", got.Status, id, names)
 			}
 		})
 	}
