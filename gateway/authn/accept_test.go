@@ -17,7 +17,7 @@ import (
 func TestGoodTokenIsAccepted(t *testing.T) {
 	a, k := standard(t), testKeys()
 	good := claims().json()
-	at := func(d time.Duration) int64 { return start.Add(d).Unix() }
+	offset := func(d time.Duration) int64 { return start.Add(d).Unix() }
 	for name, token := range map[string]string{
 		"EdDSA":                   edToken(nil),
 		"ES256":                   forge(`{"alg":"ES256","kid":"es"}`, good, "ES256", k.es),
@@ -27,11 +27,11 @@ func TestGoodTokenIsAccepted(t *testing.T) {
 		"typ at+jwt":              forge(`{"alg":"EdDSA","kid":"ed","typ":"at+JWT"}`, good, "EdDSA", k.ed),
 		"a thumbprint in the way": forge(`{"alg":"EdDSA","kid":"ed","x5t":"abc"}`, good, "EdDSA", k.ed),
 		"aud a list":              edToken(object{"aud": []string{"other.test", audience}}),
-		"expired within leeway":   edToken(object{"exp": at(-29 * time.Second)}),
-		"nbf within leeway":       edToken(object{"nbf": at(30 * time.Second)}),
-		"iat within leeway":       edToken(object{"iat": at(30 * time.Second)}),
-		"nbf and iat of before":   edToken(object{"nbf": at(-time.Hour), "iat": 0}),
-		"exp with a fraction":     edToken(object{"exp": float64(at(time.Hour)) + 0.75}),
+		"expired within leeway":   edToken(object{"exp": offset(-29 * time.Second)}),
+		"nbf within leeway":       edToken(object{"nbf": offset(30 * time.Second)}),
+		"iat within leeway":       edToken(object{"iat": offset(30 * time.Second)}),
+		"nbf and iat of before":   edToken(object{"nbf": offset(-time.Hour), "iat": 0}),
+		"exp with a fraction":     edToken(object{"exp": float64(offset(time.Hour)) + 0.75}),
 		"exp in the year 9999":    edToken(object{"exp": 253402300799}),
 		"a surrogate pair":        forge(edHead().json(), strings.Replace(good, "{", `{"name":"\ud83d\ude00 \\ud800 \ufffd",`, 1), "EdDSA", k.ed),
 		"white space in JSON":     forge(edHead().json(), " \n"+good+"\t", "EdDSA", k.ed),
@@ -134,14 +134,14 @@ func TestDirectoryThatIsDownIsUnavailable(t *testing.T) {
 }
 
 func TestDirectoryIsAskedForTheIssuersSubjects(t *testing.T) {
-	for _, by := range []authn.Subjects{authn.SubjectsExternalID, authn.SubjectsPartnerID, authn.SubjectsBoth} {
+	for _, subjects := range []authn.Subjects{authn.SubjectsExternalID, authn.SubjectsPartnerID, authn.SubjectsBoth} {
 		var asked []string
 		settings := issuer(keySet(t, standardKeys()...))
-		settings.Subjects = by
+		settings.Subjects = subjects
 		a, err := authn.New(authn.Options{Issuers: []authn.Issuer{settings}, Now: newClock().Now, Directory: directory(
-			func(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
-				asked = append(asked, sub+" by "+string(by))
-				return users(ctx, sub, by)
+			func(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
+				asked = append(asked, sub+" by "+string(subjects))
+				return users(ctx, sub, subjects)
 			})})
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestDirectoryIsAskedForTheIssuersSubjects(t *testing.T) {
 		mustAccept(t, a, edToken(object{"sub": "idp|Ünï"}))
 		mustAccept(t, a, edToken(object{"sub": "service-a"}))
 		mustRefuse(t, a, edToken(object{"aud": "other"}))
-		if want := []string{"idp|Ünï by " + string(by)}; !slices.Equal(asked, want) {
+		if want := []string{"idp|Ünï by " + string(subjects)}; !slices.Equal(asked, want) {
 			t.Errorf("asked %q", asked)
 		}
 	}

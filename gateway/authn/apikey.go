@@ -49,27 +49,27 @@ func (a *Authenticator) VerifyKey(ctx context.Context, raw string) (resources.Pr
 	if a.keys == nil {
 		return resources.Principal{}, refused(errKeysOff)
 	}
-	known, found, err := a.keys.ByKeyID(ctx, id)
+	identity, exists, err := a.keys.ByKeyID(ctx, id)
 	if err != nil {
 		return resources.Principal{}, unavailable(err)
 	}
-	hash := known.Key.Hash
-	if !found {
+	hash := identity.Key.Hash
+	if !exists {
 		hash = make([]byte, sha256.Size) // matches no key, and takes as long
 	}
 	match := a.apiKeys.Match(raw, hash)
 	now := resources.At(a.now())
-	owner := known.Owner
+	owner := identity.Owner
 	switch {
-	case !found:
+	case !exists:
 		return resources.Principal{}, refusedf("%s: %w", id, errNoSuchKey)
 	case !match:
 		return resources.Principal{}, refusedf("%s: %w", id, errKeyMismatch)
-	case known.Key.ExpiresAt != 0 && now >= known.Key.ExpiresAt:
+	case identity.Key.ExpiresAt != 0 && now >= identity.Key.ExpiresAt:
 		return resources.Principal{}, refusedf("%s: %w", id, errKeyExpired)
 	case owner.Status != resources.StatusActive:
 		return resources.Principal{}, refusedf("%s: %w", id, errInactiveUser)
-	case known.Key.ID != id, owner.AccountID == "", owner.ExternalID == "", strings.HasPrefix(owner.ExternalID, resources.ServicePrefix):
+	case identity.Key.ID != id, owner.AccountID == "", owner.ExternalID == "", strings.HasPrefix(owner.ExternalID, resources.ServicePrefix):
 		return resources.Principal{}, refusedf("%s: %w", id, errBlankRecord)
 	}
 	if a.used != nil {
@@ -81,7 +81,7 @@ func (a *Authenticator) VerifyKey(ctx context.Context, raw string) (resources.Pr
 		UUID:       owner.UUID,
 		AccountID:  owner.AccountID,
 		Credential: resources.CredentialKey,
-		KeyScopes:  slices.Clone(known.Key.Scopes),
+		KeyScopes:  slices.Clone(identity.Key.Scopes),
 		KeyID:      id,
 	}, nil
 }

@@ -18,15 +18,15 @@ import (
 
 // keyDirectory is a fake: keys by id, and the ids that were looked up.
 type keyDirectory struct {
-	known map[string]authn.KeyIdentity
-	err   error
-	asked []string
+	identities map[string]authn.KeyIdentity
+	err        error
+	asked      []string
 }
 
 func (d *keyDirectory) ByKeyID(_ context.Context, id string) (authn.KeyIdentity, bool, error) {
 	d.asked = append(d.asked, id)
-	known, ok := d.known[id]
-	return known, ok, d.err
+	identity, ok := d.identities[id]
+	return identity, ok, d.err
 }
 
 // keyed is an Authenticator with API keys.
@@ -49,11 +49,11 @@ func newKeyed(t testing.TB) *keyed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keyed{t: t, dir: &keyDirectory{known: map[string]authn.KeyIdentity{}}, clock: newClock(), keys: resources.NewAPIKeys(master)}
+	k := &keyed{t: t, dir: &keyDirectory{identities: map[string]authn.KeyIdentity{}}, clock: newClock(), keys: resources.NewAPIKeys(master)}
 	k.Authenticator, err = authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Directory: directory(users), Now: k.clock.Now,
 		Keys: k.dir, APIKeys: k.keys,
-		Used: func(id string, at resources.Time) { k.used = append(k.used, fmt.Sprint(id, " ", at)) },
+		Used: func(id string, moment resources.Time) { k.used = append(k.used, fmt.Sprint(id, " ", moment)) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -64,14 +64,14 @@ func newKeyed(t testing.TB) *keyed {
 // key makes a key of the user, and applies the changes to its entry in the directory.
 func (k *keyed) key(user string, changes ...func(*authn.KeyIdentity)) (raw, id string) {
 	raw, id = k.unknown()
-	known := authn.KeyIdentity{
+	identity := authn.KeyIdentity{
 		Owner: authn.Identity{ExternalID: user, UUID: "uuid-of-" + user, AccountID: "acct-1-v1", Status: resources.StatusActive},
 		Key:   resources.KeyFact{ID: id, Hash: k.keys.Hash(raw), Scopes: []string{resources.KeyScopeRead}},
 	}
 	for _, change := range changes {
-		change(&known)
+		change(&identity)
 	}
-	k.dir.known[id] = known
+	k.dir.identities[id] = identity
 	return raw, id
 }
 
@@ -106,7 +106,7 @@ func TestAPIKeyIsItsOwner(t *testing.T) {
 		t.Errorf("used %q", k.used)
 	}
 	got.KeyScopes[0] = resources.KeyScopeWrite
-	if k.dir.known[id].Key.Scopes[0] != resources.KeyScopeRead {
+	if k.dir.identities[id].Key.Scopes[0] != resources.KeyScopeRead {
 		t.Error("the principal's scopes are the cache's own")
 	}
 	k.clock.Advance(time.Millisecond)

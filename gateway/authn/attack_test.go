@@ -186,13 +186,13 @@ func TestInvisibleSubjectIsRefused(t *testing.T) {
 
 func TestWrongClaimsAreRefused(t *testing.T) {
 	a := standard(t)
-	at := func(d time.Duration) int64 { return start.Add(d).Unix() }
+	offset := func(d time.Duration) int64 { return start.Add(d).Unix() }
 	for name, changes := range map[string]object{
 		"no exp":                      {"exp": nil},
-		"expired":                     {"exp": at(-time.Hour)},
-		"expired by the leeway":       {"exp": at(-30 * time.Second)},
-		"nbf in the future":           {"nbf": at(31 * time.Second)},
-		"iat in the future":           {"iat": at(31 * time.Second)},
+		"expired":                     {"exp": offset(-time.Hour)},
+		"expired by the leeway":       {"exp": offset(-30 * time.Second)},
+		"nbf in the future":           {"nbf": offset(31 * time.Second)},
+		"iat in the future":           {"iat": offset(31 * time.Second)},
 		"no iss":                      {"iss": nil},
 		"iss empty":                   {"iss": ""},
 		"iss unknown":                 {"iss": "https://evil.test"},

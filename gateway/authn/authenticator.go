@@ -34,7 +34,7 @@ type Options struct {
 	SignIn func(ctx context.Context, subject, email string) (bool, error)
 	// Used is called with the record id of each accepted API key. It must not block. nil is
 	// not called.
-	Used func(keyID string, at resources.Time)
+	Used func(keyID string, moment resources.Time)
 	// CachedTokens is how many verified tokens are cached, so that their signature is checked
 	// once. 0 is DefaultCachedTokens, a negative number no cache. A token takes about one
 	// kilobyte, at most three.
@@ -53,7 +53,7 @@ type Authenticator struct {
 	directory Directory
 	keys      KeyDirectory
 	apiKeys   resources.APIKeys
-	used      func(keyID string, at resources.Time)
+	used      func(keyID string, moment resources.Time)
 	signIn    func(ctx context.Context, subject, email string) (bool, error)
 	checks    *gate.Gate
 	now       func() time.Time
@@ -149,8 +149,8 @@ func (a *Authenticator) verify(ctx context.Context, token string) (*verified, er
 	if !resources.ValidSubject(claims.subject) {
 		return nil, refused(errNoSubject)
 	}
-	from, until := claims.bounds()
-	return &verified{issuer: issuer, header: read.header, key: key, from: from, until: until, claims: Claims{
+	start, until := claims.bounds()
+	return &verified{issuer: issuer, header: read.header, key: key, start: start, until: until, claims: Claims{
 		Issuer:        claims.issuer,
 		Subject:       claims.subject,
 		Email:         claims.email,

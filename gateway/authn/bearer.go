@@ -24,8 +24,8 @@ func BearerToken(values ...string) (string, error) {
 	case len(values) > 1:
 		return "", refused(errSeveralValues)
 	}
-	scheme, token, found := strings.Cut(values[0], " ")
-	if !found || !strings.EqualFold(scheme, bearerScheme) || token == "" || separated(token) {
+	scheme, token, ok := strings.Cut(values[0], " ")
+	if !ok || !strings.EqualFold(scheme, bearerScheme) || token == "" || separated(token) {
 		return "", refused(errBearerForm)
 	}
 	return token, nil

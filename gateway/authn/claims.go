@@ -50,18 +50,18 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 	}
 	read := payload{}
 	for _, claim := range []struct {
-		name string
-		to   *string
+		name   string
+		target *string
 	}{{"iss", &read.issuer}, {"sub", &read.subject}, {"scope", &read.scope}} {
-		if *claim.to, err = stringMember(members, claim.name); err != nil {
+		if *claim.target, err = stringMember(members, claim.name); err != nil {
 			return err
 		}
 	}
 	for _, claim := range []struct {
 		name string
-		to   **jwt.NumericDate
+		date **jwt.NumericDate
 	}{{"exp", &read.expires}, {"nbf", &read.notBefore}, {"iat", &read.issuedAt}} {
-		if *claim.to, err = dateMember(members, claim.name); err != nil {
+		if *claim.date, err = dateMember(members, claim.name); err != nil {
 			return err
 		}
 	}
@@ -77,13 +77,13 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 
 // bounds returns when the token is valid, from the first time to just before the second, by the
 // parser's rules for exp, nbf and iat.
-func (p *payload) bounds() (from, until time.Time) {
+func (p *payload) bounds() (start, until time.Time) {
 	for _, begins := range []*jwt.NumericDate{p.notBefore, p.issuedAt} {
-		if begins != nil && begins.Add(-leeway).After(from) {
-			from = begins.Add(-leeway)
+		if begins != nil && begins.Add(-leeway).After(start) {
+			start = begins.Add(-leeway)
 		}
 	}
-	return from, p.expires.Add(leeway)
+	return start, p.expires.Add(leeway)
 }
 
 // stringMember returns a string, "" if the member is missing. null is not a string.

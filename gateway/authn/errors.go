@@ -36,9 +36,9 @@ func quoted(s string) string {
 }
 
 // joined wraps both errors on one line; errors.Join takes two.
-func joined(what, why error) error {
+func joined(public, why error) error {
 	if why == nil {
-		return what
+		return public
 	}
-	return fmt.Errorf("%w: %w", what, why)
+	return fmt.Errorf("%w: %w", public, why)
 }

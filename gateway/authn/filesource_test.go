@@ -12,12 +12,12 @@ import (
 )
 
 // write replaces the file and sets its time, since the file system's clock may be coarse.
-func write(t *testing.T, path string, body []byte, at time.Time) {
+func write(t *testing.T, path string, body []byte, moment time.Time) {
 	t.Helper()
 	if err := os.WriteFile(path, body, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(path, at, at); err != nil {
+	if err := os.Chtimes(path, moment, moment); err != nil {
 		t.Fatal(err)
 	}
 }

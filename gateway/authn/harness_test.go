@@ -142,10 +142,10 @@ func edToken(changes object) string {
 }
 
 // directory is a fake: users by subject.
-type directory func(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error)
+type directory func(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error)
 
-func (d directory) BySubject(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
-	return d(ctx, sub, by)
+func (d directory) BySubject(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
+	return d(ctx, sub, subjects)
 }
 
 var errDirectory = errors.New("directory is down")

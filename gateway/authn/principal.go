@@ -29,10 +29,10 @@ type Identity struct {
 
 // Directory finds users by the subjects of tokens.
 type Directory interface {
-	// BySubject finds the one user with sub, byte for byte, as external id or partner id; by
+	// BySubject finds the one user with sub, byte for byte, as external id or partner id; subjects
 	// selects one of them. It returns false for an unknown subject. An error is a failure of the
 	// look-up, not a refusal.
-	BySubject(ctx context.Context, sub string, by Subjects) (Identity, bool, error)
+	BySubject(ctx context.Context, sub string, subjects Subjects) (Identity, bool, error)
 }
 
 // Principal returns the principal of checked claims. Errors are those of Verify.
@@ -71,15 +71,15 @@ func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 
 // user returns the token's active user; a first sign-in may create it.
 func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims) (resources.Principal, error) {
-	identity, found, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
-	if err == nil && !found {
-		identity, found, err = a.firstSignIn(ctx, issuer, claims)
+	identity, ok, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
+	if err == nil && !ok {
+		identity, ok, err = a.firstSignIn(ctx, issuer, claims)
 	}
 	if err != nil {
 		return resources.Principal{}, unavailable(err)
 	}
 	switch {
-	case !found:
+	case !ok:
 		return resources.Principal{}, refused(errUnknownUser)
 	case identity.Status != resources.StatusActive:
 		return resources.Principal{}, refused(errInactiveUser)
@@ -111,8 +111,8 @@ func (a *Authenticator) firstSignIn(ctx context.Context, issuer *trusted, claims
 // unavailable returns the directory's own KindUnavailable, which may say when to retry, or
 // makes one of its error.
 func unavailable(err error) error {
-	if known := resources.AsError(err); known.Kind == resources.KindUnavailable {
-		return known
+	if domain := resources.AsError(err); domain.Kind == resources.KindUnavailable {
+		return domain
 	}
 	return resources.Unavailable("The user directory can't be reached.", err)
 }

@@ -23,9 +23,9 @@ type verified struct {
 	issuer *trusted
 	header header
 	key    verifyKey
-	// from and until are when the token is valid, including the clocks' leeway.
-	from, until time.Time
-	claims      Claims
+	// start and until are when the token is valid, including the clocks' leeway.
+	start, until time.Time
+	claims       Claims
 }
 
 // stillValid reports whether the token would be accepted now, without checking its signature again:
@@ -36,7 +36,7 @@ func (v *verified) stillValid(ctx context.Context, now time.Time) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	return key.same(v.key) && !now.Before(v.from) && now.Before(v.until), nil
+	return key.same(v.key) && !now.Before(v.start) && now.Before(v.until), nil
 }
 
 // size returns about how many bytes the claims take.
@@ -72,14 +72,14 @@ func (a *Authenticator) token(ctx context.Context, token string) (*verified, err
 			return nil, err
 		}
 	}
-	fresh, err := a.verify(ctx, token)
+	v, err := a.verify(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	if fresh.size() <= maxCachedSize {
-		a.tokens.Put(hash, *fresh)
+	if v.size() <= maxCachedSize {
+		a.tokens.Put(hash, *v)
 	}
-	return fresh, nil
+	return v, nil
 }
 
 // CachedTokens returns how many verified tokens are cached, and how many may be.

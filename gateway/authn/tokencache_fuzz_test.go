@@ -30,7 +30,7 @@ func FuzzCachedIsFresh(f *testing.F) {
 		second := issuer(source)
 		second.Issuer = "https://second.test"
 		cached := caching(t, c, 4, issuer(source), second)
-		fresh := caching(t, c, -1, issuer(source), second)
+		uncached := caching(t, c, -1, issuer(source), second)
 		for ; len(steps) >= 2; steps = steps[2:] {
 			token := []byte(tokens[int(steps[1])%len(tokens)])
 			switch steps[0] % 5 {
@@ -46,20 +46,20 @@ func FuzzCachedIsFresh(f *testing.F) {
 				c.Advance(time.Duration(int8(steps[1])))
 				continue
 			}
-			sameAnswer(t, cached, fresh, string(token))
+			sameAnswer(t, cached, uncached, string(token))
 		}
 	})
 }
 
 // sameAnswer compares principals, claims and errors with their causes.
-func sameAnswer(t *testing.T, cached, fresh *authn.Authenticator, token string) {
+func sameAnswer(t *testing.T, cached, uncached *authn.Authenticator, token string) {
 	t.Helper()
 	said, err := cached.Claims(t.Context(), token)
-	wantSaid, wantErr := fresh.Claims(t.Context(), token)
-	who, whoErr := cached.Verify(t.Context(), token)
-	wantWho, wantWhoErr := fresh.Verify(t.Context(), token)
-	if fmt.Sprint(err, whoErr) != fmt.Sprint(wantErr, wantWhoErr) || !reflect.DeepEqual(said, wantSaid) || !reflect.DeepEqual(who, wantWho) {
-		t.Fatalf("cached: %+v %+v %v\nfresh:  %+v %+v %v", said, who, err, wantSaid, wantWho, wantErr)
+	wantSaid, wantErr := uncached.Claims(t.Context(), token)
+	caller, whoErr := cached.Verify(t.Context(), token)
+	wantWho, wantWhoErr := uncached.Verify(t.Context(), token)
+	if fmt.Sprint(err, whoErr) != fmt.Sprint(wantErr, wantWhoErr) || !reflect.DeepEqual(said, wantSaid) || !reflect.DeepEqual(caller, wantWho) {
+		t.Fatalf("cached: %+v %+v %v\nfresh:  %+v %+v %v", said, caller, err, wantSaid, wantWho, wantErr)
 	}
 }
 

@@ -189,11 +189,11 @@ func TestTokenIsCachedForItsIssuerAlone(t *testing.T) {
 // TestSubjectOfACachedTokenIsLookedUpEachTime: the user is suspended, deleted or moved to
 // another account while the token is cached.
 func TestSubjectOfACachedTokenIsLookedUpEachTime(t *testing.T) {
-	identity, found := authn.Identity{ExternalID: "user-alice-v1", AccountID: "acct-1-v1", Status: resources.StatusActive}, true
+	identity, ok := authn.Identity{ExternalID: "user-alice-v1", AccountID: "acct-1-v1", Status: resources.StatusActive}, true
 	a, err := authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
 		Directory: directory(func(context.Context, string, authn.Subjects) (authn.Identity, bool, error) {
-			return identity, found, nil
+			return identity, ok, nil
 		}),
 	})
 	if err != nil {
@@ -207,9 +207,9 @@ func TestSubjectOfACachedTokenIsLookedUpEachTime(t *testing.T) {
 	}
 	identity.Status = resources.StatusSuspended
 	mustRefuse(t, a, token)
-	identity.Status, found = resources.StatusActive, false
+	identity.Status, ok = resources.StatusActive, false
 	mustRefuse(t, a, token)
-	found = true
+	ok = true
 	mustAccept(t, a, token)
 }
 

@@ -367,12 +367,12 @@ func TestLogHoldsNoTokenKeyOrQuery(t *testing.T) {
 }
 
 type lockedWriter struct {
-	mu *sync.Mutex
-	to *strings.Builder
+	mu  *sync.Mutex
+	out *strings.Builder
 }
 
 func (w lockedWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.to.Write(b)
+	return w.out.Write(b)
 }
