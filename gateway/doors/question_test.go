@@ -19,11 +19,11 @@ func (headers) Values(string) ([]string, bool) { return nil, false }
 // the asked door.
 func TestEmptyPathIsToldWhereItBelongs(t *testing.T) {
 	t.Parallel()
-	for _, own := range []string{"/api/v1/authorize/", "/api/v1/explain/"} {
-		row := resources.Route{Path: own + "{proxy+}"}
+	for _, self := range []string{"/api/v1/authorize/", "/api/v1/explain/"} {
+		row := resources.Route{Path: self + "{proxy+}"}
 		_, problems := doors.ReadQuestion(doors.Call{Row: &catalogue.Row{Route: row}, Headers: headers{}})
-		if want := (resources.Problem{Field: "path", Text: "is empty; the path in question follows " + own}); !slices.Contains(problems, want) {
-			t.Errorf("%s: %v", own, problems)
+		if want := (resources.Problem{Field: "path", Text: "is empty; the path in question follows " + self}); !slices.Contains(problems, want) {
+			t.Errorf("%s: %v", self, problems)
 		}
 	}
 }
