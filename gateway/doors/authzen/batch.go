@@ -51,12 +51,12 @@ func (b *batch) readItems(r *reader) {
 			continue
 		}
 		b.items = append(b.items, Tuple{})
-		r.into = &b.items[i]
-		if !r.object("", r.entities) && len(r.into.Problems) == 0 { // null
-			r.into.problem("", "must be an object")
+		r.tuple = &b.items[i]
+		if !r.object("", r.entities) && len(r.tuple.Problems) == 0 { // null
+			r.tuple.problem("", "must be an object")
 		}
 	}
-	r.into = &b.Tuple
+	r.tuple = &b.Tuple
 }
 
 func (b *batch) readSemantic(r *reader) bool {
@@ -71,16 +71,16 @@ func (b *batch) readSemantic(r *reader) bool {
 
 // inherit takes the defaults over, each as a whole, for what was not sent.
 func (t *Tuple) inherit(defaults *Tuple) {
-	if t.Subject == nil && !t.told("subject") {
+	if t.Subject == nil && !t.reported("subject") {
 		t.Subject = defaults.Subject
 	}
-	if t.Resource == nil && !t.told("resource") {
+	if t.Resource == nil && !t.reported("resource") {
 		t.Resource = defaults.Resource
 	}
-	if t.Action == nil && !t.told("action") {
+	if t.Action == nil && !t.reported("action") {
 		t.Action = defaults.Action
 	}
-	if t.Context == nil && !t.told("context") {
+	if t.Context == nil && !t.reported("context") {
 		t.Context = defaults.Context
 	}
 }

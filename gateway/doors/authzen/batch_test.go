@@ -14,10 +14,10 @@ import (
 )
 
 // recorder keeps every verdict.
-type recorder struct{ told []*resources.Judgement }
+type recorder struct{ judgements []*resources.Judgement }
 
-func (r *recorder) Record(_ context.Context, told ...*resources.Judgement) error {
-	r.told = append(r.told, told...)
+func (r *recorder) Record(_ context.Context, judgements ...*resources.Judgement) error {
+	r.judgements = append(r.judgements, judgements...)
 	return nil
 }
 
@@ -64,8 +64,8 @@ func TestABatchIsAnsweredInItsOrder(t *testing.T) {
 				got = append(got, fmt.Sprint(e.Decision))
 			}
 		}
-		if all := strings.Join(got, " "); all != c.want || len(log.told) != c.recorded {
-			t.Errorf("%s %v: %s, want %s; %d are recorded, want %d", c.semantic, c.items, all, c.want, len(log.told), c.recorded)
+		if all := strings.Join(got, " "); all != c.want || len(log.judgements) != c.recorded {
+			t.Errorf("%s %v: %s, want %s; %d are recorded, want %d", c.semantic, c.items, all, c.want, len(log.judgements), c.recorded)
 		}
 	}
 }
@@ -77,15 +77,15 @@ func TestARecordKeepsNothingOfTheBody(t *testing.T) {
 	g := &generous{log: log}
 	call := g.call(body)
 	begin := uintptr(unsafe.Pointer(unsafe.SliceData(call.Body)))
-	if _, err := (authzen.Evaluation{Questions: g.questions()}).Answer(t.Context(), call); err != nil || len(log.told) != 1 {
-		t.Fatalf("%d records, %v", len(log.told), err)
+	if _, err := (authzen.Evaluation{Questions: g.questions()}).Answer(t.Context(), call); err != nil || len(log.judgements) != 1 {
+		t.Fatalf("%d records, %v", len(log.judgements), err)
 	}
-	q := &log.told[0].Question
-	if at := q.Target; at.ProjectID != "p" || at.AccountID != "a" || at.Resource != "thing/1" || q.Action.ID != "project:x:read" || q.SubjectID != "alice" {
+	q := &log.judgements[0].Question
+	if target := q.Target; target.ProjectID != "p" || target.AccountID != "a" || target.Resource != "thing/1" || q.Action.ID != "project:x:read" || q.SubjectID != "alice" {
 		t.Errorf("%+v", q)
 	}
 	for _, text := range []string{q.SubjectID, q.AccountID, q.Action.ID, q.Action.Verb, q.Target.AccountID, q.Target.ProjectID, q.Target.Resource, q.Target.Rest} {
-		if at := uintptr(unsafe.Pointer(unsafe.StringData(text))); text != "" && at >= begin && at < begin+uintptr(len(call.Body)) {
+		if index := uintptr(unsafe.Pointer(unsafe.StringData(text))); text != "" && index >= begin && index < begin+uintptr(len(call.Body)) {
 			t.Errorf("%s is the body's", text)
 		}
 	}

@@ -27,10 +27,10 @@ type Snapshot interface {
 	// Facts are those at the revision of the snapshot.
 	verdict.Facts
 	// Holders returns users whose roles grant the action on the target. They are the first by id after the given one.
-	Holders(ctx context.Context, of Grant, at resources.Target, after string, limit int) ([]string, error)
+	Holders(ctx context.Context, grant Grant, target resources.Target, after string, limit int) ([]string, error)
 	// Stored returns resources of a type from the projects of the subject's roles with the action. They are the first
 	// by project and id after the given one. A named project limits them to it.
-	Stored(ctx context.Context, of Grant, subject, kind, project string, after Place, limit int) ([]Place, error)
+	Stored(ctx context.Context, grant Grant, subject, kind, project string, after Place, limit int) ([]Place, error)
 }
 
 // Grant is an action with the system roles that grant it. The account's own roles are the snapshot's to

@@ -47,9 +47,9 @@ func (q *search) inStore(ctx context.Context) (walk, error) {
 	}
 	return q.walk(ctx, func(after Place, size int) (c chunk, err error) {
 		err = q.Directory.Look(ctx, q.account, func(s Snapshot) error {
-			of, err := find(ctx, s, after, size)
+			candidates, err := find(ctx, s, after, size)
 			if err == nil {
-				c, err = q.chunk(ctx, s, of)
+				c, err = q.chunk(ctx, s, candidates)
 			}
 			return err
 		})
@@ -60,17 +60,17 @@ func (q *search) inStore(ctx context.Context) (walk, error) {
 // chunk is candidates with their questions, and a judge that has their facts, all at one revision of the account in
 // question.
 type chunk struct {
-	of        []candidate
-	questions []resources.Question
-	judge     *verdict.Judge
-	revision  int64
+	candidates []candidate
+	questions  []resources.Question
+	judge      *verdict.Judge
+	revision   int64
 }
 
 // chunk gathers the facts for the candidates.
-func (q *search) chunk(ctx context.Context, facts verdict.Facts, of []candidate) (c chunk, err error) {
-	c = chunk{of: of, judge: q.judge, questions: make([]resources.Question, len(of))}
-	for i := range of {
-		if c.questions[i], err = q.question(ctx, &of[i].tuple); err != nil {
+func (q *search) chunk(ctx context.Context, facts verdict.Facts, candidates []candidate) (c chunk, err error) {
+	c = chunk{candidates: candidates, judge: q.judge, questions: make([]resources.Question, len(candidates))}
+	for i := range candidates {
+		if c.questions[i], err = q.question(ctx, &candidates[i].tuple); err != nil {
 			return chunk{}, err
 		}
 	}
@@ -102,7 +102,7 @@ func (q *search) users(ctx context.Context, s Snapshot, after Place, limit int) 
 	ids, err := s.Holders(ctx, q.grant(), q.probe.Target, after.ID, limit)
 	out := make([]candidate, len(ids))
 	for i, id := range ids {
-		out[i] = candidate{at: Place{ID: id}, tuple: q.Tuple, result: result{Type: typeUser, ID: id}}
+		out[i] = candidate{place: Place{ID: id}, tuple: q.Tuple, result: result{Type: typeUser, ID: id}}
 		out[i].tuple.Subject = &Entity{Type: typeUser, ID: id}
 	}
 	return out, err
@@ -115,11 +115,11 @@ func (q *search) resources(ctx context.Context, s Snapshot, after Place, limit i
 		return nil, err
 	}
 	out := make([]candidate, len(places))
-	for i, at := range places {
-		in := resultPlace{Account: q.account, Project: at.ProjectID}
-		out[i] = candidate{at: at, tuple: q.Tuple, result: result{Type: q.Resource.Type, ID: at.ID, Properties: &in}}
+	for i, place := range places {
+		in := resultPlace{Account: q.account, Project: place.ProjectID}
+		out[i] = candidate{place: place, tuple: q.Tuple, result: result{Type: q.Resource.Type, ID: place.ID, Properties: &in}}
 		out[i].tuple.Resource = &Entity{
-			Type: q.Resource.Type, ID: at.ID, Properties: Properties{Account: in.Account, Project: in.Project},
+			Type: q.Resource.Type, ID: place.ID, Properties: Properties{Account: in.Account, Project: in.Project},
 		}
 	}
 	return out, nil
@@ -155,9 +155,9 @@ func (q *search) anyMethod() bool {
 func (q *search) named(names []string) []candidate {
 	out := make([]candidate, len(names))
 	for i, name := range names {
-		found := result{Name: name}
-		out[i] = candidate{at: Place{ID: name}, tuple: q.Tuple, result: found}
-		out[i].tuple.Action = &Action{Name: name, Sent: found.marshal()}
+		r := result{Name: name}
+		out[i] = candidate{place: Place{ID: name}, tuple: q.Tuple, result: r}
+		out[i].tuple.Action = &Action{Name: name, Sent: r.marshal()}
 	}
 	return inOrder(out)
 }
@@ -181,21 +181,21 @@ func (q *search) listed(entities []resources.Entity, kind string, put func(*Tupl
 		if e.Type != kind {
 			continue
 		}
-		found := result{Type: e.Type, ID: e.ID}
-		c := candidate{at: Place{ID: e.ID}, tuple: q.Tuple, result: found}
-		put(&c.tuple, &Entity{Type: e.Type, ID: e.ID, Sent: found.marshal()})
+		r := result{Type: e.Type, ID: e.ID}
+		c := candidate{place: Place{ID: e.ID}, tuple: q.Tuple, result: r}
+		put(&c.tuple, &Entity{Type: e.Type, ID: e.ID, Sent: r.marshal()})
 		out = append(out, c)
 	}
 	return inOrder(out)
 }
 
 // behind returns the candidates after the place, of candidates in order.
-func behind(of []candidate, after Place) []candidate {
-	return of[sort.Search(len(of), func(i int) bool { return of[i].at.ID > after.ID }):]
+func behind(candidates []candidate, after Place) []candidate {
+	return candidates[sort.Search(len(candidates), func(i int) bool { return candidates[i].place.ID > after.ID }):]
 }
 
 // inOrder returns each candidate once, by id.
-func inOrder(of []candidate) []candidate {
-	slices.SortFunc(of, func(a, b candidate) int { return strings.Compare(a.at.ID, b.at.ID) })
-	return slices.CompactFunc(of, func(a, b candidate) bool { return a.at == b.at })
+func inOrder(candidates []candidate) []candidate {
+	slices.SortFunc(candidates, func(a, b candidate) int { return strings.Compare(a.place.ID, b.place.ID) })
+	return slices.CompactFunc(candidates, func(a, b candidate) bool { return a.place == b.place })
 }

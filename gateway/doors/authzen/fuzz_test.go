@@ -32,9 +32,9 @@ func (g *generous) Access(context.Context, resources.Question) (resources.Decisi
 	return resources.Decision{Allowed: true}, nil
 }
 
-func (g *generous) FactsOf(_ context.Context, account string, of []resources.About, into []resources.Facts) error {
-	for i, about := range of {
-		into[i] = resources.Facts{Revision: 1, Subject: &resources.Subject{AccountID: account, UserID: about.UserID}}
+func (g *generous) FactsOf(_ context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
+	for i, pair := range pairs {
+		facts[i] = resources.Facts{Revision: 1, Subject: &resources.Subject{AccountID: account, UserID: pair.UserID}}
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func newTranslator(judge *verdict.Judge, call *doors.Call) *translator {
 // question returns the question of a tuple. The tuple has all entities, or problems for the missing ones. The error is
 // of KindBadRequest, or a look-up's.
 func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Question, err error) {
-	if !tuple.told("") {
+	if !tuple.reported("") {
 		tuple.complete(true, true, true)
 	}
 	if tuple.Resource != nil {
@@ -114,8 +114,8 @@ func (t *translator) ofApp(ctx context.Context, tuple *Tuple) (q resources.Quest
 
 // asksAboutOther reports whether the caller is not a service, and not that user.
 func (t *translator) asksAboutOther(user string) bool {
-	by := t.call.Caller
-	return by.Kind != resources.PrincipalService && (by.Kind != resources.PrincipalUser || by.ID != user)
+	caller := t.call.Caller
+	return caller.Kind != resources.PrincipalService && (caller.Kind != resources.PrincipalUser || caller.ID != user)
 }
 
 // mustName is the problem of a user's question about another user without an account. The gateway does not look up the
@@ -131,7 +131,7 @@ func (t *translator) orHome(ctx context.Context, account, user string) (string, 
 	case t.asksAboutOther(user):
 		return t.call.Caller.AccountID, nil
 	}
-	if _, known := t.homes[user]; !known {
+	if _, ok := t.homes[user]; !ok {
 		if err := t.lookUp(ctx, []string{user}); err != nil {
 			return "", err
 		}
@@ -204,32 +204,32 @@ type native struct {
 
 // read reads the action and the path, with their problems.
 func (n *native) read(rows *catalogue.Index) {
-	of := n.Resource
-	if of.Type == "" || of.ID == "" || n.Action.Name == "" { // noted already
+	entity := n.Resource
+	if entity.Type == "" || entity.ID == "" || n.Action.Name == "" { // noted already
 		return
 	}
-	switch of.Type {
+	switch entity.Type {
 	case typeRoute:
 		n.readRoute(rows)
 		return
 	case typePath:
-		n.path = of.ID
+		n.path = entity.ID
 	case typeAccount:
-		n.plain("resource.id", of.ID)
-		n.path = "accounts/" + of.ID
+		n.plain("resource.id", entity.ID)
+		n.path = "accounts/" + entity.ID
 	case typeProject:
-		n.plain("resource.id", of.ID)
-		if n.namesInProject() && of.Properties.Project != of.ID {
+		n.plain("resource.id", entity.ID)
+		if n.namesInProject() && entity.Properties.Project != entity.ID {
 			n.denied = "two projects are named, and they differ"
 		}
-		n.path, n.inAccount = "projects/"+of.ID, true
+		n.path, n.inAccount = "projects/"+entity.ID, true
 	default:
 		n.readInProject()
 		if n.path == "" {
 			return
 		}
 	}
-	if n.told("resource.id") || n.told("resource.type") || n.told("resource.properties.project_id") {
+	if n.reported("resource.id") || n.reported("resource.type") || n.reported("resource.properties.project_id") {
 		n.path = "" // it would have the same problems
 	}
 	var err error
@@ -240,42 +240,42 @@ func (n *native) read(rows *catalogue.Index) {
 
 // readInProject reads a resource of a project. Without a project it is of a type that nobody knows.
 func (n *native) readInProject() {
-	of := n.Resource
-	if !n.namesInProject() && !of.Properties.OddProject {
+	entity := n.Resource
+	if !n.namesInProject() && !entity.Properties.OddProject {
 		n.denied = "there are no resources of this type outside of a project"
 		return
 	}
-	if strings.Contains(of.Type, "/") {
+	if strings.Contains(entity.Type, "/") {
 		n.problem("resource.type", "must be one segment of a path")
 	}
-	if strings.Contains(of.ID, "/") {
+	if strings.Contains(entity.ID, "/") {
 		n.problem("resource.id", "must be one segment of a path; a longer one is asked about as type path")
 	}
-	n.path, n.inAccount = "projects/"+of.Properties.Project+"/"+collection(of.Type)+"/"+of.ID, true
+	n.path, n.inAccount = "projects/"+entity.Properties.Project+"/"+collection(entity.Type)+"/"+entity.ID, true
 }
 
 // namesInProject reports whether project_id was sent as the id of a project, and notes what else it is.
 func (n *native) namesInProject() bool {
 	const field = "resource.properties.project_id"
-	at := &n.Resource.Properties
+	properties := &n.Resource.Properties
 	switch {
-	case at.OddProject:
+	case properties.OddProject:
 		n.problem(field, "must be a string that is not empty")
 		return false
-	case at.Project == "":
+	case properties.Project == "":
 		return false
 	}
-	n.plain(field, at.Project)
+	n.plain(field, properties.Project)
 	return true
 }
 
 // readRoute reads a call of the platform, whose action and place are those of its row.
 func (n *native) readRoute(rows *catalogue.Index) {
-	at := &n.Resource.Properties
-	if at.OddHost {
+	properties := &n.Resource.Properties
+	if properties.OddHost {
 		n.problem("resource.properties.host", route.HostRule)
 	}
-	m, err := rows.Find(catalogue.Call{Host: at.Host, Method: n.Action.Name, Path: n.Resource.ID})
+	m, err := rows.Find(catalogue.Call{Host: properties.Host, Method: n.Action.Name, Path: n.Resource.ID})
 	switch {
 	case resources.IsKind(err, resources.KindNotFound):
 		n.denied = "no route has this method and path"
@@ -320,7 +320,7 @@ func (n *native) account() (account string, differ bool) {
 	}
 	if n.Resource != nil {
 		name("resource.properties.account_id", n.Resource.Properties.Account)
-		if n.Resource.Type == typeAccount && !n.told("resource.id") {
+		if n.Resource.Type == typeAccount && !n.reported("resource.id") {
 			name("resource.id", n.Resource.ID)
 		}
 	}

@@ -113,16 +113,16 @@ func (p *page) after(tokens wire.PageTokens, binding string) Place {
 		p.limit = cmp.Or(p.limit, defaultLimit)
 		return Place{}
 	}
-	var of mark
+	var m mark
 	raw, ok := tokens.Open(p.token, binding)
 	switch {
-	case !ok || json.Unmarshal(raw, &of) != nil:
+	case !ok || json.Unmarshal(raw, &m) != nil:
 		p.problem("page.token", "is not a token of this caller and this request; begin again without it")
-	case p.limit != 0 && p.limit != of.Limit:
+	case p.limit != 0 && p.limit != m.Limit:
 		p.problem("page.limit", "must be that of the first page, or not be sent")
 	}
-	p.limit = of.Limit
-	return of.Place
+	p.limit = m.Limit
+	return m.Place
 }
 
 // seal returns the token of the page after that place.

@@ -10,7 +10,7 @@ import (
 
 // read reads a call's body into the tuple. further reads the other members of the body, and returns whether it read the
 // member. The error is a 400 or a 415 of the request as such, never a problem of the tuple.
-func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) error {
+func read(c doors.Call, tuple *Tuple, further func(r *reader, name string) bool) error {
 	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action"))
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
 	if json, utf8 := mediaType(c.Headers); !json {
@@ -24,15 +24,15 @@ func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) 
 	if c.HasQuery {
 		note("query", "must not be sent; the question is in the body")
 	}
-	r := &reader{Stream: wire.NewStream(c.Body), into: into}
-	if !r.object("", func(name string) bool { return r.entities(name) || further(r, name) }) && len(into.Problems) == 0 { // null
-		into.problem("", "must be an object")
+	r := &reader{Stream: wire.NewStream(c.Body), tuple: tuple}
+	if !r.object("", func(name string) bool { return r.entities(name) || further(r, name) }) && len(tuple.Problems) == 0 { // null
+		tuple.problem("", "must be an object")
 	}
 	if err := r.Err(); err != nil {
 		note("", "the body is not acceptable JSON: "+err.Error())
 	}
 	if len(problems) > 0 {
-		return resources.BadRequest(append(problems, into.Problems...)...)
+		return resources.BadRequest(append(problems, tuple.Problems...)...)
 	}
 	return nil
 }
@@ -56,8 +56,8 @@ func mediaType(h doors.Headers) (json, utf8 bool) {
 	return wire.MediaType(kinds[0])
 }
 
-// told says whether a problem of the field is known.
-func (t *Tuple) told(field string) bool {
+// reported says whether a problem of the field is known.
+func (t *Tuple) reported(field string) bool {
 	for _, p := range t.Problems {
 		if p.Field == field {
 			return true
@@ -96,7 +96,7 @@ func (t *Tuple) entityComplete(field string, e *Entity, id bool) {
 
 // missing notes a missing field, unless another problem of it is known.
 func (t *Tuple) missing(field string) {
-	if !t.told(field) {
+	if !t.reported(field) {
 		t.problem(field, "is missing")
 	}
 }

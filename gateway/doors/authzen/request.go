@@ -58,7 +58,7 @@ func (t *Tuple) problem(field, text string) {
 // reader reads a body's members into a tuple, whose problems it notes. null is as good as absent.
 type reader struct {
 	*wire.Stream
-	into *Tuple
+	tuple *Tuple
 }
 
 // object reads the next value where it is an object, by member and with what is not null, and reports
@@ -70,7 +70,7 @@ func (r *reader) object(field string, member func(name string) bool) bool {
 		r.Skip()
 		return false
 	default:
-		r.into.problem(field, "must be an object")
+		r.tuple.problem(field, "must be an object")
 		r.Skip()
 		return false
 	}
@@ -85,20 +85,20 @@ func (r *reader) object(field string, member func(name string) bool) bool {
 // text reads the next value as a string that is not empty. It is a member of the field.
 func (r *reader) text(field, member string) string {
 	if r.Kind() != '"' {
-		r.into.problem(field+"."+member, "must be a string")
+		r.tuple.problem(field+"."+member, "must be a string")
 		r.Skip()
 		return ""
 	}
 	text := r.Text()
 	if text == "" {
-		r.into.problem(field+"."+member, "must not be empty")
+		r.tuple.problem(field+"."+member, "must not be empty")
 	}
 	return text
 }
 
 // entities reads the member of that name, if it is one of the four entities.
 func (r *reader) entities(name string) bool {
-	switch t := r.into; name {
+	switch t := r.tuple; name {
 	case "subject":
 		t.Subject = r.entity(name)
 	case "resource":
@@ -115,9 +115,9 @@ func (r *reader) entities(name string) bool {
 
 // entity reads the member with this name; nil if it is missing.
 func (r *reader) entity(field string) *Entity {
-	e, found := &Entity{}, false
+	e, ok := &Entity{}, false
 	e.Sent = r.Raw(func() {
-		found = r.object(field, func(name string) bool {
+		ok = r.object(field, func(name string) bool {
 			switch name {
 			case "type":
 				e.Type = r.text(field, name)
@@ -131,7 +131,7 @@ func (r *reader) entity(field string) *Entity {
 			return true
 		})
 	})
-	if !found {
+	if !ok {
 		return nil
 	}
 	return e
@@ -139,9 +139,9 @@ func (r *reader) entity(field string) *Entity {
 
 // action reads the member "action"; nil if it is missing.
 func (r *reader) action() *Action {
-	a, found := &Action{}, false
+	a, ok := &Action{}, false
 	a.Sent = r.Raw(func() {
-		found = r.object("action", func(name string) bool {
+		ok = r.object("action", func(name string) bool {
 			switch name {
 			case "name":
 				a.Name = r.text("action", name)
@@ -153,40 +153,40 @@ func (r *reader) action() *Action {
 			return true
 		})
 	})
-	if !found {
+	if !ok {
 		return nil
 	}
 	return a
 }
 
 func (r *reader) context() *Context {
-	c, found := &Context{}, false
-	c.Sent = r.Raw(func() { found = r.properties("context", &c.Properties) })
-	if !found {
+	c, ok := &Context{}, false
+	c.Sent = r.Raw(func() { ok = r.properties("context", &c.Properties) })
+	if !ok {
 		return nil
 	}
 	return c
 }
 
 // properties reads an object and keeps the properties that name a place.
-func (r *reader) properties(field string, into *Properties) bool {
+func (r *reader) properties(field string, properties *Properties) bool {
 	return r.object(field, func(name string) bool {
 		switch name {
 		case "account_id":
-			into.Account = r.text(field, name)
+			properties.Account = r.text(field, name)
 		case "project_id":
-			if into.OddProject = r.Kind() != '"'; into.OddProject {
+			if properties.OddProject = r.Kind() != '"'; properties.OddProject {
 				return false
 			}
-			into.Project = r.Text()
-			into.OddProject = into.Project == ""
+			properties.Project = r.Text()
+			properties.OddProject = properties.Project == ""
 		case "host":
-			if into.OddHost = r.Kind() != '"'; into.OddHost {
+			if properties.OddHost = r.Kind() != '"'; properties.OddHost {
 				return false
 			}
 			var ok bool
-			into.Host, ok = route.ParseHost(r.Text())
-			into.OddHost = !ok
+			properties.Host, ok = route.ParseHost(r.Text())
+			properties.OddHost = !ok
 		default:
 			return false
 		}

@@ -83,7 +83,7 @@ var errOldSnapshot = errors.New("authzen: a snapshot is older than facts that we
 
 // failed makes an error of the store that is none of the domain's one of KindUnavailable.
 func failed(err error) error {
-	if _, known := errors.AsType[*resources.Error](err); known {
+	if _, ok := errors.AsType[*resources.Error](err); ok {
 		return err
 	}
 	return resources.Unavailable("The search could not be made now; try again.", err)
@@ -94,8 +94,8 @@ type search struct {
 	Search
 	*translator
 	page
-	// from is where the page begins.
-	from Place
+	// start is where the page begins.
+	start Place
 	// account is the account in question, "" for none; differ says that two are named.
 	account string
 	differ  bool
@@ -117,14 +117,14 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 	if binding, err = q.binding(q.call.Row.Route.Name, *q.call.Caller); err != nil {
 		return "", err
 	}
-	q.from = q.after(q.Tokens, binding)
+	q.start = q.after(q.Tokens, binding)
 	if q.Of == Subjects && q.asksAboutOther("") && !q.namesAccount() && q.namesProject() {
-		of := Context{} // the caller may search for the users of no other account
+		c := Context{} // the caller may search for the users of no other account
 		if q.Context != nil {
-			of = *q.Context
+			c = *q.Context
 		}
-		of.Account = q.call.Caller.AccountID
-		q.Context = &of
+		c.Account = q.call.Caller.AccountID
+		q.Context = &c
 	}
 	q.account, q.differ = (&native{Tuple: &q.Tuple}).account()
 	if q.Of == Subjects && q.account == "" && !q.asksAboutOther("") && q.forUsersNowhere() {
@@ -159,15 +159,15 @@ func (q *search) any() Tuple {
 	case Subjects:
 		out.Subject = &Entity{Type: typeUser, ID: anyID}
 	case Resources:
-		of := *q.Resource
-		of.ID = anyID
-		if of.Type == typeRoute {
-			of.ID = anyRoute
+		entity := *q.Resource
+		entity.ID = anyID
+		if entity.Type == typeRoute {
+			entity.ID = anyRoute
 		}
-		if of.Properties.Project == "" && !of.Properties.OddProject {
-			of.Properties.Project = anyID
+		if entity.Properties.Project == "" && !entity.Properties.OddProject {
+			entity.Properties.Project = anyID
 		}
-		out.Resource = &of
+		out.Resource = &entity
 	case Actions:
 		out.Action = &Action{Name: anyAction}
 		if q.Resource.Type == typeRoute {

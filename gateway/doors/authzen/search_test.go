@@ -68,10 +68,10 @@ func (s *searched) Facts(_ context.Context, account, user, _ string) (resources.
 	return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, s.facts
 }
 
-func (s *searched) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
-	for i, about := range of {
-		into[i], _ = s.Facts(ctx, account, about.UserID, about.ProjectID)
-		into[i].Revision -= s.behind
+func (s *searched) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
+	for i, pair := range pairs {
+		facts[i], _ = s.Facts(ctx, account, pair.UserID, pair.ProjectID)
+		facts[i].Revision -= s.behind
 	}
 	return s.facts
 }
@@ -107,11 +107,11 @@ func (s *searched) Owe(further int) { s.owed += further }
 func (s *searched) Charge(int) error { return errors.New("a search is charged by what it judged") }
 
 func (s *searched) Holders(_ context.Context, _ authzen.Grant, _ resources.Target, after string, limit int) ([]string, error) {
-	from, found := slices.BinarySearch(s.users, after)
-	if found {
-		from++
+	start, ok := slices.BinarySearch(s.users, after)
+	if ok {
+		start++
 	}
-	return s.users[from:min(len(s.users), from+limit)], s.holders
+	return s.users[start:min(len(s.users), start+limit)], s.holders
 }
 
 func (s *searched) Stored(context.Context, authzen.Grant, string, string, string, authzen.Place, int) ([]authzen.Place, error) {
@@ -119,7 +119,7 @@ func (s *searched) Stored(context.Context, authzen.Grant, string, string, string
 }
 
 // ask makes one search by a service.
-func (s *searched) ask(t *testing.T, of authzen.Wanted, body string) (results []string, next string, complete bool, err error) {
+func (s *searched) ask(t *testing.T, wanted authzen.Wanted, body string) (results []string, next string, complete bool, err error) {
 	t.Helper()
 	tokens, err := wire.NewPageTokens([][]byte{make([]byte, 32)})
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *searched) ask(t *testing.T, of authzen.Wanted, body string) (results []
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
 	door := authzen.Search{
 		Questions: authzen.Questions{Judge: &verdict.Judge{Pin: func() verdict.Tree { return s }, Facts: s, IDs: ids, Now: time.Now}},
-		Of:        of, Directory: s, Tokens: tokens,
+		Of:        wanted, Directory: s, Tokens: tokens,
 	}
 	a, err := door.Answer(t.Context(), doors.Call{
 		Caller: &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, Row: &catalogue.Row{},
@@ -298,23 +298,23 @@ func TestAppIsSearchedByWhatItLists(t *testing.T) {
 	entities := []resources.Entity{{Type: "record", ID: "b"}, {Type: "other", ID: "a"}, {Type: "record", ID: "a"}, {Type: "record", ID: "c"}, {Type: "record", ID: "no"}}
 	listing := &resources.App{Types: []string{"record", "other"}, Subjects: entities, Resources: entities, Actions: []string{"b", "c", "a", "no"}}
 	mute := &resources.App{Types: listing.Types}
-	for of, body := range map[authzen.Wanted]string{
+	for wanted, body := range map[authzen.Wanted]string{
 		authzen.Subjects:  `{"subject":{"type":"record"},"action":{"name":"view"},"resource":{"type":"other","id":"1"}`,
 		authzen.Resources: `{"subject":{"type":"user","id":"u"},"action":{"name":"view"},"resource":{"type":"record"}`,
 		authzen.Actions:   `{"subject":{"type":"user","id":"u"},"resource":{"type":"record","id":"1"}`,
 	} {
-		part := map[authzen.Wanted]string{authzen.Subjects: "subject", authzen.Resources: "resource", authzen.Actions: "action"}[of]
+		part := map[authzen.Wanted]string{authzen.Subjects: "subject", authzen.Resources: "resource", authzen.Actions: "action"}[wanted]
 		s := &searched{users: []string{part}, allowed: func(id string) bool { return id != "no" }, app: listing}
-		first, next, complete, err := s.ask(t, of, body+`,"page":{"limit":2}}`)
+		first, next, complete, err := s.ask(t, wanted, body+`,"page":{"limit":2}}`)
 		if err != nil || !slices.Equal(first, []string{"a", "b"}) || next == "" || !complete {
 			t.Fatalf("%s: %q %q %t, %v", part, first, next, complete, err)
 		}
-		last, next, _, err := s.ask(t, of, body+`,"page":{"limit":2,"token":"`+next+`"}}`)
+		last, next, _, err := s.ask(t, wanted, body+`,"page":{"limit":2,"token":"`+next+`"}}`)
 		if err != nil || !slices.Equal(last, []string{"c"}) || next != "" {
 			t.Errorf("%s: %q %q, %v", part, last, next, err)
 		}
 		s.app = mute
-		if got, next, complete, err := s.ask(t, of, body+`}`); err != nil || len(got) > 0 || next != "" || complete {
+		if got, next, complete, err := s.ask(t, wanted, body+`}`); err != nil || len(got) > 0 || next != "" || complete {
 			t.Errorf("%s: %q %q %t, %v", part, got, next, complete, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // turns is a gate with a note of the callers inside.
 type turns struct {
-	of              *generous
+	generous        *generous
 	entered, inside int
 	as              string
 	err             error
@@ -21,7 +21,7 @@ func (g *turns) Enter(_ context.Context, account string) error {
 	if g.err != nil {
 		return g.err
 	}
-	if len(g.of.asked) > 0 {
+	if len(g.generous.asked) > 0 {
 		return errors.New("policy is asked already")
 	}
 	g.as = account
@@ -49,15 +49,15 @@ func TestBatchesTakeTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &generous{}
-			at := &turns{of: g, err: c.err}
+			gate := &turns{generous: g, err: c.err}
 			call := g.call(c.body)
 			call.Caller.ID = "service-s"
-			a, err := authzen.Evaluations{Questions: g.questions(), Most: 5, Turns: at}.Answer(t.Context(), call)
-			if !errors.Is(err, c.err) || at.entered != c.entered || len(g.asked) != c.asked || at.inside != 0 || (a.Body == nil) != (c.err != nil) {
-				t.Errorf("%v %s: %d entered, %d asked, %d inside", err, a.Body, at.entered, len(g.asked), at.inside)
+			a, err := authzen.Evaluations{Questions: g.questions(), Most: 5, Turns: gate}.Answer(t.Context(), call)
+			if !errors.Is(err, c.err) || gate.entered != c.entered || len(g.asked) != c.asked || gate.inside != 0 || (a.Body == nil) != (c.err != nil) {
+				t.Errorf("%v %s: %d entered, %d asked, %d inside", err, a.Body, gate.entered, len(g.asked), gate.inside)
 			}
-			if c.entered > 0 && at.as != "service-s" {
-				t.Errorf("as %q", at.as)
+			if c.entered > 0 && gate.as != "service-s" {
+				t.Errorf("as %q", gate.as)
 			}
 		})
 	}

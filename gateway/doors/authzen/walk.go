@@ -13,7 +13,7 @@ const maxCandidates = 4000
 
 // candidate is what a search may give, with the question that decides on it.
 type candidate struct {
-	at     Place
+	place  Place
 	tuple  Tuple
 	result result
 }
@@ -29,7 +29,7 @@ type walk struct {
 	revision int64
 }
 
-func (q *search) newWalk() walk { return walk{limit: q.limit, results: []result{}, last: q.from} }
+func (q *search) newWalk() walk { return walk{limit: q.limit, results: []result{}, last: q.start} }
 
 // walk takes candidates until the page is full or they end; read gives the next ones after a place. The page is shorter
 // if it meets maxCandidates, or if the account changed between two reads: a page is judged on one revision.
@@ -40,12 +40,12 @@ func (q *search) walk(ctx context.Context, read func(after Place, size int) (chu
 		switch {
 		case err != nil:
 			return w, err
-		case w.judged > 0 && len(c.of) > 0 && (c.revision != w.revision || w.judged >= maxCandidates):
+		case w.judged > 0 && len(c.candidates) > 0 && (c.revision != w.revision || w.judged >= maxCandidates):
 			w.more = true
 			return w, nil
 		}
 		w.revision = c.revision
-		if err := q.take(ctx, &w, c); err != nil || w.more || len(c.of) < size {
+		if err := q.take(ctx, &w, c); err != nil || w.more || len(c.candidates) < size {
 			return w, err
 		}
 		size = min(2*size, maxLimit, max(1, maxCandidates-w.judged)) // where few are allowed, a small page takes few reads
@@ -55,10 +55,10 @@ func (q *search) walk(ctx context.Context, read func(after Place, size int) (chu
 // take judges candidates in their order until the page is full or they end. The error is of KindForbidden
 // or KindUnavailable, or a 400 of the question.
 func (q *search) take(ctx context.Context, w *walk, c chunk) error {
-	of, last := c.of, error(nil)
+	candidates, last := c.candidates, error(nil)
 	_, err := c.judge.Judge(ctx, q.call.Caller, q.call.Row, c.questions, func(o *verdict.Outcome) bool {
-		this := of[0]
-		of = of[1:]
+		candidate := candidates[0]
+		candidates = candidates[1:]
 		switch {
 		case o.Err != nil:
 			last = o.Err
@@ -67,9 +67,9 @@ func (q *search) take(ctx context.Context, w *walk, c chunk) error {
 			w.more = true
 			return true
 		case o.Allowed:
-			w.results = append(w.results, this.result)
+			w.results = append(w.results, candidate.result)
 		}
-		w.last = this.at
+		w.last = candidate.place
 		w.judged++
 		return false
 	})
