@@ -73,7 +73,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 
 // failed turns an error from outside the domain into one of KindUnavailable.
 func failed(err error) error {
-	if _, known := errors.AsType[*resources.Error](err); known {
+	if _, ok := errors.AsType[*resources.Error](err); ok {
 		return err
 	}
 	return resources.Unavailable("The decision could not be explained now; try again.", err)
