@@ -18,8 +18,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// ours returns the headers with the gateway's word to a service, and the credentials, for the gateway's eyes alone.
-func ours() [8]string {
+// gatewayHeaders returns the headers with the gateway's word to a service, and the credentials, for the gateway's eyes alone.
+func gatewayHeaders() [8]string {
 	return [...]string{
 		"x-user-id", "x-account-id", "x-action", "x-principal-kind", "x-request-id", "x-portcullis-assertion", "authorization", "x-api-key",
 	}
@@ -31,7 +31,7 @@ func allowed(a doors.Vouched, sent headers) *auth.CheckResponse {
 		option core.HeaderValueOption
 		value  core.HeaderValue
 	}, len(a.Headers))
-	names := ours()
+	names := gatewayHeaders()
 	ok := &auth.OkHttpResponse{Headers: make([]*core.HeaderValueOption, 0, len(a.Headers)), HeadersToRemove: make([]string, 0, len(names))}
 	for _, name := range names {
 		if i := slices.IndexFunc(a.Headers, func(h doors.Header) bool { return strings.EqualFold(h.Name, name) }); i >= 0 && a.Headers[i].Value != "" {

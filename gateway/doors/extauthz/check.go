@@ -30,19 +30,19 @@ type Door struct {
 }
 
 // Check implements the service. It never fails: what has no verdict is denied.
-func (d *Door) Check(ctx context.Context, in *auth.CheckRequest) (*auth.CheckResponse, error) {
-	h := readHeaders(in.GetAttributes().GetRequest().GetHttp())
-	from, _ := peer.FromContext(ctx)
+func (d *Door) Check(ctx context.Context, req *auth.CheckRequest) (*auth.CheckResponse, error) {
+	h := readHeaders(req.GetAttributes().GetRequest().GetHttp())
+	client, _ := peer.FromContext(ctx)
 	c := doors.Foreign{Route: Route, DoorMethod: "POST", DoorPath: auth.Authorization_Check_FullMethodName}
-	named := in.GetAttributes().GetContextExtensions()
-	if len(named) > 0 && !mayName(from) {
+	named := req.GetAttributes().GetContextExtensions()
+	if len(named) > 0 && !mayName(client) {
 		named, c.Refused = nil, untrusted
 	}
-	c.Original, c.Strict = original(in, named, h)
+	c.Original, c.Strict = original(req, named, h)
 	c.RequestID, _ = h.Identity("X-Request-ID")
 	c.Authorization, c.APIKey = h.credential("Authorization", &c.CredentialProblems), h.credential("X-API-Key", &c.CredentialProblems)
-	if from != nil {
-		c.Peer = from.Addr
+	if client != nil {
+		c.Peer = client.Addr
 	}
 	v, err := d.Edge.Foreign(ctx, &c)
 	if err != nil {
@@ -65,8 +65,8 @@ const untrusted = "context_extensions are taken from a peer with a certificate o
 
 // original reads the original call, with what the configuration of the proxy names; strict says that its facts are to be
 // read anew.
-func original(in *auth.CheckRequest, named map[string]string, h headers) (q doors.Original, strict bool) {
-	http := in.GetAttributes().GetRequest().GetHttp()
+func original(req *auth.CheckRequest, named map[string]string, h headers) (q doors.Original, strict bool) {
+	http := req.GetAttributes().GetRequest().GetHttp()
 	q = doors.Original{Headers: h}
 	note := func(field, text string) { q.Problems = append(q.Problems, resources.Problem{Field: field, Text: text}) }
 	further := func(field, text string) { q.Further = append(q.Further, resources.Problem{Field: field, Text: text}) }

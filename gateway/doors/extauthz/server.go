@@ -56,7 +56,7 @@ type Server struct {
 // NewServer makes a server. log gets what would otherwise end the process.
 func NewServer(door *Door, l Limits, trust Trust, log *slog.Logger) *Server {
 	closing, end := context.WithCancel(context.Background())
-	streamed := &opened{most: 2 * int64(l.Requests), within: l.Read + l.Handle, closing: closing}
+	streamed := &opened{most: 2 * int64(l.Requests), timeout: l.Read + l.Handle, closing: closing}
 	s := &Server{close: end, health: health.NewServer(), grpc: grpc.NewServer(
 		grpc.Creds(peers{trust}), grpc.InTapHandle(streamed.open),
 		grpc.MaxRecvMsgSize(2*l.Header+messageRoom), grpc.MaxHeaderListSize(metadata), grpc.MaxConcurrentStreams(streams),
@@ -74,14 +74,14 @@ func NewServer(door *Door, l Limits, trust Trust, log *slog.Logger) *Server {
 
 // survivor answers a panic, which would end the process.
 func survivor(log *slog.Logger) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (out any, err error) {
+	return func(ctx context.Context, v any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (out any, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				log.Error("panic while answering a check", "error", fmt.Sprintf("%v\n%s", p, debug.Stack()))
 				out, err = nil, status.Error(codes.Internal, "internal error")
 			}
 		}()
-		return next(ctx, in)
+		return next(ctx, v)
 	}
 }
 
