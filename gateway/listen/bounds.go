@@ -30,9 +30,9 @@ type Bounds struct {
 
 	refusedTotal, refusedPerAddress, failedHandshakes atomic.Uint64
 
-	mu   sync.Mutex
-	open int
-	from map[netip.Prefix]int
+	mu        sync.Mutex
+	open      int
+	byAddress map[netip.Prefix]int
 	// unused are the connections on which nothing was sent yet.
 	unused map[*Conn]struct{}
 }
@@ -42,7 +42,7 @@ func NewBounds(total, perAddress int, ids resources.IDs, log *slog.Logger) *Boun
 	return &Bounds{
 		total: total, perAddress: perAddress, ids: ids,
 		log: &throttledLog{log: log}, handshakeLog: &throttledLog{log: log},
-		rejecting: make(chan struct{}, rejections), from: map[netip.Prefix]int{}, unused: map[*Conn]struct{}{},
+		rejecting: make(chan struct{}, rejections), byAddress: map[netip.Prefix]int{}, unused: map[*Conn]struct{}{},
 	}
 }
 
@@ -88,10 +88,10 @@ func PeerOf(a net.Addr) netip.Prefix {
 func (b *Bounds) enter(peer netip.Prefix) *resources.Error {
 	b.mu.Lock()
 	overTotal := b.total > 0 && b.open >= b.total
-	overPeer := !overTotal && b.perAddress > 0 && b.from[peer] >= b.perAddress
+	overPeer := !overTotal && b.perAddress > 0 && b.byAddress[peer] >= b.perAddress
 	if !overTotal && !overPeer {
 		b.open++
-		b.from[peer]++
+		b.byAddress[peer]++
 	}
 	b.mu.Unlock()
 	switch {
@@ -127,8 +127,8 @@ func (b *Bounds) leave(c *Conn) {
 	defer b.mu.Unlock()
 	delete(b.unused, c)
 	b.open--
-	if b.from[c.peer]--; b.from[c.peer] == 0 {
-		delete(b.from, c.peer)
+	if b.byAddress[c.peer]--; b.byAddress[c.peer] == 0 {
+		delete(b.byAddress, c.peer)
 	}
 }
 

@@ -130,9 +130,9 @@ func (c *Certificates) parse(read *certificates, cert, key, clients, proxies []b
 	for _, of := range [...]struct {
 		file string
 		raw  []byte
-		into *x509.CertPool
+		pool *x509.CertPool
 	}{{c.files.ClientCA, clients, read.clients}, {c.files.ProxyCA, proxies, read.proxies}} {
-		if of.file != "" && !of.into.AppendCertsFromPEM(of.raw) {
+		if of.file != "" && !of.pool.AppendCertsFromPEM(of.raw) {
 			return fmt.Errorf("%s has no certificate in PEM", of.file)
 		}
 		read.mayAsk.AppendCertsFromPEM(of.raw)

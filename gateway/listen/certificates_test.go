@@ -27,8 +27,8 @@ func writePair(t *testing.T, files listen.CertificateFiles, serial int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour)}
-	raw, err := x509.CreateCertificate(rand.Reader, own, own, &key.PublicKey, key)
+	certificate := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour)}
+	raw, err := x509.CreateCertificate(rand.Reader, certificate, certificate, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,14 +69,14 @@ func TestHalfAChangeIsNoChange(t *testing.T) {
 		defer stop()
 		go c.Watch(ctx, hangup, func(err error) { results = append(results, err) })
 		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
-		want := func(what string, serial int64, refused ...bool) {
+		want := func(title string, serial int64, refused ...bool) {
 			t.Helper()
 			if got := served(t, c); got != serial || len(results) != len(refused) {
-				t.Fatalf("%s: %d is served after %d changes: %v", what, got, len(results), results)
+				t.Fatalf("%s: %d is served after %d changes: %v", title, got, len(results), results)
 			}
 			for i, r := range refused {
 				if (results[i] != nil) != r {
-					t.Errorf("%s: change %d: %v", what, i, results[i])
+					t.Errorf("%s: change %d: %v", title, i, results[i])
 				}
 			}
 		}

@@ -55,13 +55,13 @@ type proxy struct {
 
 // proof is until when a certificate is valid by some authorities; the zero time is never.
 type proof struct {
-	by    *certificates
-	until time.Time
+	certificates *certificates
+	until        time.Time
 }
 
 func (p *proxy) trusted() bool {
 	current, last := p.certificates.current.Load(), p.last.Load()
-	if last == nil || last.by != current { // the authorities may be others now
+	if last == nil || last.certificates != current { // the authorities may be others now
 		last = &proof{current, p.valid(current.proxies)}
 		p.last.Store(last)
 	}

@@ -24,8 +24,8 @@ import (
 
 // authority issues certificates of clients.
 type authority struct {
-	own *x509.Certificate
-	key *ecdsa.PrivateKey
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
 }
 
 func newAuthority(t *testing.T, name string) *authority {
@@ -43,7 +43,7 @@ func write(t *testing.T, file string, all ...*authority) {
 	t.Helper()
 	var out []byte
 	for _, a := range all {
-		raw, err := x509.CreateCertificate(rand.Reader, a.own, a.own, &a.key.PublicKey, a.key)
+		raw, err := x509.CreateCertificate(rand.Reader, a.certificate, a.certificate, &a.key.PublicKey, a.key)
 		must(t, err)
 		out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})...)
 	}
@@ -55,11 +55,11 @@ func (a *authority) issue(t *testing.T, usage x509.ExtKeyUsage) tls.Certificate 
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
-	of := &x509.Certificate{
+	certificate := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "client"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{usage},
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, of, a.own, &key.PublicKey, a.key)
+	raw, err := x509.CreateCertificate(rand.Reader, certificate, a.certificate, &key.PublicKey, a.key)
 	must(t, err)
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
 }
@@ -93,7 +93,7 @@ func shake(t *testing.T, c *listen.Certificates, shows ...tls.Certificate) (trus
 // TestProxiesAreThoseOfTheirAuthorities: a certificate of another authority is none, nor one for servers, nor none at all.
 func TestProxiesAreThoseOfTheirAuthorities(t *testing.T) {
 	t.Parallel()
-	proxies, clients, others := newAuthority(t, "proxies"), newAuthority(t, "clients"), newAuthority(t, "others")
+	proxies, clients, foreign := newAuthority(t, "proxies"), newAuthority(t, "clients"), newAuthority(t, "others")
 	read := func(both bool) *listen.Certificates {
 		dir := t.TempDir()
 		files := listen.CertificateFiles{Cert: filepath.Join(dir, "c.pem"), Key: filepath.Join(dir, "k.pem"), ProxyCA: filepath.Join(dir, "p.pem")}
@@ -115,12 +115,12 @@ func TestProxiesAreThoseOfTheirAuthorities(t *testing.T) {
 	}{
 		"a proxy":                        {alone, []tls.Certificate{proxies.issue(t, x509.ExtKeyUsageClientAuth)}, true, true},
 		"nothing":                        {alone, nil, true, false},
-		"another authority":              {alone, []tls.Certificate{others.issue(t, x509.ExtKeyUsageClientAuth)}, false, false},
+		"another authority":              {alone, []tls.Certificate{foreign.issue(t, x509.ExtKeyUsageClientAuth)}, false, false},
 		"a server":                       {alone, []tls.Certificate{proxies.issue(t, x509.ExtKeyUsageServerAuth)}, false, false},
 		"a proxy beside clients":         {beside, []tls.Certificate{proxies.issue(t, x509.ExtKeyUsageClientAuth)}, true, true},
 		"a client":                       {beside, []tls.Certificate{clients.issue(t, x509.ExtKeyUsageClientAuth)}, true, false},
 		"nothing beside clients":         {beside, nil, false, false},
-		"others' beside clients":         {beside, []tls.Certificate{others.issue(t, x509.ExtKeyUsageClientAuth)}, false, false},
+		"others' beside clients":         {beside, []tls.Certificate{foreign.issue(t, x509.ExtKeyUsageClientAuth)}, false, false},
 		"a server of the proxies beside": {beside, []tls.Certificate{proxies.issue(t, x509.ExtKeyUsageServerAuth)}, false, false},
 	} {
 		trusted, err := shake(t, c.certificates, c.shows...)
@@ -136,7 +136,7 @@ func TestProxiesAreThoseOfTheirAuthorities(t *testing.T) {
 // TestAProxyIsTrustedByTheAuthoritiesOfNow: not once its authority is taken away, nor after its certificate has ended.
 func TestAProxyIsTrustedByTheAuthoritiesOfNow(t *testing.T) {
 	t.Parallel()
-	proxies, others := newAuthority(t, "proxies"), newAuthority(t, "others")
+	proxies, foreign := newAuthority(t, "proxies"), newAuthority(t, "others")
 	dir := t.TempDir()
 	files := listen.CertificateFiles{Cert: filepath.Join(dir, "c.pem"), Key: filepath.Join(dir, "k.pem"), ProxyCA: filepath.Join(dir, "p.pem")}
 	writePair(t, files, 1)
@@ -149,20 +149,20 @@ func TestAProxyIsTrustedByTheAuthoritiesOfNow(t *testing.T) {
 	trusted, err := shake(t, c, proxies.issue(t, x509.ExtKeyUsageClientAuth))
 	must(t, err)
 	for _, now := range []struct {
-		what  string
-		of    []*authority
-		after time.Duration
-		want  bool
+		title       string
+		authorities []*authority
+		after       time.Duration
+		want        bool
 	}{
-		{"its own", []*authority{proxies}, 0, true}, {"another authority", []*authority{others}, 0, false}, {"both", []*authority{others, proxies}, 0, true}, {"ended", []*authority{proxies}, 2 * time.Hour, false},
+		{"its own", []*authority{proxies}, 0, true}, {"another authority", []*authority{foreign}, 0, false}, {"both", []*authority{foreign, proxies}, 0, true}, {"ended", []*authority{proxies}, 2 * time.Hour, false},
 	} {
 		later.Store(0) // the server's own is valid for an hour
-		write(t, files.ProxyCA, now.of...)
+		write(t, files.ProxyCA, now.authorities...)
 		hangup <- syscall.SIGHUP
 		must(t, <-judged)
 		later.Store(int64(now.after))
 		if trusted() != now.want {
-			t.Errorf("%s: trusted %v", now.what, !now.want)
+			t.Errorf("%s: trusted %v", now.title, !now.want)
 		}
 	}
 }
