@@ -32,8 +32,8 @@ type closed struct {
 
 // Projects closes and opens projects: see access.Occupant.
 type Projects interface {
-	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
-	OpenProject(ctx context.Context, by resources.Closing) error
+	CloseProject(ctx context.Context, closing resources.Closing) (occupied bool, err error)
+	OpenProject(ctx context.Context, closing resources.Closing) error
 }
 
 // ClosingRoutes returns the rows and handlers of one area's closings.
@@ -47,18 +47,18 @@ func ClosingRoutes(name string, area Projects) ([]resources.Route, wire.Routes) 
 	}
 	closing, opening := row("close", http.MethodPut), row("open", http.MethodDelete)
 	return []resources.Route{closing, opening}, wire.Routes{
-		closing.Name: forGateways(func(ctx context.Context, by resources.Closing) (closed, error) {
-			occupied, err := area.CloseProject(ctx, by)
+		closing.Name: forGateways(func(ctx context.Context, c resources.Closing) (closed, error) {
+			occupied, err := area.CloseProject(ctx, c)
 			return closed{&occupied}, err
 		}),
-		opening.Name: forGateways(func(ctx context.Context, by resources.Closing) (closed, error) {
-			return closed{new(bool)}, area.OpenProject(ctx, by)
+		opening.Name: forGateways(func(ctx context.Context, c resources.Closing) (closed, error) {
+			return closed{new(bool)}, area.OpenProject(ctx, c)
 		}),
 	}
 }
 
 // forGateways returns a handler for the gateway's own questions.
-func forGateways(do func(ctx context.Context, by resources.Closing) (closed, error)) wire.Handler {
+func forGateways(do func(ctx context.Context, closing resources.Closing) (closed, error)) wire.Handler {
 	return func(ctx context.Context, r *wire.Request) (wire.Response, error) {
 		if r.Principal.Kind != resources.PrincipalGateway {
 			return wire.Response{}, resources.Forbidden("This is for the gateway itself.")
@@ -82,8 +82,8 @@ type RemoteArea struct {
 }
 
 // CloseProject asks the area; anything but a clear answer is an error.
-func (a RemoteArea) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
-	answer, err := a.ask(ctx, http.MethodPut, by)
+func (a RemoteArea) CloseProject(ctx context.Context, closing resources.Closing) (occupied bool, err error) {
+	answer, err := a.ask(ctx, http.MethodPut, closing)
 	if err != nil {
 		return false, err
 	}
@@ -91,33 +91,33 @@ func (a RemoteArea) CloseProject(ctx context.Context, by resources.Closing) (occ
 }
 
 // OpenProject tells the area.
-func (a RemoteArea) OpenProject(ctx context.Context, by resources.Closing) error {
-	_, err := a.ask(ctx, http.MethodDelete, by)
+func (a RemoteArea) OpenProject(ctx context.Context, closing resources.Closing) error {
+	_, err := a.ask(ctx, http.MethodDelete, closing)
 	return err
 }
 
 // ask has the area's process close (PUT) or open (DELETE) the project, and returns its answer.
-func (a RemoteArea) ask(ctx context.Context, method string, by resources.Closing) (answer closed, err error) {
+func (a RemoteArea) ask(ctx context.Context, method string, closing resources.Closing) (answer closed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, closingTimeout)
 	defer cancel()
 	area := a.Upstream.name
-	in, err := a.Upstream.ask(ctx, assertion.Statement{
-		RequestID: a.IDs.ULID(), Method: method, Target: fmt.Sprintf(closingPath, area, by.AccountID, by.ProjectID, strconv.FormatInt(by.Mark, 10)),
+	resp, err := a.Upstream.ask(ctx, assertion.Statement{
+		RequestID: a.IDs.ULID(), Method: method, Target: fmt.Sprintf(closingPath, area, closing.AccountID, closing.ProjectID, strconv.FormatInt(closing.Mark, 10)),
 		Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
-		Account:   by.AccountID,
+		Account:   closing.AccountID,
 	}, nil)
 	if err != nil {
 		return answer, err
 	}
-	defer func() { _ = in.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(in.Body, closingAnswer))
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, closingAnswer))
 	if err != nil {
 		return answer, fmt.Errorf("peer: area %s: %w", area, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
-	if in.StatusCode != http.StatusOK || dec.Decode(&answer) != nil || answer.Occupied == nil {
-		return answer, fmt.Errorf("peer: area %s answered %d %.200q", area, in.StatusCode, body)
+	if resp.StatusCode != http.StatusOK || dec.Decode(&answer) != nil || answer.Occupied == nil {
+		return answer, fmt.Errorf("peer: area %s answered %d %.200q", area, resp.StatusCode, body)
 	}
 	return answer, nil
 }

@@ -43,9 +43,9 @@ type hearing struct {
 
 type dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-func heard(by dial) dial {
+func heard(dialer dial) dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := by(ctx, network, address)
+		c, err := dialer(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +55,8 @@ func heard(by dial) dial {
 
 // heardTransport returns a client's transport whose connections are heard: HTTP/1.1, with TLS or without. Within
 // bounds how long a connection takes to be made: the transport goes on with it when the call has ended.
-func heardTransport(within time.Duration) *http.Transport {
-	plain := &net.Dialer{Timeout: within}
+func heardTransport(timeout time.Duration) *http.Transport {
+	plain := &net.Dialer{Timeout: timeout}
 	secure := tls.Dialer{NetDialer: plain, Config: &tls.Config{MinVersion: tls.VersionTLS12}} // with the handshake
 	return &http.Transport{
 		DialContext: heard(plain.DialContext), DialTLSContext: heard(secure.DialContext), MaxResponseHeaderBytes: maxAnswerHead,
@@ -118,28 +118,28 @@ func (h *hearing) names() (map[string]bool, error) {
 
 // endToEnd sends a request and gives the answer without the headers that belong to its connection.
 func endToEnd(client *http.Client, out *http.Request) (*http.Response, error) {
-	on := &hearing{}
+	h := &hearing{}
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { // once more where it is sent again
 		if c, ok := info.Conn.(*heardConn); ok {
-			on = c.hear()
+			h = c.hear()
 		}
 	}}
-	in, err := client.Do(out.WithContext(httptrace.WithClientTrace(out.Context(), trace)))
+	resp, err := client.Do(out.WithContext(httptrace.WithClientTrace(out.Context(), trace)))
 	if err != nil {
-		var told *url.Error
-		if errors.As(err, &told) { // it holds the upstream's address and the query, which are not logged
-			err = told.Err
+		var cause *url.Error
+		if errors.As(err, &cause) { // it holds the upstream's address and the query, which are not logged
+			err = cause.Err
 		}
 		return nil, err
 	}
-	names, err := on.names()
+	names, err := h.names()
 	if err != nil {
-		return nil, errors.Join(err, in.Body.Close())
+		return nil, errors.Join(err, resp.Body.Close())
 	}
 	for name := range names {
-		delete(in.Header, name)
+		delete(resp.Header, name)
 	}
-	return in, nil
+	return resp, nil
 }
 
 // connectionNamed returns the headers that Connection names as hop-by-hop.

@@ -26,20 +26,20 @@ const idleConnections = 64
 
 // Upstream is another process to which allowed calls are passed. It is safe for concurrent use.
 type Upstream struct {
-	name   string
-	base   *url.URL
-	within time.Duration
-	client *http.Client
-	keys   *assertion.Keys
+	name    string
+	base    *url.URL
+	timeout time.Duration
+	client  *http.Client
+	keys    *assertion.Keys
 }
 
 // NewUpstream makes an upstream from its name and address. Within bounds the wait for a connection, for the head of an
 // answer and for each part of its body; idle is how long the other side keeps a connection without a call.
-func NewUpstream(name string, base *url.URL, within, idle time.Duration, keys *assertion.Keys) *Upstream {
-	transport := heardTransport(within)
+func NewUpstream(name string, base *url.URL, timeout, idle time.Duration, keys *assertion.Keys) *Upstream {
+	transport := heardTransport(timeout)
 	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = idleConnections, idle/2 // before the other side closes
-	transport.ResponseHeaderTimeout, transport.DisableCompression = within, true
-	return &Upstream{name: name, base: base, within: within, keys: keys, client: &http.Client{
+	transport.ResponseHeaderTimeout, transport.DisableCompression = timeout, true
+	return &Upstream{name: name, base: base, timeout: timeout, keys: keys, client: &http.Client{
 		Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is the caller's to follow
@@ -63,21 +63,21 @@ type Answer struct {
 func (u *Upstream) Pass(ctx context.Context, said assertion.Statement, header http.Header) (*Answer, error) {
 	// The time begins anew with each part of the answer that is waited for.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	idle := time.AfterFunc(u.within, cancel)
-	in, err := u.ask(ctx, said, header) //nolint:bodyclose // the answer's body closes it
+	idle := time.AfterFunc(u.timeout, cancel)
+	resp, err := u.ask(ctx, said, header) //nolint:bodyclose // the answer's body closes it
 	idle.Stop()
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	for name := range in.Header {
+	for name := range resp.Header {
 		if !passesBack(name) {
-			delete(in.Header, name)
+			delete(resp.Header, name)
 		}
 	}
 	return &Answer{
-		Status: in.StatusCode, Header: in.Header, Length: in.ContentLength,
-		Body: &body{ReadCloser: in.Body, idle: idle, within: u.within, done: cancel},
+		Status: resp.StatusCode, Header: resp.Header, Length: resp.ContentLength,
+		Body: &body{ReadCloser: resp.Body, idle: idle, timeout: u.timeout, done: cancel},
 	}, nil
 }
 
@@ -99,32 +99,32 @@ func (u *Upstream) ask(ctx context.Context, said assertion.Statement, header htt
 	}
 	out.Header = outgoing(header, said)
 	out.Header.Set(assertion.Header, token)
-	in, err := endToEnd(u.client, out)
+	resp, err := endToEnd(u.client, out)
 	switch {
 	case err != nil:
-	case in.StatusCode < 200 || in.StatusCode > 599: // 101 would end HTTP on this connection, others can't be sent on
-		err = errors.Join(errSwitched, in.Body.Close())
-	case in.StatusCode == http.StatusUnauthorized && in.Header.Get(RefusedHeader) != "": // not the caller's fault
-		err = errors.Join(errNotVouched, in.Body.Close())
+	case resp.StatusCode < 200 || resp.StatusCode > 599: // 101 would end HTTP on this connection, others can't be sent on
+		err = errors.Join(errSwitched, resp.Body.Close())
+	case resp.StatusCode == http.StatusUnauthorized && resp.Header.Get(RefusedHeader) != "": // not the caller's fault
+		err = errors.Join(errNotVouched, resp.Body.Close())
 	}
 	if err != nil {
 		return nil, resources.Unavailable("The service behind this path does not answer now; try again.", err)
 	}
-	return in, nil
+	return resp, nil
 }
 
 // body is an answer's body. It ends when a read of it takes too long, and ends the call when it is closed. The
 // time in which nobody reads is the client's.
 type body struct {
 	io.ReadCloser
-	idle   *time.Timer
-	within time.Duration
-	done   context.CancelFunc
+	idle    *time.Timer
+	timeout time.Duration
+	done    context.CancelFunc
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
-	b.idle.Reset(b.within)
+	b.idle.Reset(b.timeout)
 	defer b.idle.Stop()
 	return b.ReadCloser.Read(p)
 }
