@@ -23,8 +23,8 @@ func TestRefusalsOfThePrivateListenerAreOneLine(t *testing.T) {
 	if err == nil {
 		t.Fatal(resp.Status, resp.Body.Close())
 	}
-	told := err.Error()
-	if !strings.HasPrefix(told, "the gateway answers 503 Service Unavailable: not now...") || strings.Contains(told, "\n") || len(told) > private.MaxRefusal+100 {
-		t.Errorf("%d bytes: %.80q", len(told), told)
+	text := err.Error()
+	if !strings.HasPrefix(text, "the gateway answers 503 Service Unavailable: not now...") || strings.Contains(text, "\n") || len(text) > private.MaxRefusal+100 {
+		t.Errorf("%d bytes: %.80q", len(text), text)
 	}
 }

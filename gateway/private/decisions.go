@@ -55,11 +55,11 @@ func (l *Listener) decisions() http.HandlerFunc {
 			return
 		}
 		defer leave()
-		within := decisionsWithin
+		timeout := decisionsWithin
 		if q.Follow {
-			within = FollowWithin
+			timeout = FollowWithin
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), within)
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
 		w.Header().Set("Trailer", TrailerWhole)
 		if err := l.sendDecisions(ctx, newAnswer(w), v, &q); err != nil {
@@ -71,12 +71,12 @@ func (l *Listener) decisions() http.HandlerFunc {
 }
 
 // sendDecisions writes a line for each decision that the visitor sees.
-func (l *Listener) sendDecisions(ctx context.Context, to answer, v *visitor, q *Query) error {
-	defer to.wait() // for the trailer
+func (l *Listener) sendDecisions(ctx context.Context, a answer, v *visitor, q *Query) error {
+	defer a.wait() // for the trailer
 	if q.From == 0 {
 		q.From = resources.At(time.Now()) // before the follower gets a line: it may ask for a decision at once
 	}
-	_ = to.flush() // a follower knows that it follows
+	_ = a.flush() // a follower knows that it follows
 	q.Seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
 	return q.Read(ctx, decisionlog.Reader{Dir: l.Decisions.Dir}, l.Decisions.Input, func(e decisionlog.Event) error {
 		if v.caller.Kind != resources.PrincipalService {
@@ -86,39 +86,39 @@ func (l *Listener) sendDecisions(ctx context.Context, to answer, v *visitor, q *
 		if err != nil {
 			return err
 		}
-		if _, err := to.Write(append(line, '\n')); err != nil || !q.Follow {
+		if _, err := a.Write(append(line, '\n')); err != nil || !q.Follow {
 			return err
 		}
-		return to.flush()
+		return a.flush()
 	})
 }
 
 // withoutStrangers returns the input of a decision as a user may read it. A subject outside the account has its id
 // alone, like an unknown user. A caller from outside has no account.
 func withoutStrangers(input []byte) []byte {
-	in, ok := membersOf(input)
+	m, ok := membersOf(input)
 	if !ok {
 		return nil // erased
 	}
-	asked, isApp := membersOf(in["facts"]) // an app's, whose subject is what the client sent
+	asked, isApp := membersOf(m["facts"]) // an app's, whose subject is what the client sent
 	if !isApp {
-		asked = in
+		asked = m
 	}
 	account, _ := membersOf(asked["account"])
 	changed := blank(asked, "principal", `""`, func(p members) bool { return string(p["account"]) != string(account["id"]) }, "account", "uuid")
 	isStranger := func(s members) bool { return string(s["member"]) != "true" }
 	switch {
 	case isApp:
-		in["facts"] = asked.render()
-		changed = blank(in, "facts", `""`, isStranger, "status") || changed
-	case in["facts"] == nil:
-		changed = blank(in, "subject", `""`, isStranger, "status") || changed
-		changed = blank(in, "subject", "false", isStranger, "exists") || changed
+		m["facts"] = asked.render()
+		changed = blank(m, "facts", `""`, isStranger, "status") || changed
+	case m["facts"] == nil:
+		changed = blank(m, "subject", `""`, isStranger, "status") || changed
+		changed = blank(m, "subject", "false", isStranger, "exists") || changed
 	}
 	if !changed {
 		return input
 	}
-	return in.render()
+	return m.render()
 }
 
 // members are those of a JSON object.
@@ -139,16 +139,16 @@ func (m members) render() []byte {
 
 // blank gives members of an object in a document the value, where they are there and the object is one of these. It
 // reports whether it is.
-func blank(in members, name, value string, these func(members) bool, of ...string) bool {
-	object, ok := membersOf(in[name])
-	if !ok || !these(object) {
+func blank(m members, name, value string, matches func(members) bool, names ...string) bool {
+	object, ok := membersOf(m[name])
+	if !ok || !matches(object) {
 		return false
 	}
-	for _, name := range of {
+	for _, name := range names {
 		if object[name] != nil {
 			object[name] = json.RawMessage(value)
 		}
 	}
-	in[name] = object.render()
+	m[name] = object.render()
 	return true
 }

@@ -9,7 +9,7 @@ import (
 
 // TestOfAStrangerTheIDIsTold, to users: of a subject who is not a member of the account, and of nobody else.
 func TestOfAStrangerTheIDIsTold(t *testing.T) {
-	for name, c := range map[string]struct{ in, want string }{
+	for name, c := range map[string]struct{ text, want string }{
 		"a member":            {`{"subject":{"id":"u","member":true,"exists":true,"status":"ACTIVE"}}`, `{"subject":{"id":"u","member":true,"exists":true,"status":"ACTIVE"}}`},
 		"another's user":      {`{"subject":{"id":"u","member":false,"exists":true,"status":"ACTIVE"},"x":1}`, `{"subject":{"exists":false,"id":"u","member":false,"status":""},"x":1}`},
 		"nobody":              {`{"subject":{"id":"u","member":false,"exists":false,"status":""}}`, `{"subject":{"exists":false,"id":"u","member":false,"status":""}}`},
@@ -30,7 +30,7 @@ func TestOfAStrangerTheIDIsTold(t *testing.T) {
 		"caller masked":       {`{"account":{"id":"a"},"principal":{"id":"u","uuid":"x"}}`, `{"account":{"id":"a"},"principal":{"id":"u","uuid":""}}`},
 		"an app's caller":     {`{"facts":{"account":{"id":"a"},"member":true,"principal":{"account":"b","uuid":"x"}},"subject":{}}`, `{"facts":{"account":{"id":"a"},"member":true,"principal":{"account":"","uuid":""}},"subject":{}}`},
 	} {
-		got := string(private.WithoutStrangers([]byte(c.in)))
+		got := string(private.WithoutStrangers([]byte(c.text)))
 		if got != c.want || got != "" && !json.Valid([]byte(got)) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -23,4 +23,4 @@ func (o *Overlap) Before(e *decisionlog.Event) bool { return o.before(e) }
 func (o *Overlap) From(began resources.Time) resources.Time { return o.from(began) }
 
 // Known returns how many decisions are remembered.
-func (o *Overlap) Known() int { return len(o.known) }
+func (o *Overlap) Known() int { return len(o.times) }

@@ -85,24 +85,24 @@ const unordered = resources.Time(10_000)
 // overlap knows the newest decisions that a follower has met. The next answer begins with them.
 type overlap struct {
 	newest resources.Time
-	known  map[string]resources.Time
+	times  map[string]resources.Time
 	// room is how many are known before the old ones are forgotten.
 	room int
 }
 
 // before notes a decision, and reports whether it was met before.
 func (o *overlap) before(e *decisionlog.Event) bool {
-	if _, met := o.known[e.DecisionID]; met {
+	if _, met := o.times[e.DecisionID]; met {
 		return true
 	}
-	var at resources.Time
-	if at.UnmarshalJSON([]byte(`"`+e.Timestamp+`"`)) != nil {
+	var moment resources.Time
+	if moment.UnmarshalJSON([]byte(`"`+e.Timestamp+`"`)) != nil {
 		return false // which no log has
 	}
-	if len(o.known) >= o.room {
+	if len(o.times) >= o.room {
 		o.forget()
 	}
-	o.newest, o.known[e.DecisionID] = max(o.newest, at), at
+	o.newest, o.times[e.DecisionID] = max(o.newest, moment), moment
 	return false
 }
 
@@ -110,12 +110,12 @@ func (o *overlap) before(e *decisionlog.Event) bool {
 func (o *overlap) forget() {
 	const least = 1024
 	kept := map[string]resources.Time{}
-	for id, at := range o.known {
-		if at >= o.newest-unordered {
-			kept[id] = at
+	for id, moment := range o.times {
+		if moment >= o.newest-unordered {
+			kept[id] = moment
 		}
 	}
-	o.known, o.room = kept, max(least, 2*len(kept))
+	o.times, o.room = kept, max(least, 2*len(kept))
 }
 
 // from returns the beginning of the next answer, from the beginning of the last one.
@@ -127,7 +127,7 @@ func decisionsURL(private string, query url.Values) (string, error) {
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return "", fmt.Errorf("--url: must be http://host:port of a private listener, not %q", private)
 	}
-	at := base.JoinPath("decisions")
-	at.RawQuery = query.Encode()
-	return at.String(), nil
+	link := base.JoinPath("decisions")
+	link.RawQuery = query.Encode()
+	return link.String(), nil
 }

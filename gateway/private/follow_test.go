@@ -18,20 +18,20 @@ var errSeen = errors.New("seen enough")
 
 // TestAFollowerGoesOnWhereAnAnswerEnds: it asks again from shortly before the newest decision, and takes each one once.
 func TestAFollowerGoesOnWhereAnAnswerEnds(t *testing.T) {
-	at := func(second int) string { return fmt.Sprintf("2026-01-31T12:00:%02d.000Z", second) }
+	offset := func(second int) string { return fmt.Sprintf("2026-01-31T12:00:%02d.000Z", second) }
 	answers := [][]int{{20, 21}, {20, 21, 19, 22}, {}, {22, 23}}
 	var asked []string
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Query().Get("from"))
 		w.Header().Set("Trailer", private.TrailerWhole)
 		for _, second := range answers[len(asked)-1] {
-			fmt.Fprintf(w, `{"decision_id":"d-%d","timestamp":%q}`+"\n", second, at(second))
+			fmt.Fprintf(w, `{"decision_id":"d-%d","timestamp":%q}`+"\n", second, offset(second))
 		}
 		w.Header().Set(private.TrailerWhole, "1")
 	}))
 	defer gateway.Close()
 	var began resources.Time
-	if err := began.UnmarshalJSON([]byte(`"` + at(15) + `"`)); err != nil {
+	if err := began.UnmarshalJSON([]byte(`"` + offset(15) + `"`)); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -45,14 +45,14 @@ func TestAFollowerGoesOnWhereAnAnswerEnds(t *testing.T) {
 	if !errors.Is(err, errSeen) || !slices.Equal(got, []string{"d-20", "d-21", "d-19", "d-22", "d-23"}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if want := []string{at(15), at(15), at(15), at(15)}; !slices.Equal(asked, want) {
+	if want := []string{offset(15), offset(15), offset(15), offset(15)}; !slices.Equal(asked, want) {
 		t.Errorf("asked from %v, want %v", asked, want)
 	}
 	o := private.Overlap{}
 	for i := range 5000 {
 		o.Before(&decisionlog.Event{DecisionID: fmt.Sprint(i), Timestamp: resources.Time(100 * i).String()})
 	}
-	if from := o.From(0); o.Known() > 1200 || from != resources.Time(100*4999)-private.Unordered {
-		t.Errorf("%d are remembered, from %d", o.Known(), from)
+	if start := o.From(0); o.Known() > 1200 || start != resources.Time(100*4999)-private.Unordered {
+		t.Errorf("%d are remembered, from %d", o.Known(), start)
 	}
 }

@@ -16,33 +16,33 @@ type ownHosts map[string]bool
 
 // newOwnHosts returns the configured names, the name in the listener's address, and this machine's names.
 func newOwnHosts(listen string, configured []string) ownHosts {
-	own := ownHosts{"localhost": true}
+	hosts := ownHosts{"localhost": true}
 	if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
-		own[strings.ToLower(host)] = true
+		hosts[strings.ToLower(host)] = true
 	}
 	if host, err := os.Hostname(); err == nil && host != "" {
-		own[strings.ToLower(host)] = true
+		hosts[strings.ToLower(host)] = true
 	}
 	for _, host := range configured {
-		own[strings.ToLower(host)] = true
+		hosts[strings.ToLower(host)] = true
 	}
-	return own
+	return hosts
 }
 
 // has reports whether the value of a Host header is an address or one of the names.
-func (own ownHosts) has(host string) bool {
+func (hosts ownHosts) has(host string) bool {
 	name, ok := route.ParseHost(host)
 	if !ok {
 		return false
 	}
 	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
-	return err == nil || own[name]
+	return err == nil || hosts[name]
 }
 
 // only refuses calls under any other name: 403.
-func (own ownHosts) only(next http.HandlerFunc) http.HandlerFunc {
+func (hosts ownHosts) only(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !own.has(r.Host) {
+		if !hosts.has(r.Host) {
 			http.Error(w, "the Host is not this listener's: call it by its address, or name the host in --health-hosts", http.StatusForbidden)
 			return
 		}

@@ -62,16 +62,16 @@ func (l *Listener) Server() *http.Server {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(l.Keys()) // a client that is gone needs no answer
 	})
-	own := newOwnHosts(l.Address, l.Hosts)
-	mux.HandleFunc("GET /policy/tree", own.only(func(w http.ResponseWriter, _ *http.Request) { sendTree(w, l.Tree()) }))
-	mux.HandleFunc("GET /policy/people", own.only(l.people()))
-	mux.HandleFunc("GET /decisions", own.only(l.decisions()))
+	hosts := newOwnHosts(l.Address, l.Hosts)
+	mux.HandleFunc("GET /policy/tree", hosts.only(func(w http.ResponseWriter, _ *http.Request) { sendTree(w, l.Tree()) }))
+	mux.HandleFunc("GET /policy/people", hosts.only(l.people()))
+	mux.HandleFunc("GET /decisions", hosts.only(l.decisions()))
 	if l.Profiles {
-		mux.HandleFunc("GET /debug/pprof/", own.only(pprof.Index))
-		mux.HandleFunc("GET /debug/pprof/cmdline", own.only(pprof.Cmdline))
-		mux.HandleFunc("GET /debug/pprof/profile", own.only(pprof.Profile))
-		mux.HandleFunc("GET /debug/pprof/symbol", own.only(pprof.Symbol))
-		mux.HandleFunc("GET /debug/pprof/trace", own.only(pprof.Trace))
+		mux.HandleFunc("GET /debug/pprof/", hosts.only(pprof.Index))
+		mux.HandleFunc("GET /debug/pprof/cmdline", hosts.only(pprof.Cmdline))
+		mux.HandleFunc("GET /debug/pprof/profile", hosts.only(pprof.Profile))
+		mux.HandleFunc("GET /debug/pprof/symbol", hosts.only(pprof.Symbol))
+		mux.HandleFunc("GET /debug/pprof/trace", hosts.only(pprof.Trace))
 	}
 	return &http.Server{
 		Handler: identified(mux, l.IDs), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: l.Idle,

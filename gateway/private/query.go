@@ -75,8 +75,8 @@ func readQuery(v url.Values) (q Query, err error) {
 		case name == "follow" && (v.Get(name) == "true" || v.Get(name) == "false"):
 			q.Follow = v.Get(name) == "true"
 		case name == "from":
-			at, bad := time.Parse(time.RFC3339, v.Get(name))
-			if q.From = resources.At(at); bad != nil {
+			moment, bad := time.Parse(time.RFC3339, v.Get(name))
+			if q.From = resources.At(moment); bad != nil {
 				err = errors.Join(err, errors.New("from: must be a time as 2026-01-31T12:00:00Z"))
 			}
 		default:
@@ -97,19 +97,19 @@ func (q *Query) filter(now time.Time) (f decisionlog.Filter, err error) {
 		err = errors.New("verdict: must be allow or deny")
 	}
 	for name, bound := range map[string]struct {
-		text string
-		to   *resources.Time
+		text  string
+		bound *resources.Time
 	}{"since": {q.Since, &f.Since}, "until": {q.Until, &f.Until}} {
 		if bound.text == "" {
 			continue
 		}
 		ago, notAgo := time.ParseDuration(bound.text)
-		at, notTime := time.Parse(time.RFC3339, bound.text)
+		moment, notTime := time.Parse(time.RFC3339, bound.text)
 		switch {
 		case notAgo == nil:
-			*bound.to = resources.At(now.Add(-ago))
+			*bound.bound = resources.At(now.Add(-ago))
 		case notTime == nil:
-			*bound.to = resources.At(at)
+			*bound.bound = resources.At(moment)
 		default:
 			err = errors.Join(err, fmt.Errorf("%s: must be a time as 2026-01-31T12:00:00Z, or how long ago as 90m", name))
 		}

@@ -25,10 +25,10 @@ type liveTree struct {
 }
 
 // sendTree sends the tree in force.
-func sendTree(w http.ResponseWriter, of *policies.Source) {
+func sendTree(w http.ResponseWriter, source *policies.Source) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Policy-Revision", of.Revision)
-	_ = json.NewEncoder(w).Encode(liveTree{of.Revision, of.Files}) // a client that is gone needs no answer
+	w.Header().Set("X-Policy-Revision", source.Revision)
+	_ = json.NewEncoder(w).Encode(liveTree{source.Revision, source.Files}) // a client that is gone needs no answer
 }
 
 // ReadTree gets the tree in force of the gateway whose private listener is at the URL, and checks its revision.

@@ -37,7 +37,7 @@ type visitor struct {
 	caller resources.Principal
 	// judged is when the credential was last checked; known is what was judged since.
 	judged time.Time
-	known  map[string]bool
+	seen   map[string]bool
 	rows   []*catalogue.Row
 }
 
@@ -58,19 +58,19 @@ func (v *Visitors) admit(w http.ResponseWriter, r *http.Request, rights ...strin
 
 // refuseVisitor answers with the error in one line.
 func refuseVisitor(w http.ResponseWriter, err error) {
-	known := resources.AsError(err)
-	switch status := wire.Status(known.Kind); status {
+	domain := resources.AsError(err)
+	switch status := wire.Status(domain.Kind); status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
-	http.Error(w, resources.OneLine(known.Message), wire.Status(known.Kind))
+	http.Error(w, resources.OneLine(domain.Message), wire.Status(domain.Kind))
 }
 
 // judge checks the credential, and whether the visitor sees any account at all. Errors are *resources.Error.
 func (v *visitor) judge(ctx context.Context) (err error) {
-	v.judged, v.known = v.now(), map[string]bool{}
+	v.judged, v.seen = v.now(), map[string]bool{}
 	v.caller, err = v.Authn.Authenticate(ctx, v.authorization, v.apiKey)
 	switch {
 	case resources.IsKind(err, resources.KindUnavailable):
@@ -102,7 +102,7 @@ func (v *visitor) sees(ctx context.Context, account string, made resources.Time)
 
 // may asks the policy in force, once for each account.
 func (v *visitor) may(ctx context.Context, account string) (bool, error) {
-	if may, known := v.known[account]; known {
+	if may, ok := v.seen[account]; ok {
 		return may, nil
 	}
 	judge, may := v.Judge.Quiet(), len(v.rows) > 0
@@ -118,7 +118,7 @@ func (v *visitor) may(ctx context.Context, account string) (bool, error) {
 			return false, o.Err
 		}
 	}
-	v.known[account] = may
+	v.seen[account] = may
 	return may, nil
 }
 
@@ -129,15 +129,15 @@ func newPlaces(each int) places { return places{gate.New(each, 0), gate.New(each
 
 // enter takes a place for the visitor, or refuses them: 503. leave gives it back.
 func (p places) enter(w http.ResponseWriter, v *visitor) (leave func(), entered bool) {
-	of := p.users
+	gate := p.users
 	if v.caller.Kind == resources.PrincipalService {
-		of = p.services
+		gate = p.services
 	}
-	if of.TryEnter() != nil {
+	if gate.TryEnter() != nil {
 		refuseVisitor(w, resources.Unavailable("other callers are being answered; retry in a moment", nil))
 		return nil, false
 	}
-	return of.Leave, true
+	return gate.Leave, true
 }
 
 // ReadWithin is how long a visitor may leave what was sent unread.
