@@ -95,7 +95,7 @@ func (l *Limiter) Take(ctx context.Context, caller string, n int, deadline time.
 		case l.options.Rate.wait(b.untilFull(now), n) > 0:
 			return b.verdict(now, l.options.Rate, n, false)
 		case b.lease.tokens(now) >= n:
-			b.lease.left -= n
+			b.lease.remaining -= n
 			b.lease.used += n
 			return l.charge(b, now, n)
 		case now < b.lease.empty, b.lacks(now, l.options.Rate, n):
@@ -118,7 +118,7 @@ func (l *Limiter) Owe(ctx context.Context, caller string, n int, deadline time.T
 		l.ask(ctx, caller, b, least, 1, deadline)
 	}
 	used := min(n, b.lease.tokens(l.now()))
-	b.lease.left -= used
+	b.lease.remaining -= used
 	b.lease.used += used
 	return b.verdict(l.now(), l.options.Rate, n, true)
 }
@@ -135,14 +135,14 @@ func (l *Limiter) charge(b *bucket, now time.Duration, n int) Verdict {
 // ask leases tokens of Shared for a request of need tokens, at least so many as least, or waits for a running request
 // to Shared. It returns false if Shared did not answer before the deadline. b.mu is held, but not during the wait.
 func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need, least int, deadline time.Time) bool {
-	within := deadline.Sub(l.options.Now())
-	if within <= 0 {
+	timeout := deadline.Sub(l.options.Now())
+	if timeout <= 0 {
 		return false
 	}
 	if answered := b.lease.asking; answered != nil {
 		b.lease.waiting++
 		b.mu.Unlock()
-		timer := time.NewTimer(within)
+		timer := time.NewTimer(timeout)
 		defer timer.Stop()
 		select {
 		case <-answered:
@@ -156,12 +156,12 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need, least
 	answered := make(chan struct{})
 	b.lease.asking = answered
 	b.mu.Unlock()
-	given, full, err := l.shared(ctx, caller, n, least, within)
+	given, full, err := l.shared(ctx, caller, n, least, timeout)
 	b.mu.Lock()
 	b.lease.asking = nil
 	close(answered)
 	if err != nil {
-		b.lease.known = false
+		b.lease.ok = false
 		return false
 	}
 	b.lease.granted(l.now(), l.options.Rate, n, given, full)
@@ -170,13 +170,13 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need, least
 
 // shared asks Shared for n tokens, or at least for so many. Other requests wait for the answer, so that it
 // does not end with its caller's context.
-func (l *Limiter) shared(ctx context.Context, caller string, n, least int, within time.Duration) (given int, full time.Duration, err error) {
+func (l *Limiter) shared(ctx context.Context, caller string, n, least int, timeout time.Duration) (given int, full time.Duration, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("ratelimit: panic: %v", p)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	return l.options.Shared.Take(ctx, l.options.Name+":"+caller, l.options.Rate.Interval, l.options.Rate.Burst, n, least)
 }

@@ -59,8 +59,8 @@ func (r Rate) fill() time.Duration { return r.Interval * time.Duration(r.Burst) 
 // maxLease returns the most tokens of one lease: a tenth of a burst, or of a second's rate if less.
 func (r Rate) maxLease() int { return max(1, min(r.Burst, int(time.Second/r.Interval))/10) }
 
-// left returns how many tokens a bucket has, from the time until it is full.
-func (r Rate) left(full time.Duration) int {
+// available returns how many tokens a bucket has, from the time until it is full.
+func (r Rate) available(full time.Duration) int {
 	if full <= 0 {
 		return r.Burst
 	}
