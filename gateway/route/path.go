@@ -18,22 +18,22 @@ func PathProblems(path string) []string {
 	case len(path) > maxPath:
 		return []string{"is longer than 2048 bytes"}
 	}
-	found := &findings{}
-	decoded := scanPath(path, found)
-	scanSegments(path, found)
+	f := &findings{}
+	decoded := scanPath(path, f)
+	scanSegments(path, f)
 	if !utf8.ValidString(decoded) {
-		found.add("is not valid UTF-8 when it is decoded")
+		f.add("is not valid UTF-8 when it is decoded")
 	}
 	for _, r := range decoded {
 		switch {
 		case r < utf8.RuneSelf: // was looked at
 		case unicode.IsControl(r):
-			found.add("holds a control character")
+			f.add("holds a control character")
 		case looksLikeSyntax(r):
-			found.add("holds a character that some servers read as a dot, slash, backslash, percent sign or semicolon")
+			f.add("holds a character that some servers read as a dot, slash, backslash, percent sign or semicolon")
 		}
 	}
-	return found.list
+	return f.list
 }
 
 // findings keeps each problem once, in the order of discovery.
@@ -49,10 +49,10 @@ func (f *findings) add(problem string) {
 }
 
 // scanPath looks at each byte and escape, and gives the path decoded once.
-func scanPath(path string, found *findings) string {
+func scanPath(path string, f *findings) string {
 	if strings.IndexByte(path, '%') < 0 { // most paths are as they are
 		for i := range len(path) {
-			rawByte(path[i], found)
+			rawByte(path[i], f)
 		}
 		return path
 	}
@@ -61,16 +61,16 @@ func scanPath(path string, found *findings) string {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		if c != '%' {
-			rawByte(c, found)
+			rawByte(c, f)
 			decoded.WriteByte(c)
 			continue
 		}
 		if i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2]) {
-			found.add("holds a % that is not followed by two hexadecimal digits")
+			f.add("holds a % that is not followed by two hexadecimal digits")
 			continue
 		}
 		c = unhex(path[i+1])<<4 | unhex(path[i+2])
-		escapedByte(c, found)
+		escapedByte(c, f)
 		decoded.WriteByte(c)
 		i += 2
 	}
@@ -78,50 +78,50 @@ func scanPath(path string, found *findings) string {
 }
 
 // rawByte refuses what may not stand in a path, or means something else to somebody.
-func rawByte(c byte, found *findings) {
+func rawByte(c byte, f *findings) {
 	switch {
 	case isUnreserved(c) || c == '/': // most bytes
 	case c < 0x20 || c == 0x7f:
-		found.add("holds a control character")
+		f.add("holds a control character")
 	case c == '?':
-		found.add("holds a ?; a query is not part of what is authorized")
+		f.add("holds a ?; a query is not part of what is authorized")
 	case c == '#':
-		found.add("holds a #")
+		f.add("holds a #")
 	case c == '\\':
-		found.add(`holds a \`)
+		f.add(`holds a \`)
 	case c == ';':
-		found.add("holds a ; (path parameters are read differently by different servers)")
+		f.add("holds a ; (path parameters are read differently by different servers)")
 	case c >= utf8.RuneSelf, strings.IndexByte(" \"<>[]^`{|}", c) >= 0:
-		found.add("holds a character that must be percent-encoded in a path")
+		f.add("holds a character that must be percent-encoded in a path")
 	}
 }
 
 // escapedByte refuses escapes that somebody undoes or reads as syntax.
-func escapedByte(c byte, found *findings) {
+func escapedByte(c byte, f *findings) {
 	switch {
 	case c == 0:
-		found.add("holds an encoded NUL")
+		f.add("holds an encoded NUL")
 	case c < 0x20 || c == 0x7f:
-		found.add("holds a control character")
+		f.add("holds a control character")
 	case c == '/':
-		found.add("holds an encoded /")
+		f.add("holds an encoded /")
 	case c == '\\':
-		found.add(`holds an encoded \`)
+		f.add(`holds an encoded \`)
 	case c == '%':
-		found.add("holds an encoded %")
+		f.add("holds an encoded %")
 	case c == ';':
-		found.add("holds an encoded ;")
+		f.add("holds an encoded ;")
 	case c == '.':
-		found.add("holds an encoded .")
+		f.add("holds an encoded .")
 	case isUnreserved(c):
-		found.add("holds an encoded letter, digit, -, _ or ~; send it as it is")
+		f.add("holds an encoded letter, digit, -, _ or ~; send it as it is")
 	}
 }
 
 // scanSegments refuses empty and dot segments.
-func scanSegments(path string, found *findings) {
+func scanSegments(path string, f *findings) {
 	if strings.HasSuffix(path, "/") {
-		found.add("ends with a /")
+		f.add("ends with a /")
 		path = strings.TrimSuffix(path, "/")
 	}
 	spaces := strings.Contains(path, "%20")
@@ -131,9 +131,9 @@ func scanSegments(path string, found *findings) {
 		}
 		switch segment {
 		case "":
-			found.add("holds an empty segment (//)")
+			f.add("holds an empty segment (//)")
 		case ".", "..":
-			found.add("holds a . or .. segment")
+			f.add("holds a . or .. segment")
 		}
 	}
 }

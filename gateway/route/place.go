@@ -25,20 +25,20 @@ func (p Pattern) readPlace(r resources.Route) (*stated, error) {
 	}
 	out := &stated{}
 	segments := strings.Split(r.Path[1:], "/")
-	for _, of := range [...]struct {
-		what, param string
-		value       *int
+	for _, c := range [...]struct {
+		title, param string
+		value        *int
 	}{{"account", r.Place.Account, &out.account}, {"project", r.Place.Project, &out.project}} {
-		if *of.value = -1; of.param == "" {
+		if *c.value = -1; c.param == "" {
 			continue
 		}
-		name, form, ok := param(of.param)
-		*of.value = slices.Index(p.Params, name)
-		if !ok || form != "" || *of.value < 0 {
-			return nil, fmt.Errorf("place: %s must be a parameter of the path, as {name}", of.what)
+		name, form, ok := param(c.param)
+		*c.value = slices.Index(p.Params, name)
+		if !ok || form != "" || *c.value < 0 {
+			return nil, fmt.Errorf("place: %s must be a parameter of the path, as {name}", c.title)
 		}
-		at := slices.IndexFunc(segments, func(segment string) bool { of, _, ok := param(segment); return ok && of == name })
-		out.before = max(out.before, at+1)
+		index := slices.IndexFunc(segments, func(segment string) bool { noun, _, ok := param(segment); return ok && noun == name })
+		out.before = max(out.before, index+1)
 	}
 	if out.account == out.project {
 		return nil, errPlaceTwice
@@ -52,13 +52,13 @@ func (p Pattern) otherPlace(segments []string, place resources.RoutePlace) error
 		if !isPlaceWord(segment) {
 			continue
 		}
-		what, want := "account", place.Account
+		title, want := "account", place.Account
 		if strings.EqualFold(segment, wordProjects) {
-			what, want = "project", place.Project
+			title, want = "project", place.Project
 		}
 		next := segments[i+1]
 		if name, _, ok := param(next); next != "" && (!ok || "{"+name+"}" != want) {
-			return fmt.Errorf("the path names the %s %s, which must be the one of place", what, next)
+			return fmt.Errorf("the path names the %s %s, which must be the one of place", title, next)
 		}
 	}
 	return nil

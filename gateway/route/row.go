@@ -85,16 +85,16 @@ func (r Row) check() error {
 		}
 		return fmt.Errorf("no call of this path could be judged: %s", strings.Join(texts, "; "))
 	}
-	for _, named := range [...]struct{ what, id, form string }{
+	for _, named := range [...]struct{ title, id, form string }{
 		{"account", target.AccountID, resources.PrefixAccount}, {"project", target.ProjectID, resources.PrefixProject},
 	} {
-		at := slices.Index(call.values, named.id)
+		index := slices.Index(call.values, named.id)
 		switch {
 		case named.id == "" || named.id == call.rest:
-		case at < 0:
-			return fmt.Errorf("the path names the %s %s; a parameter must stand there, as {%sId}", named.what, named.id, named.what)
-		case r.Forms[at] != "" && r.Forms[at] != named.form:
-			return fmt.Errorf("parameter %s names the %s, whose ids have the form %s-<id>-v1", r.Params[at], named.what, named.form)
+		case index < 0:
+			return fmt.Errorf("the path names the %s %s; a parameter must stand there, as {%sId}", named.title, named.id, named.title)
+		case r.Forms[index] != "" && r.Forms[index] != named.form:
+			return fmt.Errorf("parameter %s names the %s, whose ids have the form %s-<id>-v1", r.Params[index], named.title, named.form)
 		}
 	}
 	return nil

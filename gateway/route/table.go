@@ -42,16 +42,16 @@ type Key struct {
 
 // KeyOf returns the key of a row of the catalogue. The gateway's own are those of its specification and of its doors.
 func KeyOf(r resources.Route) Key {
-	own := r.Host == "" && (r.Spec != "" || r.Upstream == resources.UpstreamAuthorize)
-	return Key{Method: r.Method, Host: r.Host, Own: own && slices.Contains(r.Access, "public")}
+	isOwn := r.Host == "" && (r.Spec != "" || r.Upstream == resources.UpstreamAuthorize)
+	return Key{Method: r.Method, Host: r.Host, Own: isOwn && slices.Contains(r.Access, "public")}
 }
 
 // node is one segment of the patterns: a literal wins over a parameter, a parameter over the rest.
 type node[T any] struct {
 	literal map[string]*node[T]
 	param   *node[T]
-	// here is what ends before this segment; rest is what takes all of the path from it on.
-	here, rest hosts[T]
+	// ends is what ends before this segment; rest is what takes all of the path from it on.
+	ends, rest hosts[T]
 }
 
 // hosts holds the values of one pattern by host, "" for every host, and method.
@@ -61,7 +61,7 @@ type hosts[T any] map[string]map[string]held[T]
 type held[T any] struct {
 	v *T
 	// some says that the rest of the path must not be empty; own is the key's.
-	some, own bool
+	some, isOwn bool
 }
 
 // Match is what Find found: a value with those of the path's parameters, or else the methods that
@@ -121,7 +121,7 @@ func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
 		}
 		t.hosts[host] = true
 	}
-	h := held[T]{v: v, own: key.Own}
+	h := held[T]{v: v, isOwn: key.Own}
 	n := &t.root
 	for segment := range strings.SplitSeq(strings.TrimPrefix(p.Path, "/"), "/") {
 		if segment == restParam || segment == proxyParam {
@@ -130,18 +130,18 @@ func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
 		}
 		n = n.child(segment)
 	}
-	return claim(&n.here, host, key.Method, h)
+	return claim(&n.ends, host, key.Method, h)
 }
 
-func claim[T any](at *hosts[T], host, method string, h held[T]) (taken *T) {
-	if *at == nil {
-		*at = hosts[T]{}
+func claim[T any](place *hosts[T], host, method string, h held[T]) (taken *T) {
+	if *place == nil {
+		*place = hosts[T]{}
 	}
-	if (*at)[host] == nil {
-		(*at)[host] = map[string]held[T]{}
+	if (*place)[host] == nil {
+		(*place)[host] = map[string]held[T]{}
 	}
-	if taken = (*at)[host][method].v; taken == nil {
-		(*at)[host][method] = h
+	if taken = (*place)[host][method].v; taken == nil {
+		(*place)[host][method] = h
 	}
 	return taken
 }
@@ -190,7 +190,7 @@ func (t *Table[T]) Find(host, method, path string, room []string) Match[T] {
 // there is a segment in path (an empty one at a trailing slash).
 func (n *node[T]) walk(path string, more bool, m *Match[T]) bool {
 	if !more {
-		return m.fill(n.here, false)
+		return m.fill(n.ends, false)
 	}
 	segment, rest, again := strings.Cut(path, "/")
 	if child := n.literal[segment]; child != nil && child.walk(rest, again, m) {
@@ -212,30 +212,30 @@ func (n *node[T]) walk(path string, more bool, m *Match[T]) bool {
 
 // fill notes a place's best value, or without one the methods for an Allow header. It reports whether there is a value.
 // Empty says whether the rest of the path is empty.
-func (m *Match[T]) fill(at hosts[T], empty bool) bool {
-	if m.Found = m.best(at, m.method, empty); m.Found != nil {
+func (m *Match[T]) fill(h hosts[T], empty bool) bool {
+	if m.Found = m.best(h, m.method, empty); m.Found != nil {
 		return true
 	}
-	if m.method == http.MethodHead && m.best(at, http.MethodGet, empty) != nil {
+	if m.method == http.MethodHead && m.best(h, http.MethodGet, empty) != nil {
 		m.any = false // what is read by a GET of its own is not read by the HEAD of others
 	}
 	if m.any {
-		m.Found = m.best(at, resources.AnyMethod, empty)
+		m.Found = m.best(h, resources.AnyMethod, empty)
 	}
 	if m.Found != nil {
 		return true
 	}
-	m.allow(at[""], empty)
+	m.allow(h[""], empty)
 	if m.host != "" {
-		m.allow(at[m.host], empty)
+		m.allow(h[m.host], empty)
 	}
 	return false
 }
 
 // best returns the value for the method: the host's before every host's.
-func (m *Match[T]) best(at hosts[T], method string, empty bool) *T {
+func (m *Match[T]) best(place hosts[T], method string, empty bool) *T {
 	for _, host := range [...]string{m.host, ""} {
-		if h := at[host][method]; h.v != nil && m.takes(h, empty) {
+		if h := place[host][method]; h.v != nil && m.takes(h, empty) {
 			return h.v
 		}
 	}
@@ -244,7 +244,7 @@ func (m *Match[T]) best(at hosts[T], method string, empty bool) *T {
 
 // takes says whether the value may be for the call. Empty says that the rest of the path is.
 func (m *Match[T]) takes(h held[T], empty bool) bool {
-	return (!h.some || !empty) && (!h.own || m.guest)
+	return (!h.some || !empty) && (!h.isOwn || m.guest)
 }
 
 func (m *Match[T]) allow(methods map[string]held[T], empty bool) {

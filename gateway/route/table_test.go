@@ -44,7 +44,7 @@ func TestTheBestRowWins(t *testing.T) {
 	}
 	for range 2 { // in any order
 		slices.Reverse(rows)
-		found := table(t, rows...)
+		result := table(t, rows...)
 		for _, c := range []struct{ host, method, path, want, values, allow string }{
 			{"", "GET", "/a/b", "GET /a/b", "", ""},
 			{"x", "GET", "/a/b", "GET /a/b", "", ""},
@@ -86,7 +86,7 @@ func TestTheBestRowWins(t *testing.T) {
 			{"x", "OPTIONS", "/o", "OPTIONS /o", "", ""},
 			{"x", "GET", "/o", "", "", "OPTIONS"},
 		} {
-			m := found.Find(c.host, c.method, c.path, nil)
+			m := result.Find(c.host, c.method, c.path, nil)
 			got := ""
 			if m.Found != nil {
 				got = *m.Found
@@ -116,10 +116,10 @@ func TestTwoRowsOfOnePlaceAreFound(t *testing.T) {
 		{"GET /a/{x}", "GET /a/{rest+}", false},
 		{"GET /a/{x}/b", "GET /a/{y}", false},
 	} {
-		found := table(t, c.first)
+		result := table(t, c.first)
 		key, pattern := parse(t, c.second)
 		second := "second"
-		if taken := found.Insert(key, pattern, &second); (taken != nil) != c.taken {
+		if taken := result.Insert(key, pattern, &second); (taken != nil) != c.taken {
 			t.Errorf("%s beside %s: taken %v", c.second, c.first, taken != nil)
 		}
 	}
@@ -191,7 +191,7 @@ func FuzzTable(f *testing.F) {
 	f.Add("GET /a/{x}", "* h/a/b", "GET h/{rest+}", "h", "GET", "/a/b")
 	f.Add("* /{x}/b", "GET /a/{proxy+}", "GET /{rest+}", "", "HEAD", "/a/b")
 	f.Fuzz(func(t *testing.T, a, b, c, host, method, path string) {
-		found := &route.Table[string]{}
+		table := &route.Table[string]{}
 		var rows []string
 		for _, row := range []string{a, b, c} {
 			rowMethod, place, _ := strings.Cut(row, " ")
@@ -203,12 +203,12 @@ func FuzzTable(f *testing.F) {
 			if err != nil || strings.ContainsAny(place[:slash], "{}") {
 				return
 			}
-			if found.Insert(route.Key{Method: rowMethod, Host: place[:slash]}, pattern, &row) == nil {
+			if table.Insert(route.Key{Method: rowMethod, Host: place[:slash]}, pattern, &row) == nil {
 				rows = append(rows, row)
 			}
 		}
 		host = strings.ToLower(host)
-		m := found.Find(host, method, path, nil)
+		m := table.Find(host, method, path, nil)
 		best, bestRank := "", ""
 		for _, row := range rows {
 			if rank, fits := rank(row, host, method, path); fits && (best == "" || rank < bestRank) {
