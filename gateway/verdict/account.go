@@ -20,9 +20,9 @@ const few = 4
 // account is what is known of an account in question.
 type account struct {
 	id string
-	// of are the members with facts the questions need, the asker first; places are their indices, nil while there are
+	// pairs are the members with facts the questions need, the asker first; places are their indices, nil while there are
 	// few.
-	of     []resources.About
+	pairs  []resources.About
 	places map[resources.About]int
 	// facts are those of all of them, once they are gathered.
 	facts []resources.Facts
@@ -35,38 +35,38 @@ type account struct {
 
 // within returns what is known of the account.
 func (a *asking) within(id string) *account {
-	switch in := a.others[id]; {
-	case len(a.first.of) == 0:
+	switch acct := a.accounts[id]; {
+	case len(a.first.pairs) == 0:
 		a.first.id = id
 		a.first.add(a.asker())
 		return &a.first
 	case a.first.id == id:
 		return &a.first
-	case in != nil:
-		return in
+	case acct != nil:
+		return acct
 	}
-	in := &account{id: id}
-	in.add(a.asker())
-	if a.others == nil {
-		a.others = map[string]*account{}
+	acct := &account{id: id}
+	acct.add(a.asker())
+	if a.accounts == nil {
+		a.accounts = map[string]*account{}
 	}
-	a.others[id] = in
-	return in
+	a.accounts[id] = acct
+	return acct
 }
 
 // need notes whose facts a question needs. A question never put to policy needs the asker's.
 func (a *asking) need(q *resources.Question) {
-	in := a.within(q.AccountID)
-	if about := a.about(q); in.place(about) < 0 {
-		in.add(about)
+	account := a.within(q.AccountID)
+	if pair := a.pair(q); account.place(pair) < 0 {
+		account.add(pair)
 	}
 }
 
 // asker returns whose facts the right to ask needs. Services are looked for in no account.
 func (a *asking) asker() resources.About { return resources.About{UserID: userOf(a.caller)} }
 
-// about returns whose facts the question needs.
-func (a *asking) about(q *resources.Question) resources.About {
+// pair returns whose facts the question needs.
+func (a *asking) pair(q *resources.Question) resources.About {
 	if q.Denied != "" {
 		return a.asker()
 	}
@@ -82,28 +82,28 @@ func userOf(caller *resources.Principal) string {
 }
 
 // place returns the index of somebody's facts, less than 0 if they are not needed.
-func (in *account) place(about resources.About) int {
-	if in.places != nil {
-		if place, known := in.places[about]; known {
+func (a *account) place(pair resources.About) int {
+	if a.places != nil {
+		if place, ok := a.places[pair]; ok {
 			return place
 		}
 		return -1
 	}
-	for i, one := range in.of {
-		if one == about {
+	for i, one := range a.pairs {
+		if one == pair {
 			return i
 		}
 	}
 	return -1
 }
 
-func (in *account) add(about resources.About) {
-	if in.of = append(in.of, about); in.places != nil {
-		in.places[about] = len(in.of) - 1
-	} else if len(in.of) > few {
-		in.places = make(map[resources.About]int, 2*len(in.of))
-		for i, one := range in.of {
-			in.places[one] = i
+func (a *account) add(pair resources.About) {
+	if a.pairs = append(a.pairs, pair); a.places != nil {
+		a.places[pair] = len(a.pairs) - 1
+	} else if len(a.pairs) > few {
+		a.places = make(map[resources.About]int, 2*len(a.pairs))
+		for i, one := range a.pairs {
+			a.places[one] = i
 		}
 	}
 }
@@ -113,28 +113,28 @@ const accountsAtOnce = 16
 
 // gatherFor reads the facts of an account. It reads those of the first one alone, since until may stop behind it; then it
 // reads those of all others, of several at once: on some engines an account costs several round trips.
-func (a *asking) gatherFor(ctx context.Context, in *account) error {
-	if len(in.facts) > 0 || !a.begun {
+func (a *asking) gatherFor(ctx context.Context, acct *account) error {
+	if len(acct.facts) > 0 || !a.begun {
 		a.begun = true
-		return a.gather(ctx, in)
+		return a.gather(ctx, acct)
 	}
-	all := append(slices.Collect(maps.Values(a.others)), &a.first)
+	all := append(slices.Collect(maps.Values(a.accounts)), &a.first)
 	return atonce.Each(ctx, all, accountsAtOnce, a.gather)
 }
 
 // gather reads all facts of the account that are needed, once.
-func (a *asking) gather(ctx context.Context, in *account) error {
+func (a *asking) gather(ctx context.Context, acct *account) error {
 	switch {
-	case len(in.facts) == len(in.of):
+	case len(acct.facts) == len(acct.pairs):
 		return nil
-	case len(in.facts) > 0: // another revision could be of those that were added since
+	case len(acct.facts) > 0: // another revision could be of those that were added since
 		return unavailable(errNotGathered)
 	}
-	if cap(in.facts) < len(in.of) {
-		in.facts = make([]resources.Facts, 0, len(in.of))
+	if cap(acct.facts) < len(acct.pairs) {
+		acct.facts = make([]resources.Facts, 0, len(acct.pairs))
 	}
-	facts := in.facts[:len(in.of)]
-	if err := a.Facts.FactsOf(ctx, in.id, in.of, facts); err != nil {
+	facts := acct.facts[:len(acct.pairs)]
+	if err := a.Facts.FactsOf(ctx, acct.id, acct.pairs, facts); err != nil {
 		return unavailable(err)
 	}
 	for i := range facts {
@@ -142,7 +142,7 @@ func (a *asking) gather(ctx context.Context, in *account) error {
 			return unavailable(fmt.Errorf("verdict: facts %d of %d are missing, or of another revision", i, len(facts)))
 		}
 	}
-	in.facts = facts
+	acct.facts = facts
 	return nil
 }
 

@@ -74,9 +74,9 @@ func (j *Judge) tell(ctx context.Context, path, parent string, o Outcome, q *res
 	if j.Log == nil {
 		return o
 	}
-	told := judgement(path, &o, q)
-	told.ParentID = parent
-	if err := j.record(ctx, told); err != nil {
+	entry := judgement(path, &o, q)
+	entry.ParentID = parent
+	if err := j.record(ctx, entry); err != nil {
 		return Outcome{Err: err}
 	}
 	return o

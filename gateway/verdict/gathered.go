@@ -16,17 +16,17 @@ func (j *Judge) Gathered(
 	out := *j
 	out.Facts = facts
 	a := asking{Judge: &out, caller: caller, door: door}
-	in := a.within(account)
+	acct := a.within(account)
 	for i := range questions {
 		if questions[i].AccountID == account {
 			a.need(&questions[i])
 		}
 	}
-	if err := a.gather(ctx, in); err != nil {
+	if err := a.gather(ctx, acct); err != nil {
 		return nil, 0, err
 	}
-	out.Facts = &gathered{facts, *in}
-	return &out, in.facts[0].Revision, nil
+	out.Facts = &gathered{facts, *acct}
+	return &out, acct.facts[0].Revision, nil
 }
 
 // gathered are facts of one account that were read before.
@@ -39,16 +39,16 @@ type gathered struct {
 type others = Facts
 
 // FactsOf implements Facts.
-func (g *gathered) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
+func (g *gathered) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
 	if account != g.account.id {
-		return g.others.FactsOf(ctx, account, of, into)
+		return g.others.FactsOf(ctx, account, pairs, facts)
 	}
-	for i, about := range of {
-		place := g.account.place(about)
+	for i, pair := range pairs {
+		place := g.account.place(pair)
 		if place < 0 {
 			return unavailable(errNotGathered)
 		}
-		into[i] = g.account.facts[place]
+		facts[i] = g.account.facts[place]
 	}
 	return nil
 }

@@ -23,10 +23,10 @@ func TestFactsAreGatheredOnce(t *testing.T) {
 		t.Fatalf("%d outcomes, %v", len(out), err)
 	}
 	ids := map[string]bool{}
-	told := map[string]int64{"acct-a-v1": 7} // the asker's own alone
+	revisions := map[string]int64{"acct-a-v1": 7} // the asker's own alone
 	for i, o := range out {
 		ids[o.ID] = true
-		if o.Err != nil || !o.Allowed || o.AccountRevision != told[items[i].AccountID] || o.PolicyRevision != "rev-1" {
+		if o.Err != nil || !o.Allowed || o.AccountRevision != revisions[items[i].AccountID] || o.PolicyRevision != "rev-1" {
 			t.Errorf("%d: %+v", i, o)
 		}
 	}
@@ -105,15 +105,15 @@ func TestFactsThatWereGatheredAreUsed(t *testing.T) {
 	m, later, pins := &many{parts: parts{decide: yes, access: yes}}, &many{err: errors.New("too late")}, 0
 	j := m.judge(&pins)
 	questions := []resources.Question{item(t, "user-bob-v1", "acct-a-v1", "proj-1"), item(t, "user-eve-v1", "acct-a-v1", "")}
-	with, revision, err := j.Gathered(t.Context(), m, alice(), door(t), "acct-a-v1", questions)
+	judge, revision, err := j.Gathered(t.Context(), m, alice(), door(t), "acct-a-v1", questions)
 	if err != nil || revision != 7 || len(m.gathered) != 1 {
 		t.Fatalf("%d, %v, gathered %v", revision, err, m.gathered)
 	}
-	out, err := with.Judge(t.Context(), alice(), door(t), questions, nil)
+	out, err := judge.Judge(t.Context(), alice(), door(t), questions, nil)
 	if err != nil || len(out) != 2 || !out[0].Allowed || !out[1].Allowed || len(m.gathered) != 1 {
 		t.Errorf("%+v, %v, gathered %v", out, err, m.gathered)
 	}
-	if out, err := with.Judge(t.Context(), alice(), door(t), []resources.Question{item(t, "user-new-v1", "acct-a-v1", "")}, nil); out != nil || !resources.IsKind(err, resources.KindUnavailable) {
+	if out, err := judge.Judge(t.Context(), alice(), door(t), []resources.Question{item(t, "user-new-v1", "acct-a-v1", "")}, nil); out != nil || !resources.IsKind(err, resources.KindUnavailable) {
 		t.Errorf("not gathered: %+v, %v", out, err)
 	}
 	if _, _, err := j.Gathered(t.Context(), later, alice(), door(t), "acct-a-v1", questions); !resources.IsKind(err, resources.KindUnavailable) {

@@ -37,12 +37,12 @@ func (j *Judge) note(ctx context.Context, path string, d resources.Decision, q *
 	if j.Log == nil {
 		return nil
 	}
-	told := &resources.Judgement{ID: j.IDs.ULID(), ParentID: resources.DecisionOf(ctx), Path: path, Question: *q, Decision: d}
+	judgement := &resources.Judgement{ID: j.IDs.ULID(), ParentID: resources.DecisionOf(ctx), Path: path, Question: *q, Decision: d}
 	if n := notesOf(ctx); n != nil {
-		n.told = append(n.told, told)
+		n.judgements = append(n.judgements, judgement)
 		return nil
 	}
-	return j.record(ctx, told)
+	return j.record(ctx, judgement)
 }
 
 // Handle calls the handler of an allowed call. The verdicts that it reaches are recorded when it has ended, before it is
@@ -54,14 +54,14 @@ func (j *Judge) Handle(ctx context.Context, handler func(context.Context) error)
 	}
 	n := &notes{}
 	err := handler(context.WithValue(ctx, notesKey{}, n))
-	if failed := j.record(ctx, n.told...); failed != nil {
+	if failed := j.record(ctx, n.judgements...); failed != nil {
 		return failed
 	}
 	return err
 }
 
 // notes are the verdicts that a handler has reached. They are for one goroutine.
-type notes struct{ told []*resources.Judgement }
+type notes struct{ judgements []*resources.Judgement }
 
 type notesKey struct{}
 
@@ -78,14 +78,14 @@ func Tried[Tx any](ctx context.Context, transact func(context.Context, func(Tx) 
 	if n == nil {
 		return transact(ctx, fn)
 	}
-	before := len(n.told)
+	before := len(n.judgements)
 	err := transact(ctx, func(tx Tx) error {
-		n.told = n.told[:before]
+		n.judgements = n.judgements[:before]
 		return fn(tx)
 	})
 	if err != nil {
-		denials := slices.DeleteFunc(n.told[before:], func(told *resources.Judgement) bool { return told.Decision.Allowed })
-		n.told = n.told[:before+len(denials)]
+		denials := slices.DeleteFunc(n.judgements[before:], func(judgement *resources.Judgement) bool { return judgement.Decision.Allowed })
+		n.judgements = n.judgements[:before+len(denials)]
 	}
 	return err
 }

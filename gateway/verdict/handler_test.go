@@ -34,11 +34,11 @@ type logged struct {
 	fails error
 }
 
-func (l *logged) Record(_ context.Context, told ...*resources.Judgement) error {
+func (l *logged) Record(_ context.Context, judgements ...*resources.Judgement) error {
 	if l.held {
 		l.t.Error("a verdict is recorded inside a transaction")
 	}
-	for _, j := range told {
+	for _, j := range judgements {
 		l.got = append(l.got, fmt.Sprintf("%s %t below %s", j.Path, j.Decision.Allowed, j.ParentID))
 	}
 	return l.fails

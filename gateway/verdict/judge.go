@@ -22,15 +22,15 @@ type asking struct {
 	first  account
 	// begun says that the facts of an account were read.
 	begun bool
-	// others are the further accounts in question; nil for none.
-	others map[string]*account
-	told   []*resources.Judgement
+	// accounts are the further accounts in question; nil for none.
+	accounts   map[string]*account
+	judgements []*resources.Judgement
 	// room has what a single question needs.
 	room struct {
-		of       [2]resources.About
+		pairs    [2]resources.About
 		facts    [2]resources.Facts
 		question [1]resources.Question
-		told     [1]*resources.Judgement
+		verdicts [1]*resources.Judgement
 		out      [1]Outcome
 	}
 }
@@ -56,7 +56,7 @@ func (j *Judge) begin(caller *resources.Principal, door *catalogue.Row) (*asking
 	}
 	a := &asking{Judge: j, tree: j.Pin(), caller: caller, door: door, now: resources.At(j.Now())}
 	a.byUser = a.tree.AccessByUser(caller.Kind)
-	a.first.of, a.first.facts, a.told = a.room.of[:0], a.room.facts[:0], a.room.told[:0]
+	a.first.pairs, a.first.facts, a.judgements = a.room.pairs[:0], a.room.facts[:0], a.room.verdicts[:0]
 	return a, nil
 }
 
@@ -78,7 +78,7 @@ func (a *asking) judge(ctx context.Context, questions []resources.Question, unti
 			break
 		}
 	}
-	if err := a.record(ctx, a.told...); err != nil {
+	if err := a.record(ctx, a.judgements...); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -100,11 +100,11 @@ func (j *Judge) One(ctx context.Context, caller *resources.Principal, door *cata
 
 // answer judges the right to ask and then the question.
 func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, error) {
-	in := a.within(q.AccountID)
-	if err := a.gatherFor(ctx, in); err != nil {
+	account := a.within(q.AccountID)
+	if err := a.gatherFor(ctx, account); err != nil {
 		return Outcome{}, err
 	}
-	no, err := a.right(ctx, in, q)
+	no, err := a.right(ctx, account, q)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -112,8 +112,8 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 		return a.refused(no), nil
 	}
 	asked := *q
-	asked.Principal, asked.Route, asked.Now, asked.AccountID = *a.caller, &a.door.Route, a.now, in.id
-	asked.Facts = in.facts[in.place(a.about(q))]
+	asked.Principal, asked.Route, asked.Now, asked.AccountID = *a.caller, &a.door.Route, a.now, account.id
+	asked.Facts = account.facts[account.place(a.pair(q))]
 	if q.App != nil {
 		asked.Facts.Subject = a.forApp(asked.Facts.Subject)
 	}
@@ -121,7 +121,7 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	if o.Err != nil {
 		return Outcome{Err: o.Err}, nil //nolint:nilerr // it is the outcome's
 	}
-	o.AccountRevision = RevisionFor(a.caller, in.id, asked.Facts.Revision)
+	o.AccountRevision = RevisionFor(a.caller, account.id, asked.Facts.Revision)
 	a.tell(resources.PathDecision, &o, &asked)
 	return o, nil
 }
@@ -149,28 +149,28 @@ func (a *asking) decide(ctx context.Context, q *resources.Question) (o Outcome) 
 // right judges whether the caller may ask about the subject: once per subject, or once per account if policy does not
 // read the subject. nil means allowed. Only services may ask an app about a subject that is not a user: no role grants
 // it outside of an account.
-func (a *asking) right(ctx context.Context, in *account, q *resources.Question) (*refusal, error) {
+func (a *asking) right(ctx context.Context, acct *account, q *resources.Question) (*refusal, error) {
 	subject := q.SubjectID
 	if q.App != nil && subject == "" {
-		in = a.within("")
-		if err := a.gather(ctx, in); err != nil {
+		acct = a.within("")
+		if err := a.gather(ctx, acct); err != nil {
 			return nil, err
 		}
 	}
 	if !a.byUser {
 		subject = ""
 	}
-	if in.judged && in.subject == subject {
-		return in.refused, nil
+	if acct.judged && acct.subject == subject {
+		return acct.refused, nil
 	}
-	asking := rightToAsk(a.door, in.id, subject)
-	asking.Now, asking.Facts = a.now, in.facts[0]
+	asking := rightToAsk(a.door, acct.id, subject)
+	asking.Now, asking.Facts = a.now, acct.facts[0]
 	o, asked := enter(ctx, a.tree, a.caller, a.door, asking)
-	in.judged, in.subject, in.refused = true, subject, nil
+	acct.judged, acct.subject, acct.refused = true, subject, nil
 	if o.refuse(); o.Err != nil {
-		in.refused = &refusal{o, asked}
+		acct.refused = &refusal{o, asked}
 	}
-	return in.refused, nil
+	return acct.refused, nil
 }
 
 // rightToAsk returns the question whether somebody may ask about the subject at the door.
@@ -208,7 +208,7 @@ func (a *asking) tell(path string, o *Outcome, q *resources.Question) {
 		app, _ := a.tree.App(q.App.ResourceType)
 		path = resources.PathApps + app.Name + "/decision"
 	}
-	a.told = append(a.told, judgement(path, o, q))
+	a.judgements = append(a.judgements, judgement(path, o, q))
 }
 
 // judgement is what the log takes of a verdict.

@@ -33,7 +33,7 @@ type many struct {
 	log       *recorder
 }
 
-func (m *many) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
+func (m *many) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
 	if m.gathering != nil {
 		if err := m.gathering(ctx, account); err != nil {
 			return err
@@ -41,12 +41,12 @@ func (m *many) FactsOf(ctx context.Context, account string, of []resources.About
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.gathered = append(m.gathered, slices.Clone(of))
-	for i, about := range of {
-		into[i] = resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: about.UserID}, ProjectState: "state of " + about.ProjectID}
+	m.gathered = append(m.gathered, slices.Clone(pairs))
+	for i, pair := range pairs {
+		facts[i] = resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: pair.UserID}, ProjectState: "state of " + pair.ProjectID}
 	}
 	if m.short {
-		into[len(into)-1] = resources.Facts{}
+		facts[len(facts)-1] = resources.Facts{}
 	}
 	return m.err
 }
@@ -102,12 +102,12 @@ func (m *many) ask(t *testing.T, questions ...resources.Question) (out []verdict
 
 // recorder keeps every verdict.
 type recorder struct {
-	told  []*resources.Judgement
-	fails error
+	judgements []*resources.Judgement
+	fails      error
 }
 
-func (r *recorder) Record(_ context.Context, told ...*resources.Judgement) error {
-	r.told = append(r.told, told...)
+func (r *recorder) Record(_ context.Context, judgements ...*resources.Judgement) error {
+	r.judgements = append(r.judgements, judgements...)
 	return r.fails
 }
 
@@ -170,8 +170,8 @@ func TestQuestionsAreJudgedAlone(t *testing.T) {
 				t.Errorf("%s: %d: %+v", name, i, o)
 			}
 		}
-		if o := out[2]; o.Allowed || o.Err == nil || o.ID != "" || len(m.log.told) != 4 {
-			t.Errorf("%s: %+v, %d records", name, o, len(m.log.told))
+		if o := out[2]; o.Allowed || o.Err == nil || o.ID != "" || len(m.log.judgements) != 4 {
+			t.Errorf("%s: %+v, %d records", name, o, len(m.log.judgements))
 		}
 	}
 	m := &many{parts: parts{decide: yes, access: resources.Decision{Reason: "no role"}}}
@@ -207,15 +207,15 @@ func TestAPanicLeavesNoVerdict(t *testing.T) {
 	app := item(t, "user-bob-v1", "acct-a-v1", "")
 	app.App = &resources.Entities{ResourceType: "todo"}
 	var pins int
-	j, told := m.judge(&pins), 0
+	j, count := m.judge(&pins), 0
 	j.Pin = func() verdict.Tree { return &m.parts }
 	defer func() {
-		if recover() == nil || told > 0 || len(m.log.told) > 0 {
-			t.Errorf("%d outcomes, %d records", told, len(m.log.told))
+		if recover() == nil || count > 0 || len(m.log.judgements) > 0 {
+			t.Errorf("%d outcomes, %d records", count, len(m.log.judgements))
 		}
 	}()
 	out, _ := j.Judge(t.Context(), alice(), door(t), []resources.Question{item(t, "user-bob-v1", "acct-a-v1", ""), app}, nil)
-	told = len(out)
+	count = len(out)
 }
 
 // TestPolicyThatTakesTooLongAllowsNothing: the time of the request is over, and what policy says then counts no more.
@@ -233,8 +233,8 @@ func TestPolicyThatTakesTooLongAllowsNothing(t *testing.T) {
 			t.Errorf("%+v, %v", out, err)
 		}
 		out, err = m.judge(&pins).Judge(ctx, alice(), door(t), []resources.Question{item(t, "user-bob-v1", "acct-a-v1", "")}, nil)
-		if out != nil || !resources.IsKind(err, resources.KindUnavailable) || len(m.log.told) != 1 {
-			t.Errorf("%+v, %v, %d records", out, err, len(m.log.told))
+		if out != nil || !resources.IsKind(err, resources.KindUnavailable) || len(m.log.judgements) != 1 {
+			t.Errorf("%+v, %v, %d records", out, err, len(m.log.judgements))
 		}
 	})
 }
@@ -259,8 +259,8 @@ func TestJudgingEndsWhenNobodyWantsMore(t *testing.T) {
 	m, pins, seen := &many{parts: parts{decide: yes, access: yes}, log: &recorder{}}, 0, 0
 	questions := []resources.Question{item(t, "user-bob-v1", "acct-a-v1", ""), item(t, "user-bob-v1", "acct-b-v1", "")}
 	out, err := m.judge(&pins).Judge(t.Context(), alice(), door(t), questions, func(*verdict.Outcome) bool { seen++; return true })
-	if err != nil || seen != 1 || len(out) != 1 || len(m.gathered) != 1 || len(m.log.told) != 1 || m.log.told[0].ID != out[0].ID {
-		t.Errorf("%d outcomes, gathered %v, recorded %d, %v", seen, m.gathered, len(m.log.told), err)
+	if err != nil || seen != 1 || len(out) != 1 || len(m.gathered) != 1 || len(m.log.judgements) != 1 || m.log.judgements[0].ID != out[0].ID {
+		t.Errorf("%d outcomes, gathered %v, recorded %d, %v", seen, m.gathered, len(m.log.judgements), err)
 	}
 }
 
@@ -272,8 +272,8 @@ func TestQuietVerdictsHaveNoIDAndNoRecord(t *testing.T) {
 		quiet.One(t.Context(), alice(), door(t), question(t)), quiet.Enter(t.Context(), alice(), door(t), question(t)),
 		quiet.MayAsk(t.Context(), alice(), door(t), "acct-a-v1", "user-bob-v1"),
 	} {
-		if !o.Allowed || o.ID != "" || len(m.log.told) > 0 {
-			t.Errorf("%+v, %d records", o, len(m.log.told))
+		if !o.Allowed || o.ID != "" || len(m.log.judgements) > 0 {
+			t.Errorf("%+v, %d records", o, len(m.log.judgements))
 		}
 	}
 }
@@ -306,11 +306,11 @@ func TestAPinnedJudgeStaysWithItsTree(t *testing.T) {
 // a subject that is not a user.
 func TestAppDecides(t *testing.T) {
 	m := &many{parts: parts{access: yes}, app: resources.AppDecision{Decision: yes, Context: []resources.Member{{Name: "x", Value: []byte("1")}}}}
-	about, nobody := item(t, "user-bob-v1", "acct-a-v1", ""), item(t, "", "acct-a-v1", "")
-	about.App = &resources.Entities{ResourceType: "todo", Subject: []byte(`{"id":"bob"}`)}
-	nobody.App = about.App
+	question, nobody := item(t, "user-bob-v1", "acct-a-v1", ""), item(t, "", "acct-a-v1", "")
+	question.App = &resources.Entities{ResourceType: "todo", Subject: []byte(`{"id":"bob"}`)}
+	nobody.App = question.App
 	m.log = &recorder{}
-	out, err := m.ask(t, about, nobody)
+	out, err := m.ask(t, question, nobody)
 	if err != nil || !out[0].Allowed || len(out[0].Context) != 1 || len(m.asked) != 2 {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -321,12 +321,12 @@ func TestAppDecides(t *testing.T) {
 	if first, second := m.questions[0], m.questions[1]; first.AccountID != "acct-a-v1" || first.Target.UserID != "user-bob-v1" || second.AccountID != "" || second.Target.UserID != "" {
 		t.Errorf("the right to ask about no user was judged in an account: %+v", m.questions)
 	}
-	if told := m.log.told; len(told) != 2 || told[0].Path != "apps/todos/decision" || told[0].Question.App == nil || told[0].Question.Facts.Subject == nil || len(told[0].Context) != 1 {
-		t.Errorf("recorded %+v", told)
+	if judgements := m.log.judgements; len(judgements) != 2 || judgements[0].Path != "apps/todos/decision" || judgements[0].Question.App == nil || judgements[0].Question.Facts.Subject == nil || len(judgements[0].Context) != 1 {
+		t.Errorf("recorded %+v", judgements)
 	}
 	m = &many{parts: parts{access: resources.Decision{Reason: "no right"}}, log: &recorder{}}
-	if _, err := m.ask(t, nobody); err != nil || len(m.log.told) != 1 || m.log.told[0].Path != resources.PathAccess || m.log.told[0].Question.AccountID != m.questions[0].AccountID {
-		t.Errorf("a refusal is recorded as %+v, judged as %+v, %v", m.log.told, m.questions, err)
+	if _, err := m.ask(t, nobody); err != nil || len(m.log.judgements) != 1 || m.log.judgements[0].Path != resources.PathAccess || m.log.judgements[0].Question.AccountID != m.questions[0].AccountID {
+		t.Errorf("a refusal is recorded as %+v, judged as %+v, %v", m.log.judgements, m.questions, err)
 	}
 }
 

@@ -20,9 +20,9 @@ func (s *stated) Facts(ctx context.Context, account, user, project string) (f re
 	return f, err
 }
 
-func (s *stated) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
-	for i, about := range of {
-		into[i], _ = s.Facts(ctx, account, about.UserID, about.ProjectID)
+func (s *stated) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
+	for i, pair := range pairs {
+		facts[i], _ = s.Facts(ctx, account, pair.UserID, pair.ProjectID)
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func TestTheProjectOfAnAccountActionIsJudged(t *testing.T) {
 		state  string
 		policy resources.Decision
 		reason string
-		own    bool // the denial is policy's
+		isOwn  bool // the denial is policy's
 	}{
 		"active": {resources.ProjectActive, yes, "yes", true}, "absent": {resources.ProjectAbsent, yes, "the project is not an active project of the account", false},
 		"being deleted": {resources.ProjectDeleting, yes, "the project is not an active project of the account", false},
@@ -56,20 +56,20 @@ func TestTheProjectOfAnAccountActionIsJudged(t *testing.T) {
 				t.Errorf("a call: %+v", o)
 			}
 			for _, judged := range s.questions {
-				if at := judged.Target; at.ProjectID != "" || at.AccountID != "acct-a-v1" || at.Resource != "x/y" || judged.Facts.ProjectState != "" {
+				if target := judged.Target; target.ProjectID != "" || target.AccountID != "acct-a-v1" || target.Resource != "x/y" || judged.Facts.ProjectState != "" {
 					t.Errorf("policy was asked about %+v", judged)
 				}
 			}
-			if last := log.told[len(log.told)-1]; last.Unasked == c.own || last.Unasked && (last.Question.Target.ProjectID != "proj-a-v1" || last.Question.Facts.ProjectState != c.state) {
+			if last := log.judgements[len(log.judgements)-1]; last.Unasked == c.isOwn || last.Unasked && (last.Question.Target.ProjectID != "proj-a-v1" || last.Question.Facts.ProjectState != c.state) {
 				t.Errorf("recorded: %+v", last)
 			}
 
-			s.access, log.told = yes, nil // the right to ask
+			s.access, log.judgements = yes, nil // the right to ask
 			if o = j.One(t.Context(), alice(), door(t), asked); o.Err != nil || o.Reason != c.reason || o.Allowed != (c.reason == "yes") {
 				t.Errorf("a question: %+v", o)
 			}
-			if len(log.told) != 1 || log.told[0].Unasked == c.own {
-				t.Errorf("recorded %+v", log.told)
+			if len(log.judgements) != 1 || log.judgements[0].Unasked == c.isOwn {
+				t.Errorf("recorded %+v", log.judgements)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ type Inside interface {
 type Facts interface {
 	// FactsOf puts the facts of users and projects of the account into a list of the same length, all of one revision.
 	// An empty user is nobody's facts, an empty project no project's.
-	FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error
+	FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error
 	// Facts is FactsOf of one user and project.
 	Facts(ctx context.Context, account, user, project string) (resources.Facts, error)
 	// Homes returns the account of each user, "" for an unknown one.
@@ -102,11 +102,11 @@ func (j *Judge) name(o *Outcome) {
 }
 
 // record has the log take verdicts. On an error the caller must not get any of them.
-func (j *Judge) record(ctx context.Context, told ...*resources.Judgement) error {
-	if j.Log == nil || len(told) == 0 {
+func (j *Judge) record(ctx context.Context, judgements ...*resources.Judgement) error {
+	if j.Log == nil || len(judgements) == 0 {
 		return nil
 	}
-	if err := j.Log.Record(ctx, told...); err != nil {
+	if err := j.Log.Record(ctx, judgements...); err != nil {
 		return unavailable(err)
 	}
 	return nil

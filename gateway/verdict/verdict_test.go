@@ -39,10 +39,10 @@ func (p *parts) Facts(_ context.Context, account, user, project string) (resourc
 	return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, p.factsErr[user]
 }
 
-func (p *parts) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) (err error) {
-	for i, about := range of {
-		f, failed := p.Facts(ctx, account, about.UserID, about.ProjectID)
-		into[i], err = f, errors.Join(err, failed)
+func (p *parts) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) (err error) {
+	for i, pair := range pairs {
+		f, failed := p.Facts(ctx, account, pair.UserID, pair.ProjectID)
+		facts[i], err = f, errors.Join(err, failed)
 	}
 	return err
 }
@@ -89,9 +89,9 @@ func question(t *testing.T) resources.Question {
 }
 
 // one asks a single question.
-func one(t *testing.T, p *parts, by *resources.Principal, q resources.Question) verdict.Outcome {
+func one(t *testing.T, p *parts, caller *resources.Principal, q resources.Question) verdict.Outcome {
 	t.Helper()
-	return judge(p).One(t.Context(), by, door(t), q)
+	return judge(p).One(t.Context(), caller, door(t), q)
 }
 
 // TestNoErrorAllows guarantees that a failure of facts or policy denies with a 503. This holds for every kind of error,
@@ -208,7 +208,7 @@ func TestRevisionOfAnAccountIsForItsMembers(t *testing.T) {
 func TestADenialThatSomebodyElseAsksAboutSaysWhy(t *testing.T) {
 	said, service := resources.Decision{Reason: "of the question"}, &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
 	for name, c := range map[string]struct {
-		by      *resources.Principal
+		caller  *resources.Principal
 		subject string
 		action  string
 		decide  resources.Decision
@@ -228,12 +228,12 @@ func TestADenialThatSomebodyElseAsksAboutSaysWhy(t *testing.T) {
 		r := row(t, resources.Route{Path: "/x", Action: c.action})
 		q := r.Question("acct-a-v1", resources.Target{}, nil)
 		q.SubjectID = c.subject
-		o := j.Enter(t.Context(), c.by, r, q)
+		o := j.Enter(t.Context(), c.caller, r, q)
 		if o.Allowed || o.Reason != c.want || resources.IsKind(o.Err, resources.KindForbidden) != (c.err == nil) || resources.IsKind(o.Err, resources.KindUnavailable) == (c.err == nil) {
 			t.Errorf("%s: %+v", name, o)
 		}
-		if last := log.told[len(log.told)-1]; c.err == nil && (last.ID != o.ID || last.Decision.Reason != o.Reason) || len(log.told) == 2 && last.ParentID != log.told[0].ID {
-			t.Errorf("%s: recorded %+v", name, log.told)
+		if last := log.judgements[len(log.judgements)-1]; c.err == nil && (last.ID != o.ID || last.Decision.Reason != o.Reason) || len(log.judgements) == 2 && last.ParentID != log.judgements[0].ID {
+			t.Errorf("%s: recorded %+v", name, log.judgements)
 		}
 	}
 }
