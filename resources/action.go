@@ -73,11 +73,11 @@ func (a Action) Patterns() [8]string {
 		if i&1 == 0 {
 			verb = "*"
 		}
-		from := all.Len()
+		start := all.Len()
 		for _, part := range [...]string{scope, ":", resource, ":", verb} {
 			all.WriteString(part)
 		}
-		out[i] = all.String()[from:]
+		out[i] = all.String()[start:]
 	}
 	return out
 }

@@ -92,10 +92,10 @@ func TestMistypedAPIKeyIsRefused(t *testing.T) {
 	keys := apiKeys(t, masterKeys(t, 1)...)
 	for range 20 {
 		raw, _ := keys.New(idsFrom(rand.Reader))
-		refuse := func(what, typed string) {
+		refuse := func(title, typed string) {
 			t.Helper()
 			if _, ok := resources.ParseAPIKey(typed); ok && typed != raw {
-				t.Errorf("%s is accepted", what)
+				t.Errorf("%s is accepted", title)
 			}
 		}
 		for i := range raw {
@@ -143,21 +143,21 @@ func TestSwapAcrossTheChecksumIsRefused(t *testing.T) {
 // TestAPIKeyOfOtherCharactersIsRefused checks that a correct checksum does not save a wrong character.
 func TestAPIKeyOfOtherCharactersIsRefused(t *testing.T) {
 	raw, _ := apiKeys(t, masterKeys(t, 1)...).New(idsFrom(rand.Reader))
-	with := func(at int, c byte) string {
+	typo := func(index int, c byte) string {
 		body := []byte(raw[:len(raw)-7])
-		body[at] = c
+		body[index] = c
 		sum, out := crc32.ChecksumIEEE(body), make([]byte, 7)
 		for i := range out {
 			out[i] = alphabet[sum>>(5*(6-i))&31]
 		}
 		return string(body) + string(out)
 	}
-	if _, ok := resources.ParseAPIKey(with(12, raw[12])); !ok {
+	if _, ok := resources.ParseAPIKey(typo(12, raw[12])); !ok {
 		t.Fatal("the checksum of this test is another one")
 	}
 	for _, c := range []byte("AILOUilou./-_\x00\n \xff") {
-		for _, at := range []int{12, 37, 38, 69} {
-			if id, ok := resources.ParseAPIKey(with(at, c)); ok {
+		for _, index := range []int{12, 37, 38, 69} {
+			if id, ok := resources.ParseAPIKey(typo(index, c)); ok {
 				t.Errorf("%q is accepted: %q", c, id)
 			}
 		}

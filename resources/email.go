@@ -26,8 +26,8 @@ func ValidEmail(s string) bool {
 	if err != nil || parsed.Name != "" || parsed.Address != s {
 		return false
 	}
-	at := strings.LastIndexByte(s, '@')
-	return at <= maxLocalPart && plainLocalPart(s[:at]) && validMailDomain(s[at+1:])
+	index := strings.LastIndexByte(s, '@')
+	return index <= maxLocalPart && plainLocalPart(s[:index]) && validMailDomain(s[index+1:])
 }
 
 // plainLocalPart refuses a local part that some mail software reads as another address: a

@@ -60,9 +60,9 @@ func TestServiceScopesAreAServiceOnly(t *testing.T) {
 }
 
 func TestMessageStaysOnOneLine(t *testing.T) {
-	for in, want := range map[string]string{"a": "a", "a\nb": "a; b", "a\r\n\n  b\n": "a;   b", "": ""} {
-		if got := resources.OneLine(in); got != want {
-			t.Errorf("%q becomes %q", in, got)
+	for text, want := range map[string]string{"a": "a", "a\nb": "a; b", "a\r\n\n  b\n": "a;   b", "": ""} {
+		if got := resources.OneLine(text); got != want {
+			t.Errorf("%q becomes %q", text, got)
 		}
 	}
 }

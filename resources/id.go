@@ -69,7 +69,7 @@ func (g IDs) ULID() string {
 }
 
 // MadeAt returns when New made an identifier with the prefix; ok is false for one of another form.
-func MadeAt(prefix, id string) (at Time, ok bool) {
+func MadeAt(prefix, id string) (moment Time, ok bool) {
 	middle, hasPrefix := strings.CutPrefix(id, prefix+"-")
 	middle, hasSuffix := strings.CutSuffix(middle, "-v1")
 	if !hasPrefix || !hasSuffix || len(middle) != ulidSize || middle[0] > '7' {
@@ -81,10 +81,10 @@ func MadeAt(prefix, id string) (at Time, ok bool) {
 			return 0, false
 		}
 		if i < ulidTime {
-			at = at<<5 | Time(digit)
+			moment = moment<<5 | Time(digit)
 		}
 	}
-	return at, true
+	return moment, true
 }
 
 // UUID makes a random UUID (RFC 9562, version 4), the internal id of a user.

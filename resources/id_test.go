@@ -16,15 +16,15 @@ import (
 // TestULIDSortsByItsMillisecond checks the order of identifiers and their form: 26 lower-case
 // characters of Crockford's alphabet.
 func TestULIDSortsByItsMillisecond(t *testing.T) {
-	at := time.UnixMilli(1_790_000_000_000)
-	ids := resources.IDs{Now: func() time.Time { return at }, Random: rand.Reader}
+	moment := time.UnixMilli(1_790_000_000_000)
+	ids := resources.IDs{Now: func() time.Time { return moment }, Random: rand.Reader}
 	last := ""
 	for range 1000 {
 		id := ids.ULID()
 		if len(id) != 26 || strings.Trim(id, alphabet) != "" || id <= last {
 			t.Fatalf("%q after %q", id, last)
 		}
-		last, at = id, at.Add(time.Millisecond)
+		last, moment = id, moment.Add(time.Millisecond)
 	}
 }
 

@@ -30,7 +30,7 @@ type Judgement struct {
 type DecisionLog interface {
 	// Record takes verdicts for the log. An error is of KindUnavailable: they can't be recorded, and no caller may get
 	// one.
-	Record(ctx context.Context, told ...*Judgement) error
+	Record(ctx context.Context, judgements ...*Judgement) error
 }
 
 type parentKey struct{}

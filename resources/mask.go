@@ -18,8 +18,8 @@ func MaskCredentials(text string) string {
 	if strings.IndexByte(text, '%') < 0 {
 		return text
 	}
-	plain, at := undoPercent(text)
-	return mask(text, plain, at)
+	plain, offsets := undoPercent(text)
+	return mask(text, plain, offsets)
 }
 
 // HoldsCredential says whether MaskCredentials would replace something.
@@ -45,9 +45,9 @@ func mayHoldCredential(text string) bool {
 	return false
 }
 
-// mask replaces the parts of text that are credentials in plain, the decoded text. at holds the
+// mask replaces the parts of text that are credentials in plain, the decoded text. offsets holds the
 // place in text of each byte of plain; nil means the same place.
-func mask(text, plain string, at []int) string {
+func mask(text, plain string, offsets []int) string {
 	start, end := findCredential(plain, 0)
 	if start < 0 {
 		return text
@@ -55,30 +55,30 @@ func mask(text, plain string, at []int) string {
 	var out strings.Builder
 	done := 0
 	for ; start >= 0; start, end = findCredential(plain, end) {
-		from, to := start, end
-		if at != nil {
-			from, to = at[start], at[end]
+		first, last := start, end
+		if offsets != nil {
+			first, last = offsets[start], offsets[end]
 		}
-		out.WriteString(text[done:from])
+		out.WriteString(text[done:first])
 		out.WriteString("…")
-		done = to
+		done = last
 	}
 	out.WriteString(text[done:])
 	return out.String()
 }
 
-// undoPercent decodes percent-encoding, repeated encoding too. at holds the place in text of
+// undoPercent decodes percent-encoding, repeated encoding too. offsets holds the place in text of
 // each byte of plain, and of its end.
-func undoPercent(text string) (plain string, at []int) {
+func undoPercent(text string) (plain string, offsets []int) {
 	out := make([]byte, 0, len(text))
-	at = make([]int, 0, len(text)+1)
+	offsets = make([]int, 0, len(text)+1)
 	for i := 0; i < len(text); {
-		at = append(at, i)
+		offsets = append(offsets, i)
 		c, size := percentByte(text[i:])
 		out = append(out, c)
 		i += size
 	}
-	return string(out), append(at, len(text))
+	return string(out), append(offsets, len(text))
 }
 
 // percentByte decodes the first byte of a text and returns how many bytes its encoding has.
@@ -114,8 +114,8 @@ func hexDigit(c byte) (value byte, ok bool) {
 
 // findCredential returns the bounds of the secret part of the next credential, at from or after it; start is -1 for
 // none.
-func findCredential(text string, from int) (start, end int) {
-	for i := from; i < len(text); i = end {
+func findCredential(text string, first int) (start, end int) {
+	for i := first; i < len(text); i = end {
 		if end = i + 1; !isTokenByte(text[i]) {
 			continue
 		}
@@ -172,13 +172,13 @@ func secretIn(run string) int {
 
 // bearerValue returns the end of the value after the run text[from:end] if the run ends in the word Bearer, and end
 // otherwise. The value may end in the word again.
-func bearerValue(text string, from, end int) int {
+func bearerValue(text string, start, end int) int {
 	const word = "bearer"
 	if text[end-1]|' ' != 'r' { // most words end here
 		return end
 	}
 	for {
-		before := strings.TrimRight(text[from:end], "+")
+		before := strings.TrimRight(text[start:end], "+")
 		if len(before) < len(word) || !strings.EqualFold(before[len(before)-len(word):], word) {
 			return end
 		}
@@ -187,10 +187,10 @@ func bearerValue(text string, from, end int) int {
 		for last < len(text) && text[last] > ' ' && text[last] != '"' && text[last] != '\\' {
 			last++
 		}
-		if value == from+len(before) || last == value {
+		if value == start+len(before) || last == value {
 			return end
 		}
-		from, end = value, last
+		start, end = value, last
 	}
 }
 

@@ -108,8 +108,8 @@ func FuzzMaskCredentials(f *testing.F) {
 	for _, around := range []string{"", "/", "a.b", "Bearer ", "eyJ", "pcl_sk_live_", `"\u`, "%25%2e", "…", "\xff", "x%"} {
 		f.Add(around, around, uint8(len(around)))
 	}
-	f.Fuzz(func(t *testing.T, before, after string, which uint8) {
-		c := all[int(which)%len(all)]
+	f.Fuzz(func(t *testing.T, before, after string, index uint8) {
+		c := all[int(index)%len(all)]
 		text := before + c.text + after
 		got := resources.MaskCredentials(text)
 		if strings.Contains(got, c.secret) {

@@ -32,9 +32,9 @@ func (t Time) String() string {
 // AppendTo appends the text of a time that is set. Package time is quick with RFC 3339 to the second, and
 // slow with any other layout.
 func (t Time) AppendTo(b []byte) []byte {
-	at := time.UnixMilli(int64(t)).UTC()
-	b = at.AppendFormat(b, time.RFC3339)
-	ms := at.Nanosecond() / int(time.Millisecond)
+	moment := time.UnixMilli(int64(t)).UTC()
+	b = moment.AppendFormat(b, time.RFC3339)
+	ms := moment.Nanosecond() / int(time.Millisecond)
 	return append(b[:len(b)-1], '.', '0'+byte(ms/100), '0'+byte(ms/10%10), '0'+byte(ms%10), 'Z') //nolint:gosec // digits
 }
 

@@ -31,8 +31,8 @@ func TestTimeIsRFC3339InUTCWithMilliseconds(t *testing.T) {
 			t.Errorf("%s is read as %s", text, got)
 		}
 	}
-	if at := resources.At(time.UnixMilli(1_700_000_000_123).Add(999 * time.Microsecond)); at != 1_700_000_000_123 || at.String() != "2023-11-14T22:13:20.123Z" || resources.Time(0).String() != "" {
-		t.Error(at)
+	if moment := resources.At(time.UnixMilli(1_700_000_000_123).Add(999 * time.Microsecond)); moment != 1_700_000_000_123 || moment.String() != "2023-11-14T22:13:20.123Z" || resources.Time(0).String() != "" {
+		t.Error(moment)
 	}
 	var absent struct {
 		At resources.Time `json:"at,omitzero"`
