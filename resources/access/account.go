@@ -32,15 +32,15 @@ func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Respons
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	var found store.Record[resources.Account]
+	var rec store.Record[resources.Account]
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		found, err = s.findAccount(ctx, tx, r.Params["accountId"])
+		rec, err = s.findAccount(ctx, tx, r.Params["accountId"])
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(accountBody{found.Value})
+	return wire.OK(accountBody{rec.Value})
 }
 
 // findAccount reads an account; 404 for an unknown one.

@@ -152,14 +152,14 @@ func (s *Service) isAdmin(ctx context.Context, tx store.Tx, u resources.User) (b
 func (s *Service) ensureProject(
 	ctx context.Context, tx store.Tx, want resources.Project, nameGiven bool,
 ) (*ProjectView, error) {
-	found, err := s.c.Projects.Get(ctx, tx, want.ID)
+	rec, err := s.c.Projects.Get(ctx, tx, want.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return s.makeProject(ctx, tx, want)
 	}
 	if err != nil {
 		return nil, err
 	}
-	have := found.Value
+	have := rec.Value
 	switch {
 	case have.AccountID != want.AccountID:
 		return nil, resources.Conflict("The project %s is there already, but in another account.", want.ID)

@@ -38,7 +38,7 @@ func listByToken[T any](
 	if err := p.Err(); err != nil {
 		return nil, listMeta{}, err
 	}
-	var found []store.Record[T]
+	var recs []store.Record[T]
 	var next *store.Cursor
 	var page listMeta
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
@@ -50,7 +50,7 @@ func listByToken[T any](
 		if page.TotalCount, err = c.Count(ctx, tx, l.query); err != nil {
 			return err
 		}
-		found, next, err = c.Page(ctx, tx, l.query)
+		recs, next, err = c.Page(ctx, tx, l.query)
 		return err
 	})
 	if err != nil {
@@ -59,8 +59,8 @@ func listByToken[T any](
 	if next != nil {
 		page.NextPageToken = s.Tokens.Seal(next.Marshal(), l.binding)
 	}
-	out := make([]T, len(found))
-	for i, rec := range found {
+	out := make([]T, len(recs))
+	for i, rec := range recs {
 		out[i] = rec.Value
 	}
 	return out, page, nil

@@ -14,14 +14,14 @@ const admin = resources.RoleAccountAdmin
 func TestAnAdminKeepsTheirOwnRole(t *testing.T) {
 	w := newWorld(t)
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: admin})
-	own := "own admin role"
-	w.Expect(w.revoke(admin, alice, ""), 403, own)
-	w.Expect(w.put("team_member", alice, "", object{"roleId": admin}), 403, own)
-	w.Expect(w.put("project_admin", alice, "projectId="+projA1, object{"roleId": admin}), 403, own)
-	w.Expect(w.put(admin, alice, "", object{"status": "INACTIVE"}), 403, own)
+	self := "own admin role"
+	w.Expect(w.revoke(admin, alice, ""), 403, self)
+	w.Expect(w.put("team_member", alice, "", object{"roleId": admin}), 403, self)
+	w.Expect(w.put("project_admin", alice, "projectId="+projA1, object{"roleId": admin}), 403, self)
+	w.Expect(w.put(admin, alice, "", object{"status": "INACTIVE"}), 403, self)
 	w.holds(alice, "account_admin@ ACTIVE")
 	t.Run("200 by another admin", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		got := w.call("role_assignment.put", areatest.As(acctA, dan), "accountId="+acctA+",roleId=team_member,assigneeId="+alice, "", object{"roleId": admin})
 		w.Expect(got, 200)
 	})
@@ -32,15 +32,15 @@ func TestTheLastAdminStays(t *testing.T) {
 	// carol may change assignments, and is not an admin: only the last-admin rule holds her.
 	w.role(resources.Role{ID: "role-mgr-v1", Name: "mgr", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"*:*:*"}})
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "role-mgr-v1"})
-	by := func(route, role, query string, body any) areatest.Answer {
+	change := func(route, role, query string, body any) areatest.Answer {
 		return w.call(route, areatest.As(acctA, carol), "accountId="+acctA+",roleId="+role+",assigneeId="+alice, query, body)
 	}
 	refused := func() {
 		t.Helper()
-		w.Expect(by("role_assignment.revoke", admin, "", nil), 403, "last organization admin")
-		w.Expect(by("role_assignment.put", "team_member", "", object{"roleId": admin}), 403, "last organization admin")
-		w.Expect(by("role_assignment.put", admin, "", object{"status": "INACTIVE"}), 403, "last organization admin")
-		w.Expect(by("role_assignment.put", admin, "", object{"expiresAt": (areatest.Start + hour).String()}), 403, "last organization admin")
+		w.Expect(change("role_assignment.revoke", admin, "", nil), 403, "last organization admin")
+		w.Expect(change("role_assignment.put", "team_member", "", object{"roleId": admin}), 403, "last organization admin")
+		w.Expect(change("role_assignment.put", admin, "", object{"status": "INACTIVE"}), 403, "last organization admin")
+		w.Expect(change("role_assignment.put", admin, "", object{"expiresAt": (areatest.Start + hour).String()}), 403, "last organization admin")
 		w.holds(alice, "account_admin@ ACTIVE")
 	}
 	refused()
@@ -51,7 +51,7 @@ func TestTheLastAdminStays(t *testing.T) {
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: admin, RoleScope: "PROJECT"})
 	refused()
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: admin})
-	w.Expect(by("role_assignment.revoke", admin, "", nil), 200) // carol has it through her group
+	w.Expect(change("role_assignment.revoke", admin, "", nil), 200) // carol has it through her group
 	got := w.call("role_assignment.revoke", areatest.As(acctA, carol), "accountId="+acctA+",roleId="+admin+",assigneeId="+groupA, "assigneeType=IAMGROUP", nil)
 	w.Expect(got, 403, "own admin role")
 }

@@ -21,48 +21,48 @@ type assignmentInput struct {
 
 // readAssignment reads the path, the query and the body of role_assignment.put.
 func readAssignment(r *wire.Request, now resources.Time) *assignmentInput {
-	in := &assignmentInput{account: r.Params["accountId"], role: r.Params["roleId"], assignee: r.Params["assigneeId"]}
-	p := &in.problems
+	input := &assignmentInput{account: r.Params["accountId"], role: r.Params["roleId"], assignee: r.Params["assigneeId"]}
+	p := &input.problems
 	q := r.ParseQuery(p)
 	inQuery, projectInQuery := q.ID("projectId"), q.Text("projectId") != ""
 	q.Done()
 	body := r.ParseObject(p)
-	in.kind = body.OneOf("assigneeType", resources.AssigneeUser, resources.AssigneeUser, resources.AssigneeGroup)
+	input.kind = body.OneOf("assigneeType", resources.AssigneeUser, resources.AssigneeUser, resources.AssigneeGroup)
 	var readable bool
-	if in.current, readable = readBodyID(body, "roleId"); readable && in.current == "" && body.Has("roleId") {
+	if input.current, readable = readBodyID(body, "roleId"); readable && input.current == "" && body.Has("roleId") {
 		body.Add("roleId", "must not be empty; leave it out to grant the role as a new assignment")
 	}
-	in.project, readable = readBodyID(body, "projectId")
-	in.projectSent = in.project != "" || projectInQuery || !readable
+	input.project, readable = readBodyID(body, "projectId")
+	input.projectSent = input.project != "" || projectInQuery || !readable
 	switch {
 	case !projectInQuery:
 	case !body.Has("projectId"):
-		in.project = inQuery
-	case readable && inQuery != "" && in.project != inQuery:
+		input.project = inQuery
+	case readable && inQuery != "" && input.project != inQuery:
 		p.Add("projectId", "query and body name different projects")
 	}
-	in.status = body.OneOf("status", resources.StatusActive, resources.StatusActive, resources.StatusInactive)
+	input.status = body.OneOf("status", resources.StatusActive, resources.StatusActive, resources.StatusInactive)
 	if t, ok := body.Time("expiresAt"); ok {
-		if in.expires = t; t <= now {
+		if input.expires = t; t <= now {
 			body.Add("expiresAt", "must be in the future")
 		}
 	}
-	in.readResource(body)
+	input.readResource(body)
 	body.Done()
-	return in
+	return input
 }
 
 // readResource reads resourceId.
-func (in *assignmentInput) readResource(body *wire.Object) {
-	in.resourceSent = body.Has("resourceId")
-	in.resource, _ = body.Text("resourceId")
-	if in.resource != "" && !validResource(in.resource) {
+func (a *assignmentInput) readResource(body *wire.Object) {
+	a.resourceSent = body.Has("resourceId")
+	a.resource, _ = body.Text("resourceId")
+	if a.resource != "" && !validResource(a.resource) {
 		body.Add("resourceId", resourceForm)
-		in.resource = ""
+		a.resource = ""
 	}
-	if in.resourceSent && in.resource == "" {
+	if a.resourceSent && a.resource == "" {
 		text, ok := body.Text("resourceId") // "" counts as absent
-		in.resourceSent = !ok || text != ""
+		a.resourceSent = !ok || text != ""
 	}
 }
 
@@ -70,17 +70,17 @@ func (in *assignmentInput) readResource(body *wire.Object) {
 const resourceForm = "must have the form <collection>/<id>, each 1 to 128 characters of [A-Za-z0-9._@-]"
 
 // granted returns the assignment that the request asks for.
-func (in *assignmentInput) granted(role resources.Role) resources.Assignment {
+func (a *assignmentInput) granted(role resources.Role) resources.Assignment {
 	return resources.Assignment{
-		AccountID: in.account, RoleID: role.ID, RoleScope: role.Scope, AssigneeType: in.kind, AssigneeID: in.assignee,
-		ProjectID: in.project, ResourceID: in.resource, Status: in.status, ExpiresAt: in.expires,
+		AccountID: a.account, RoleID: role.ID, RoleScope: role.Scope, AssigneeType: a.kind, AssigneeID: a.assignee,
+		ProjectID: a.project, ResourceID: a.resource, Status: a.status, ExpiresAt: a.expires,
 	}
 }
 
 // replaced returns the assignment of the current role: at the same place, or at account level
 // for an ACCOUNT role.
-func (in *assignmentInput) replaced(current resources.Role) resources.Assignment {
-	a := in.granted(current)
+func (input *assignmentInput) replaced(current resources.Role) resources.Assignment {
+	a := input.granted(current)
 	if current.Scope == resources.RoleScopeAccount {
 		a.ProjectID, a.ResourceID = "", ""
 	}

@@ -49,7 +49,7 @@ func TestWhatAnAssignmentIsRefusedFor(t *testing.T) {
 		}, []string{"x: unknown", "projectId:", "roleId:", "status:", "expiresAt:", "assigneeType:", "resourceId:", "y: unknown"}},
 	} {
 		t.Run("400 "+name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.sub(t)
 			got := w.put(tc.role, dan, tc.query, tc.body)
 			w.Expect(got, 400, tc.problems...)
 			if len(got.Err.Problems) != len(tc.problems) {

@@ -33,11 +33,11 @@ func (s *Service) listUserRoles(ctx context.Context, r *wire.Request) (wire.Resp
 	account, user := r.Params["accountId"], r.Params["userId"]
 	var held []resources.HeldRole
 	err := s.Store.View(ctx, func(tx store.Tx) error {
-		there, err := s.assigneeExists(ctx, tx, account, resources.AssigneeUser, user)
+		exists, err := s.assigneeExists(ctx, tx, account, resources.AssigneeUser, user)
 		if err != nil {
 			return err
 		}
-		if !there {
+		if !exists {
 			return resources.NotFound(assigneeNoun(resources.AssigneeUser))
 		}
 		held, err = s.c.HeldRoles(ctx, tx, account, user)
@@ -76,7 +76,7 @@ func (s *Service) listRoleAssignments(ctx context.Context, r *wire.Request) (wir
 		return wire.Response{}, err
 	}
 	account, id := r.Params["accountId"], r.Params["roleId"]
-	var found []store.Record[resources.Assignment]
+	var recs []store.Record[resources.Assignment]
 	err := s.Store.View(ctx, func(tx store.Tx) error {
 		role, err := s.findRole(ctx, tx, account, id)
 		if err != nil {
@@ -85,15 +85,15 @@ func (s *Service) listRoleAssignments(ctx context.Context, r *wire.Request) (wir
 		if role == nil {
 			return resources.NotFound(nounRole)
 		}
-		found, err = s.c.Assignments.Find(ctx, tx, assignmentsOf(account, id))
+		recs, err = s.c.Assignments.Find(ctx, tx, assignmentsOf(account, id))
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
 	now := s.now()
-	out := make([]assignmentBody, len(found))
-	for i, rec := range found {
+	out := make([]assignmentBody, len(recs))
+	for i, rec := range recs {
 		out[i] = assignmentBodyOf(rec.Value, now)
 	}
 	return pageOf(page, out)

@@ -20,8 +20,8 @@ func TestRolesOfAUser(t *testing.T) {
 		w.Expect(got, 200)
 		return got.Text
 	}
-	at := areatest.Start.String()
-	times := `"createdAt":"` + at + `","updatedAt":"` + at + `"}`
+	place := areatest.Start.String()
+	times := `"createdAt":"` + place + `","updatedAt":"` + place + `"}`
 	team := `{"roleId":"team_member","projectId":"","status":"ACTIVE",` + times
 	reader := `{"roleId":"project_reader","projectId":"proj-a1-v1","status":"ACTIVE","expiresAt":"` + (areatest.Start + hour).String() + `",` + times
 	res := `{"roleId":"role-res-v1","projectId":"proj-a2-v1","resourceId":"instances/i-1","groupId":"group-a-v1","status":"INACTIVE",` + times

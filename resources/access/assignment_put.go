@@ -11,17 +11,17 @@ import (
 
 // putAssignment answers role_assignment.put (E6).
 func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	in := readAssignment(r, s.now())
+	input := readAssignment(r, s.now())
 	var made resources.Assignment
 	err := s.changeRoles(ctx, r, "account:role_assignment:update", func(tx store.Tx, actor resources.Facts) (err error) {
-		if actor.ProjectState, err = s.c.ProjectState(ctx, tx, in.account, in.project); err != nil {
+		if actor.ProjectState, err = s.c.ProjectState(ctx, tx, input.account, input.project); err != nil {
 			return err
 		}
-		role, current, err := s.assignmentRoles(ctx, tx, in, actor.ProjectState)
+		role, current, err := s.assignmentRoles(ctx, tx, input, actor.ProjectState)
 		if err != nil {
 			return err
 		}
-		replaced, err := s.replacedAssignment(ctx, tx, in, current)
+		replaced, err := s.replacedAssignment(ctx, tx, input, current)
 		if err != nil {
 			return err
 		}
@@ -29,15 +29,15 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 			return resources.NotFound(nounRoleAssignment)
 		}
 		if err := s.mayGrant(ctx, resources.Question{
-			Principal: r.Principal, AccountID: in.account, Facts: actor, Target: resources.TargetAt(in.project, in.resource),
-			Grant: &resources.Grant{Permissions: role.Permissions, Until: in.expires},
+			Principal: r.Principal, AccountID: input.account, Facts: actor, Target: resources.TargetAt(input.project, input.resource),
+			Grant: &resources.Grant{Permissions: role.Permissions, Until: input.expires},
 		}); err != nil {
 			return err
 		}
 		now := s.now()
-		of := records.RoleChange{AccountID: in.account, Caller: r.Principal, Now: now, RoleIDs: []string{in.role, in.current}}
-		return s.c.KeepAdmins(ctx, tx, of, func() error {
-			made, err = s.writeAssignment(ctx, tx, in.granted(*role), replaced, now)
+		change := records.RoleChange{AccountID: input.account, Caller: r.Principal, Now: now, RoleIDs: []string{input.role, input.current}}
+		return s.c.KeepAdmins(ctx, tx, change, func() error {
+			made, err = s.writeAssignment(ctx, tx, input.granted(*role), replaced, now)
 			return err
 		})
 	})
@@ -50,21 +50,21 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 // assignmentRoles returns the role of the path and the role that it replaces, nil for none. It
 // refuses a wrong request with all problems, and a role or an assignee that does not exist.
 func (s *Service) assignmentRoles(
-	ctx context.Context, tx store.Tx, in *assignmentInput, projectState string,
+	ctx context.Context, tx store.Tx, input *assignmentInput, projectState string,
 ) (role, current *resources.Role, err error) {
-	found, err := s.findRole(ctx, tx, in.account, in.role)
+	record, err := s.findRole(ctx, tx, input.account, input.role)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := in.problems
-	if in.project != "" {
+	p := input.problems
+	if input.project != "" {
 		checkProjectState(&p, projectState)
 	}
-	if found != nil {
-		checkPlace(&p, found.Value, in)
+	if record != nil {
+		checkPlace(&p, record.Value, input)
 	}
-	if in.current != "" {
-		rec, err := s.findRole(ctx, tx, in.account, in.current)
+	if input.current != "" {
+		rec, err := s.findRole(ctx, tx, input.account, input.current)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -77,27 +77,27 @@ func (s *Service) assignmentRoles(
 	if err := p.Err(); err != nil {
 		return nil, nil, err
 	}
-	if found == nil {
+	if record == nil {
 		return nil, nil, resources.NotFound(nounRole)
 	}
-	there, err := s.assigneeExists(ctx, tx, in.account, in.kind, in.assignee)
+	exists, err := s.assigneeExists(ctx, tx, input.account, input.kind, input.assignee)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !there {
-		return nil, nil, resources.NotFound(assigneeNoun(in.kind))
+	if !exists {
+		return nil, nil, resources.NotFound(assigneeNoun(input.kind))
 	}
-	return &found.Value, current, nil
+	return &record.Value, current, nil
 }
 
 // replacedAssignment reads the assignment of the current role, nil for none.
 func (s *Service) replacedAssignment(
-	ctx context.Context, tx store.Tx, in *assignmentInput, current *resources.Role,
+	ctx context.Context, tx store.Tx, input *assignmentInput, current *resources.Role,
 ) (*store.Record[resources.Assignment], error) {
 	if current == nil {
 		return nil, nil
 	}
-	return store.Lookup(s.c.Assignments.Get(ctx, tx, records.AssignmentID(in.replaced(*current))))
+	return store.Lookup(s.c.Assignments.Get(ctx, tx, records.AssignmentID(input.replaced(*current))))
 }
 
 // writeAssignment stores the assignment and deletes the replaced one. It does not touch an equal

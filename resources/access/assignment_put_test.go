@@ -54,7 +54,7 @@ func TestARoleIsGranted(t *testing.T) {
 
 	got = w.put("team_member", dan, "", object{"status": "INACTIVE", "expiresAt": (areatest.Start + hour).String()})
 	w.Expect(got, 200, `"status":"INACTIVE"`, `"expiresAt":"`+(areatest.Start+hour).String()+`"`)
-	if _, there := got.Body["projectId"]; there {
+	if _, exists := got.Body["projectId"]; exists {
 		t.Errorf("projectId is in %s", got.Text)
 	}
 	w.Expect(w.put("team_member", groupA, "", object{"assigneeType": "IAMGROUP", "roleId": nil}), 200, `"IAMGROUP"`)
@@ -81,31 +81,31 @@ func TestAGrantIsIdempotent(t *testing.T) {
 func TestARoleIsReplacedInOneStep(t *testing.T) {
 	w := newWorld(t)
 	t.Run("at account level", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.Expect(w.put("account_reader", carol, "", object{"roleId": "team_member"}), 200)
 		w.holds(carol, "account_reader@ ACTIVE")
 	})
 	t.Run("in the same project", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.Expect(w.put("project_admin", bob, "", object{"roleId": "project_reader", "projectId": projA1}), 200)
 		w.holds(bob, "project_admin@proj-a1-v1 ACTIVE")
 	})
 	t.Run("404 in another project", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.Expect(w.put("project_reader", bob, "projectId="+projA2, object{"roleId": "project_admin"}), 404, "role assignment")
 		w.holds(bob, "project_admin@proj-a1-v1 ACTIVE")
 	})
 	t.Run("an account role by a project role", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.Expect(w.put("project_reader", carol, "projectId="+projA1, object{"roleId": "account_reader"}), 200)
 		w.holds(carol, "project_reader@proj-a1-v1 ACTIVE")
 	})
 	t.Run("404 a project role by an account role", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.Expect(w.put("team_member", carol, "", object{"roleId": "project_reader"}), 404, "role assignment")
 	})
 	t.Run("by one that is held there already", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.Expect(w.put("project_admin", carol, "projectId="+projA1, object{}), 200)
 		w.Clock.Add(1000)
 		w.Expect(w.put("project_admin", carol, "projectId="+projA1, object{
@@ -114,13 +114,13 @@ func TestARoleIsReplacedInOneStep(t *testing.T) {
 		w.holds(carol, "project_admin@proj-a1-v1 ACTIVE")
 	})
 	t.Run("by itself", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.Expect(w.put("project_admin", carol, "projectId="+projA1, object{"roleId": "project_admin", "status": "INACTIVE"}), 200,
 			`"createdAt":"`+areatest.Start.String()+`"`)
 		w.holds(carol, "project_admin@proj-a1-v1 INACTIVE")
 	})
 	t.Run("404 as a user and not as the group of that id", func(t *testing.T) {
-		w := w.in(t)
+		w := w.sub(t)
 		w.group(acctA, dan)
 		w.Expect(w.put("account_reader", dan, "", object{"assigneeType": "IAMGROUP"}), 200)
 		w.Expect(w.put("team_member", dan, "", object{"roleId": "account_reader"}), 404, "role assignment")

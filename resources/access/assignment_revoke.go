@@ -23,8 +23,8 @@ func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.R
 		if rec == nil {
 			return resources.NotFound(nounRoleAssignment)
 		}
-		of := records.RoleChange{AccountID: revoked.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{revoked.RoleID}}
-		return s.c.KeepAdmins(ctx, tx, of, func() error {
+		change := records.RoleChange{AccountID: revoked.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{revoked.RoleID}}
+		return s.c.KeepAdmins(ctx, tx, change, func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
 	})

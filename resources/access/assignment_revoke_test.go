@@ -48,7 +48,7 @@ func TestRevokingWhatIsNotThere(t *testing.T) {
 		"their project":   {"project_reader", bob, "projectId=" + projB1},
 	} {
 		t.Run("404 "+name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.sub(t)
 			before := w.Revision(acctA)
 			got := w.revoke(tc.role, tc.assignee, tc.query)
 			if got.Status != 404 || got.Err.Message != "There is no such role assignment." {

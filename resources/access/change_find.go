@@ -25,12 +25,12 @@ const (
 
 // changeSearch is a search for records, as far as it has come.
 type changeSearch struct {
-	in   changeInput
-	kept resources.Time
+	input changeInput
+	kept  resources.Time
 	// query goes on behind the last record that was looked at.
-	query store.Query
-	found []resources.Change
-	bytes int
+	query   store.Query
+	changes []resources.Change
+	bytes   int
 	// full says whether there are more records than the page has room for, over whether there are none left.
 	full, over bool
 }
@@ -38,20 +38,20 @@ type changeSearch struct {
 // findChanges returns the records that were asked for. A caller may ask for few records among many: each step is a
 // snapshot of its own, those behind the first one wait for their turn, and the search ends, neither full nor over,
 // while there is time to answer.
-func (s *Service) findChanges(ctx context.Context, r *wire.Request, in changeInput) (*changeSearch, error) {
-	search := &changeSearch{in: in, kept: changes.Horizon(s.Now(), s.ChangeRetention), query: in.query()}
+func (s *Service) findChanges(ctx context.Context, r *wire.Request, input changeInput) (*changeSearch, error) {
+	search := &changeSearch{input: input, kept: changes.Horizon(s.Now(), s.ChangeRetention), query: input.query()}
 	search.query.Limit = changesRead
 	place, resumed := r.Place.(*store.Cursor)
 	if resumed {
 		search.query.After = place
 	}
-	left := changesTime
+	remaining := changesTime
 	if deadline, bound := ctx.Deadline(); bound {
-		left = min(left, time.Until(deadline)/2)
+		remaining = min(remaining, time.Until(deadline)/2)
 	}
-	searching, stop := context.WithTimeout(ctx, left)
+	searching, stop := context.WithTimeout(ctx, remaining)
 	defer stop()
-	err := s.changesStep(ctx, r, search, in.after != "" && !resumed)
+	err := s.changesStep(ctx, r, search, input.after != "" && !resumed)
 	for err == nil && !search.full && !search.over && searching.Err() == nil {
 		err = s.changesTurn(ctx, searching, r, search)
 	}
@@ -77,12 +77,12 @@ func (s *Service) changesStep(ctx context.Context, r *wire.Request, search *chan
 	var now changeSearch
 	err := s.Store.View(ctx, func(tx store.Tx) error {
 		now = *search
-		now.found = slices.Clip(search.found)
-		if _, err := s.reauthorize(ctx, tx, r.Principal, now.in.account, actionChangeRead); err != nil {
+		now.changes = slices.Clip(search.changes)
+		if _, err := s.reauthorize(ctx, tx, r.Principal, now.input.account, actionChangeRead); err != nil {
 			return err
 		}
 		if behind {
-			named, err := s.placeOfChange(ctx, tx, now.in)
+			named, err := s.placeOfChange(ctx, tx, now.input)
 			if err != nil {
 				return err
 			}
@@ -104,22 +104,22 @@ func (s *Service) changesStep(ctx context.Context, r *wire.Request, search *chan
 
 // look takes the records that were asked for.
 func (s *Service) look(ctx context.Context, tx store.Tx, search *changeSearch, step []store.Record[resources.Change]) error {
-	in := &search.in
+	input := &search.input
 	for _, rec := range step {
 		c := rec.Value
-		if !in.follow && c.At+clocksApart < max(in.since, search.kept) { // the others are older
+		if !input.follow && c.At+clocksApart < max(input.since, search.kept) { // the others are older
 			search.over = true
 			return nil
 		}
-		if c.At >= search.kept && in.wants(c) {
-			if len(search.found) == in.size || search.bytes > changesBytes {
+		if c.At >= search.kept && input.wants(c) {
+			if len(search.changes) == input.size || search.bytes > changesBytes {
 				search.full = true
 				return nil
 			}
 			if err := s.c.JoinChange(ctx, tx, &c); err != nil {
 				return err
 			}
-			search.found, search.bytes = append(search.found, c), search.bytes+len(c.Before)+len(c.After)
+			search.changes, search.bytes = append(search.changes, c), search.bytes+len(c.Before)+len(c.After)
 		}
 		search.query.After = s.c.Changes.CursorAt(search.query, rec.Value)
 	}

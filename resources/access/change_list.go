@@ -36,43 +36,43 @@ type changeList struct {
 
 // listChanges answers change.list (N18): newest first, or oldest first behind the record after.
 func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	in, err := s.readChanges(r)
+	input, err := s.readChanges(r)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	search, err := s.findChanges(ctx, r, in)
+	search, err := s.findChanges(ctx, r, input)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	out := changeList{Changes: make([]changeBody, len(search.found))}
-	for i, c := range search.found {
+	out := changeList{Changes: make([]changeBody, len(search.changes))}
+	for i, c := range search.changes {
 		out.Changes[i] = changeBodyOf(c)
 	}
 	early := !search.full && !search.over
-	if early || search.full && !in.follow {
-		out.NextPageToken = s.Tokens.Seal(search.query.After.Marshal(), in.binding)
+	if early || search.full && !input.follow {
+		out.NextPageToken = s.Tokens.Seal(search.query.After.Marshal(), input.binding)
 	}
 	answer, err := wire.OK(out)
-	if len(search.found) == 0 && !early {
-		answer.Wait, answer.Place = in.wait, search.query.After
+	if len(search.changes) == 0 && !early {
+		answer.Wait, answer.Place = input.wait, search.query.After
 	}
 	return answer, err
 }
 
 // placeOfChange returns the place behind the caller's record; 400 for another account's record, 410
 // for an expired one. The time of a record is in its id.
-func (s *Service) placeOfChange(ctx context.Context, tx store.Tx, in changeInput) (*store.Cursor, error) {
-	rec, err := store.Lookup(s.c.Changes.Get(ctx, tx, in.after))
+func (s *Service) placeOfChange(ctx context.Context, tx store.Tx, input changeInput) (*store.Cursor, error) {
+	rec, err := store.Lookup(s.c.Changes.Get(ctx, tx, input.after))
 	if err != nil {
 		return nil, err
 	}
 	kept := changes.Horizon(s.Now(), s.ChangeRetention)
-	if rec != nil && rec.Value.AccountID == in.account && rec.Value.At >= kept {
-		return s.c.Changes.CursorAt(in.query(), rec.Value), nil
+	if rec != nil && rec.Value.AccountID == input.account && rec.Value.At >= kept {
+		return s.c.Changes.CursorAt(input.query(), rec.Value), nil
 	}
-	made, ok := resources.MadeAt(resources.PrefixChange, in.after)
+	made, ok := resources.MadeAt(resources.PrefixChange, input.after)
 	if ok && made < kept {
-		return nil, resources.Gone("The change %s is not kept any more; begin again with an empty after, or with the list.", in.after)
+		return nil, resources.Gone("The change %s is not kept any more; begin again with an empty after, or with the list.", input.after)
 	}
 	return nil, resources.BadRequest(resources.Problem{Field: "after", Text: "is no change of this account"})
 }
@@ -87,8 +87,8 @@ type changeInput struct {
 	follow bool
 	after  string
 	wait   time.Duration
-	// from is the place in the list of a page token; binding names the list.
-	from    *store.Cursor
+	// cursor is the place in the list of a page token; binding names the list.
+	cursor  *store.Cursor
 	binding string
 }
 
@@ -96,28 +96,28 @@ type changeInput struct {
 func (s *Service) readChanges(r *wire.Request) (changeInput, error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)
-	in := changeInput{
+	input := changeInput{
 		account: r.Params["accountId"], size: q.PageSize(), actor: q.ID("actor"), subject: q.ID("subject"), action: q.Text("action"),
 		since: q.Time("since"), until: q.Time("until"), follow: q.Has("after"), after: q.ID("after"),
 	}
-	if in.action != "" && !isChangeAction(in.action) {
+	if input.action != "" && !isChangeAction(input.action) {
 		p.Add("action", "must be an action such as account:role:create, or the name of a route without one, such as api_key.create")
 	}
 	if wait := q.Text("wait"); wait != "" || q.Has("wait") {
-		in.wait = readWait(&p, wait)
-		if !in.follow {
+		input.wait = readWait(&p, wait)
+		if !input.follow {
 			p.Add("wait", "goes with after")
 		}
 	}
-	in.binding = binding("change.list", in.account, in.actor, in.subject, in.action, in.since.String(), in.until.String())
-	if in.follow {
-		in.binding = binding(in.binding, "after", in.after)
+	input.binding = binding("change.list", input.account, input.actor, input.subject, input.action, input.since.String(), input.until.String())
+	if input.follow {
+		input.binding = binding(input.binding, "after", input.after)
 	}
-	list := in.query()
-	q.PageToken(s.Tokens, in.binding, list.From)
-	in.from = list.After
+	list := input.query()
+	q.PageToken(s.Tokens, input.binding, list.From)
+	input.cursor = list.After
 	q.Done()
-	return in, p.Err()
+	return input, p.Err()
 }
 
 // routeName is the form of a route's name, which stands for the action of a route without one.
@@ -139,23 +139,23 @@ func readWait(p *wire.Problems, text string) time.Duration {
 }
 
 // query returns the query of the records in their order.
-func (in changeInput) query() store.Query {
-	q := store.Query{Index: records.ByNewest, Equal: []store.Value{store.String(in.account)}, After: in.from}
+func (c changeInput) query() store.Query {
+	q := store.Query{Index: records.ByNewest, Equal: []store.Value{store.String(c.account)}, After: c.cursor}
 	switch {
-	case in.follow:
+	case c.follow:
 		q.Index = records.ByAccount
-	case in.subject != "":
-		q.Index, q.Equal = records.BySubject, append(q.Equal, store.String(in.subject))
-	case in.actor != "":
-		q.Index, q.Equal = records.ByActor, append(q.Equal, store.String(in.actor))
+	case c.subject != "":
+		q.Index, q.Equal = records.BySubject, append(q.Equal, store.String(c.subject))
+	case c.actor != "":
+		q.Index, q.Equal = records.ByActor, append(q.Equal, store.String(c.actor))
 	}
 	return q
 }
 
 // wants says whether the record is one that was asked for.
-func (in changeInput) wants(c resources.Change) bool {
-	return (in.actor == "" || c.Actor.ID == in.actor) && (in.subject == "" || c.Subject.ID == in.subject) &&
-		(in.action == "" || c.Action == in.action) && c.At >= in.since && (in.until == 0 || c.At < in.until)
+func (input changeInput) wants(c resources.Change) bool {
+	return (input.actor == "" || c.Actor.ID == input.actor) && (input.subject == "" || c.Subject.ID == input.subject) &&
+		(input.action == "" || c.Action == input.action) && c.At >= input.since && (input.until == 0 || c.At < input.until)
 }
 
 func changeBodyOf(c resources.Change) changeBody {

@@ -33,16 +33,16 @@ const kept = 24 * time.Hour
 func onEachStore(t *testing.T, test func(*accessWorld)) {
 	for _, engine := range []string{"sqlite", "mongodb"} {
 		t.Run(engine, func(t *testing.T) {
-			on := areatest.New(t, resources.AreaAccess)
+			world := areatest.New(t, resources.AreaAccess)
 			if engine == "mongodb" {
-				s, err := mongodb.Open(t.Context(), mongodb.Options{URL: servers.Mongo(t, 1).Database(t), Schemas: on.Collections.Schemas()})
+				s, err := mongodb.Open(t.Context(), mongodb.Options{URL: servers.Mongo(t, 1).Database(t), Schemas: world.Collections.Schemas()})
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = s.Close() })
-				on.Store = s
+				world.Store = s
 			}
-			test(newWorldOn(t, on, func(cfg *access.Config) {
+			test(newWorldOn(t, world, func(cfg *access.Config) {
 				recorder := &changes.Recorder{
 					Collections: cfg.Collections, IDs: cfg.IDs, Now: cfg.Now, Retention: kept, Action: func(route string) string { return route },
 					Shown: changes.Shown{Assignment: access.ShownAssignment, Project: access.ShownProject},
@@ -64,23 +64,23 @@ func (w *accessWorld) listed(query string) (ids []string, token string) {
 }
 
 // stored counts the records of changes that the store has, and their parts.
-func (w *accessWorld) stored() (found, parts int) {
+func (w *accessWorld) stored() (count, parts int) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		all, err := w.Collections.Changes.List(w.T.Context(), tx, "", 1000)
 		pieces, err2 := w.Collections.ChangeParts.List(w.T.Context(), tx, "", 1000)
-		found, parts = len(all), len(pieces)
+		count, parts = len(all), len(pieces)
 		return errors.Join(err, err2)
 	})
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return found, parts
+	return count, parts
 }
 
 func (w *accessWorld) makeGroup(name string) (id string) {
 	w.T.Helper()
-	return w.Expect(w.call("group.create", areatest.As(acctA, alice), at(acctA), "", `{"name":"`+name+`"}`), 201).Str("group.id")
+	return w.Expect(w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "", `{"name":"`+name+`"}`), 201).Str("group.id")
 }
 
 // TestChangesAreShownForTheirTime, and a later change takes those away that are past it.
@@ -136,7 +136,7 @@ func TestALargeGroupLeavesOneRecordWithAllOfIt(t *testing.T) {
 			}
 			return err
 		})
-		w.Expect(w.call("group.delete", areatest.As(acctA, alice), at(acctA, "groupId", group), "", nil), 200)
+		w.Expect(w.call("group.delete", areatest.As(acctA, alice), pathOf(acctA, "groupId", group), "", nil), 200)
 		got := w.Expect(w.Ask("change.list", askForChanges("subject="+group+"&page_size=1")), 200)
 		list := got.Body["changes"].([]any)
 		if n, parts := w.stored(); len(list) != 1 || n != 2 || parts == 0 {
@@ -149,8 +149,8 @@ func TestALargeGroupLeavesOneRecordWithAllOfIt(t *testing.T) {
 		if len(members) != manyMembers {
 			w.T.Errorf("%d members, want %d", len(members), manyMembers)
 		}
-		found, err := w.Collections.Verify(t.Context(), w.Store)
-		for _, damage := range found.Damage {
+		verified, err := w.Collections.Verify(t.Context(), w.Store)
+		for _, damage := range verified.Damage {
 			if strings.Contains(damage, "change") {
 				err = errors.Join(err, errors.New(damage))
 			}

@@ -31,25 +31,25 @@ func (s *Service) mayDefine(
 }
 
 // checkPlace adds the problems of a role that can't be assigned at the place of the request.
-func checkPlace(p *wire.Problems, role resources.Role, in *assignmentInput) {
+func checkPlace(p *wire.Problems, role resources.Role, input *assignmentInput) {
 	if role.Status != resources.StatusActive {
 		p.Add("", "the role %s is not ACTIVE and can't be assigned", role.ID)
 	}
 	if role.Scope == resources.RoleScopeAccount {
-		if in.projectSent {
+		if input.projectSent {
 			p.Add("projectId", "an ACCOUNT role is assigned without a project")
 		}
-	} else if !in.projectSent {
+	} else if !input.projectSent {
 		p.Add("projectId", "is missing; a %s role is assigned in a project", role.Scope)
 	}
 	if role.Scope == resources.RoleScopeResource {
-		if !in.resourceSent {
+		if !input.resourceSent {
 			p.Add("resourceId", "is missing; a RESOURCE role is assigned on <collection>/<id>")
 		}
-	} else if in.resourceSent {
+	} else if input.resourceSent {
 		p.Add("resourceId", "only a RESOURCE role is assigned on a resource")
 	}
-	if role.ProjectID != "" && in.project != "" && in.project != role.ProjectID {
+	if role.ProjectID != "" && input.project != "" && input.project != role.ProjectID {
 		p.Add("projectId", "the role %s belongs to another project and can be assigned there only", role.ID)
 	}
 }

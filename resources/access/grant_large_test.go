@@ -160,7 +160,7 @@ func TestALargeGroupIsDeletedInFewSteps(t *testing.T) {
 	})
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: largeGroup, AssigneeType: resources.AssigneeGroup, RoleID: resources.RoleAccountAdmin, RoleScope: resources.RoleScopeAccount})
 	clear(trips)
-	w.Expect(w.call("group.delete", areatest.As(acctA, alice), at(acctA, "groupId", largeGroup), "", nil), 200)
+	w.Expect(w.call("group.delete", areatest.As(acctA, alice), pathOf(acctA, "groupId", largeGroup), "", nil), 200)
 	w.wantFewTrips(trips)
 	if w.isMember(largeGroup, "user-l7-v1") {
 		t.Error("a membership is left")
@@ -192,12 +192,12 @@ func TestLargeRoleIsMadeByNoAdmin(t *testing.T) {
 		patterns = append(patterns, fmt.Sprintf("project:thing%d:read", i))
 	}
 	body := object{"name": "n", "scope": "PROJECT", "permissions": patterns}
-	w.Expect(w.call("role.create", areatest.As(acctA, bob), at(acctA), "", body), 201)
+	w.Expect(w.call("role.create", areatest.As(acctA, bob), pathOf(acctA), "", body), 201)
 	if len(judge.grants) != 1 {
 		t.Errorf("%d questions", len(judge.grants))
 	}
 	body["name"], body["permissions"] = "more", slices.Concat(patterns, []string{"project:thing0:update"})
-	w.Expect(w.call("role.create", areatest.As(acctA, bob), at(acctA), "", body), 403, "the caller does not hold project:thing0:update")
+	w.Expect(w.call("role.create", areatest.As(acctA, bob), pathOf(acctA), "", body), 403, "the caller does not hold project:thing0:update")
 }
 
 // TestManyPatternsAtOnePlaceAreAskedInPieces: of the size of one role, and none is left out.

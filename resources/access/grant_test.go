@@ -21,7 +21,7 @@ func grantWorld(t *testing.T) *accessWorld {
 }
 
 func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
-	key := by(acctA, carol, "write")
+	key := keyCaller(acctA, carol, "write")
 	end := areatest.Start + hour
 	for i, tc := range []struct {
 		name     string
@@ -79,13 +79,13 @@ func TestADemotedActorChangesNothing(t *testing.T) {
 	w.role(resources.Role{ID: "role-own-v1", Name: "own", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"account:user:read"}})
 	role := object{"name": "n", "scope": "ACCOUNT", "permissions": []string{"account:user:read"}}
 	params := "accountId=" + acctA + ",assigneeId=" + dan + ",roleId="
-	for _, who := range []resources.Principal{areatest.As(acctA, bob), areatest.As(acctA, ivan), areatest.As(acctB, bea), {}} {
+	for _, caller := range []resources.Principal{areatest.As(acctA, bob), areatest.As(acctA, ivan), areatest.As(acctB, bea), {}} {
 		before := w.Revision(acctA)
-		w.Expect(w.call("role_assignment.put", who, params+"team_member", "", object{}), 403)
-		w.Expect(w.call("role_assignment.revoke", who, params+"team_member", "", nil), 403)
-		w.Expect(w.call("role.create", who, params, "", role), 403)
-		w.Expect(w.call("role.replace", who, params+"role-own-v1", "", role), 403)
-		w.Expect(w.call("role.delete", who, params+"role-own-v1", "", nil), 403)
+		w.Expect(w.call("role_assignment.put", caller, params+"team_member", "", object{}), 403)
+		w.Expect(w.call("role_assignment.revoke", caller, params+"team_member", "", nil), 403)
+		w.Expect(w.call("role.create", caller, params, "", role), 403)
+		w.Expect(w.call("role.replace", caller, params+"role-own-v1", "", role), 403)
+		w.Expect(w.call("role.delete", caller, params+"role-own-v1", "", nil), 403)
 		if after := w.Revision(acctA); after != before {
 			t.Errorf("the revision moved from %d to %d", before, after)
 		}

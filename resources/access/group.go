@@ -92,15 +92,15 @@ func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response,
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	var found store.Record[resources.Group]
+	var rec store.Record[resources.Group]
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		found, err = s.pathGroup(ctx, tx, r)
+		rec, err = s.pathGroup(ctx, tx, r)
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(groupBody{found.Value})
+	return wire.OK(groupBody{rec.Value})
 }
 
 // deleteGroup answers group.delete (N7). It deletes the group's memberships and assignments too.
@@ -117,8 +117,8 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 			return err
 		}
 		group := rec.Value
-		of := records.RoleChange{AccountID: group.AccountID, Caller: r.Principal, Now: s.now(), GroupID: group.ID}
-		return s.c.KeepAdmins(ctx, tx, of, func() error {
+		change := records.RoleChange{AccountID: group.AccountID, Caller: r.Principal, Now: s.now(), GroupID: group.ID}
+		return s.c.KeepAdmins(ctx, tx, change, func() error {
 			err := s.c.Members.DeleteAll(ctx, tx, store.Query{Index: records.ByGroup, Equal: []store.Value{store.String(group.ID)}})
 			if err != nil {
 				return err

@@ -16,18 +16,18 @@ import (
 func TestGroupIsMadeAndRead(t *testing.T) {
 	w := newWorld(t)
 	rev := w.Revision(acctA)
-	got := w.call("group.create", areatest.As(acctA, alice), at(acctA), "", `{"name":" Ops ","description":"who runs it"}`)
+	got := w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "", `{"name":" Ops ","description":"who runs it"}`)
 	id := got.Str("group.id")
 	w.Expect(got, 201, fmt.Sprintf(`{"group":{"id":"%s","account_id":"acct-a-v1","name":"Ops","description":"who runs it",`+
 		`"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`, id))
 	if !strings.HasPrefix(id, "group-") || !strings.HasSuffix(id, "-v1") || w.Revision(acctA) != rev+1 {
 		t.Errorf("id %q, revision %d after %d", id, w.Revision(acctA), rev)
 	}
-	read := w.call("group.get", areatest.As(acctA, alice), at(acctA, "groupId", id), "", nil)
+	read := w.call("group.get", areatest.As(acctA, alice), pathOf(acctA, "groupId", id), "", nil)
 	if read.Status != 200 || read.Text != got.Text {
 		t.Errorf("read as %d %s", read.Status, read.Text)
 	}
-	w.Expect(w.call("group.create", areatest.As(acctB, bea), at(acctB), "", `{"name":"Ops"}`), 201)
+	w.Expect(w.call("group.create", areatest.As(acctB, bea), pathOf(acctB), "", `{"name":"Ops"}`), 201)
 }
 
 func TestGroupIsRefused(t *testing.T) {
@@ -43,34 +43,34 @@ func TestGroupIsRefused(t *testing.T) {
 		"no body":          ``,
 	} {
 		t.Run("400 "+name, func(t *testing.T) {
-			w.Expect(w.call("group.create", areatest.As(acctA, alice), at(acctA), "", body), 400)
+			w.Expect(w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "", body), 400)
 		})
 	}
-	w.Expect(w.call("group.create", areatest.As(acctA, alice), at(acctA), "q=1", `{"name":"","description":1,"x":1}`), 400,
+	w.Expect(w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "q=1", `{"name":"","description":1,"x":1}`), 400,
 		"q: ", "name: ", "description: ", "x: ")
-	w.Expect(w.call("group.create", areatest.As(acctA, carol), at(acctA), "", `{"name":"n"}`), 403)
-	w.Expect(w.call("group.create", areatest.As(acctA, alice), at(acctA), "", `{"name":"group-a-v1"}`), 409)
-	w.Expect(w.call("group.create", areatest.As(acctA, alice), at(acctA), "", `{"name":"`+strings.Repeat("ö", 255)+`","description":"`+strings.Repeat("ö", 1024)+`"}`), 201)
+	w.Expect(w.call("group.create", areatest.As(acctA, carol), pathOf(acctA), "", `{"name":"n"}`), 403)
+	w.Expect(w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "", `{"name":"group-a-v1"}`), 409)
+	w.Expect(w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "", `{"name":"`+strings.Repeat("ö", 255)+`","description":"`+strings.Repeat("ö", 1024)+`"}`), 201)
 }
 
 func TestTwoGroupsOfOneNameAtOnce(t *testing.T) {
 	w := newWorld(t)
 	oneOfTwo(t, atOnce(func(int) areatest.Answer {
-		return w.call("group.create", areatest.As(acctA, alice), at(acctA), "", `{"name":"n"}`)
+		return w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "", `{"name":"n"}`)
 	}))
 }
 
 func TestGroupsAreListedByToken(t *testing.T) {
 	w := newWorld(t)
 	w.Clock.Add(1)
-	w.Expect(w.call("group.create", areatest.As(acctA, alice), at(acctA), "", `{"name":"a-later"}`), 201)
-	first := w.call("group.list", areatest.As(acctA, alice), at(acctA), "page_size=1", nil)
+	w.Expect(w.call("group.create", areatest.As(acctA, alice), pathOf(acctA), "", `{"name":"a-later"}`), 201)
+	first := w.call("group.list", areatest.As(acctA, alice), pathOf(acctA), "page_size=1", nil)
 	w.Expect(first, 200, `{"groups":[{"id":"group-a-v1",`, `"total_count":2`)
-	second := w.call("group.list", areatest.As(acctA, alice), at(acctA), "page_size=1&page_token="+url.QueryEscape(first.Str("next_page_token")), nil)
+	second := w.call("group.list", areatest.As(acctA, alice), pathOf(acctA), "page_size=1&page_token="+url.QueryEscape(first.Str("next_page_token")), nil)
 	w.Expect(second, 200, `"name":"a-later"`, `"total_count":2,"next_page_token":""`)
-	w.Expect(w.call("group.list", areatest.As(acctB, bea), at(acctB), "page_token="+url.QueryEscape(first.Str("next_page_token")), nil), 400, "page_token: ")
-	w.Expect(w.call("group.list", areatest.As(absent, alice), at(absent), "", nil), 200, `{"groups":[],"total_count":0,"next_page_token":""}`)
-	w.Expect(w.call("group.list", areatest.As(acctA, alice), at(acctA), "page_token="+first.Str("next_page_token")+"&name=x", nil), 400, "name: ")
+	w.Expect(w.call("group.list", areatest.As(acctB, bea), pathOf(acctB), "page_token="+url.QueryEscape(first.Str("next_page_token")), nil), 400, "page_token: ")
+	w.Expect(w.call("group.list", areatest.As(absent, alice), pathOf(absent), "", nil), 200, `{"groups":[],"total_count":0,"next_page_token":""}`)
+	w.Expect(w.call("group.list", areatest.As(acctA, alice), pathOf(acctA), "page_token="+first.Str("next_page_token")+"&name=x", nil), 400, "name: ")
 }
 
 func TestGroupIsDeletedWithMembersAndAssignments(t *testing.T) {
@@ -83,15 +83,15 @@ func TestGroupIsDeletedWithMembersAndAssignments(t *testing.T) {
 	for _, a := range []resources.Assignment{held, inProject, namesake} {
 		w.Assign(a)
 	}
-	w.Expect(w.call("group.get", areatest.As(acctA, carol), at(acctA, "groupId", groupA), "", nil), 200)
+	w.Expect(w.call("group.get", areatest.As(acctA, carol), pathOf(acctA, "groupId", groupA), "", nil), 200)
 	rev := w.Revision(acctA)
-	w.Expect(w.call("group.delete", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "", nil), 200, `{"success":true,"message":"`)
+	w.Expect(w.call("group.delete", areatest.As(acctA, alice), pathOf(acctA, "groupId", groupA), "", nil), 200, `{"success":true,"message":"`)
 	_, member := lookUp(w, w.Collections.Members, records.MemberID(groupA, carol))
 	if member || assigned(w, held) || assigned(w, inProject) || !assigned(w, namesake) || w.Revision(acctA) != rev+1 {
 		t.Errorf("member %v, assignments %v %v, the user's %v, revision %d after %d",
 			member, assigned(w, held), assigned(w, inProject), assigned(w, namesake), w.Revision(acctA), rev)
 	}
-	w.Expect(w.call("group.delete", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "", nil), 404)
+	w.Expect(w.call("group.delete", areatest.As(acctA, alice), pathOf(acctA, "groupId", groupA), "", nil), 404)
 	if _, ok := lookUp(w, w.Collections.Members, records.MemberID(groupB, bea)); !ok {
 		t.Error("another group lost a member")
 	}
@@ -125,8 +125,8 @@ func TestGroupOfTheLastAdminsIsKept(t *testing.T) {
 		w := adminsByGroup(t, carol)
 		w.role(manager)
 		w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: manager.ID})
-		w.Expect(w.call("group.delete", areatest.As(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "last organization admin")
-		w.Expect(w.call("group_member.remove", areatest.As(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "last organization admin")
+		w.Expect(w.call("group.delete", areatest.As(acctA, dan), pathOf(acctA, "groupId", "group-admins-v1"), "", nil), 403, "last organization admin")
+		w.Expect(w.call("group_member.remove", areatest.As(acctA, dan), pathOf(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "last organization admin")
 		if _, ok := lookUp(w, w.Collections.Groups, "group-admins-v1"); !ok {
 			t.Error("the group is gone")
 		}
@@ -137,16 +137,16 @@ func TestGroupOfTheLastAdminsIsKept(t *testing.T) {
 	t.Run("403 the caller's own admin role", func(t *testing.T) {
 		w := adminsByGroup(t, carol)
 		w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: resources.RoleAccountAdmin})
-		w.Expect(w.call("group.delete", areatest.As(acctA, carol), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "own admin role")
-		w.Expect(w.call("group_member.remove", areatest.As(acctA, carol), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "own admin role")
-		w.Expect(w.call("group_member.remove", areatest.As(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 200)
-		w.Expect(w.call("group.delete", areatest.As(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 200)
+		w.Expect(w.call("group.delete", areatest.As(acctA, carol), pathOf(acctA, "groupId", "group-admins-v1"), "", nil), 403, "own admin role")
+		w.Expect(w.call("group_member.remove", areatest.As(acctA, carol), pathOf(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "own admin role")
+		w.Expect(w.call("group_member.remove", areatest.As(acctA, dan), pathOf(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 200)
+		w.Expect(w.call("group.delete", areatest.As(acctA, dan), pathOf(acctA, "groupId", "group-admins-v1"), "", nil), 200)
 	})
 	t.Run("two admins at once remove each other", func(t *testing.T) {
 		w := adminsByGroup(t, carol, dan)
-		who := [2]string{carol, dan}
+		caller := [2]string{carol, dan}
 		got := atOnce(func(i int) areatest.Answer {
-			return w.call("group_member.remove", areatest.As(acctA, who[i]), at(acctA, "groupId", "group-admins-v1", "userId", who[1-i]), "", nil)
+			return w.call("group_member.remove", areatest.As(acctA, caller[i]), pathOf(acctA, "groupId", "group-admins-v1", "userId", caller[1-i]), "", nil)
 		})
 		if got != [2]int{200, 403} && got != [2]int{403, 200} {
 			t.Errorf("statuses %v", got)
@@ -159,7 +159,7 @@ func TestForeignGroupIsAnsweredLikeAnAbsentOne(t *testing.T) {
 	for _, route := range []string{"group.get", "group.delete", "group_member.list", "group_member.add", "group_member.remove"} {
 		for _, member := range []string{alice, bea, absent} {
 			ask := func(group string) areatest.Answer {
-				return w.call(route, areatest.As(acctA, alice), at(acctA, "groupId", group, "userId", member), "", nil)
+				return w.call(route, areatest.As(acctA, alice), pathOf(acctA, "groupId", group, "userId", member), "", nil)
 			}
 			never := ask(absent)
 			w.Expect(never, 404, "no such group")

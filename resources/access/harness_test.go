@@ -40,9 +40,9 @@ func newWorld(t *testing.T, configure ...func(*access.Config)) *accessWorld {
 }
 
 // newWorldOn is newWorld on a store that is open.
-func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Config)) *accessWorld {
+func newWorldOn(t *testing.T, world *areatest.World, configure ...func(*access.Config)) *accessWorld {
 	t.Helper()
-	w := &accessWorld{on}
+	w := &accessWorld{world}
 	cfg := access.Config{
 		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), SystemRoles: areatest.Policy(t).Roles, Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now,
 	}
@@ -55,8 +55,8 @@ func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Conf
 	return w
 }
 
-// in is the same world for a sub-test.
-func (w *accessWorld) in(t *testing.T) *accessWorld { return &accessWorld{w.In(t)} }
+// sub is the same world for a sub-test.
+func (w *accessWorld) sub(t *testing.T) *accessWorld { return &accessWorld{w.In(t)} }
 
 func (w *accessWorld) seed() {
 	w.Write(func(ctx context.Context, tx store.Tx) error {
@@ -121,16 +121,16 @@ func (w *accessWorld) key(account, user string) {
 	})
 }
 
-// by is a user with an API key of these scopes (world.key).
-func by(account, id string, scopes ...string) resources.Principal {
+// keyCaller is a user with an API key of these scopes (world.key).
+func keyCaller(account, id string, scopes ...string) resources.Principal {
 	return areatest.By(account, id, "apikey-"+id, scopes...)
 }
 
 // call asks a handler. Params are "name=value" pairs joined by commas. A body is a string or rendered as JSON; nil
 // sends none.
-func (w *accessWorld) call(route string, who resources.Principal, params, query string, body any) areatest.Answer {
+func (w *accessWorld) call(route string, caller resources.Principal, params, query string, body any) areatest.Answer {
 	w.T.Helper()
-	r := &wire.Request{Principal: who, Params: map[string]string{}, Query: query, RequestID: "test", Body: areatest.Body(body)}
+	r := &wire.Request{Principal: caller, Params: map[string]string{}, Query: query, RequestID: "test", Body: areatest.Body(body)}
 	for pair := range strings.SplitSeq(params, ",") {
 		name, value, _ := strings.Cut(pair, "=")
 		r.Params[name] = value

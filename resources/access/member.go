@@ -112,8 +112,8 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 		if err != nil {
 			return err
 		}
-		of := records.RoleChange{AccountID: group.Value.AccountID, Caller: r.Principal, Now: s.now(), GroupID: group.Value.ID}
-		return s.c.KeepAdmins(ctx, tx, of, func() error {
+		change := records.RoleChange{AccountID: group.Value.AccountID, Caller: r.Principal, Now: s.now(), GroupID: group.Value.ID}
+		return s.c.KeepAdmins(ctx, tx, change, func() error {
 			return s.c.Members.Delete(ctx, tx, member)
 		})
 	})

@@ -40,18 +40,18 @@ func (s *Service) mayShare(
 		return err
 	}
 	projects := make([]string, len(places))
-	for i, at := range places {
-		projects[i] = at.project
+	for i, place := range places {
+		projects[i] = place.project
 	}
 	states, err := s.c.ProjectStates(ctx, tx, g.AccountID, projects)
 	if err != nil {
 		return err
 	}
-	for _, at := range places {
-		actor.ProjectState = states[at.project]
+	for _, place := range places {
+		actor.ProjectState = states[place.project]
 		err := s.mayGrant(ctx, resources.Question{
-			Principal: caller, AccountID: g.AccountID, Facts: actor, Target: resources.TargetAt(at.project, at.resource),
-			Grant: &resources.Grant{Permissions: granted[at], Until: at.until},
+			Principal: caller, AccountID: g.AccountID, Facts: actor, Target: resources.TargetAt(place.project, place.resource),
+			Grant: &resources.Grant{Permissions: granted[place], Until: place.until},
 		})
 		if err != nil {
 			return err
@@ -76,11 +76,11 @@ func (s *Service) byPlace(
 	granted = map[grantPlace][]string{}
 	for _, rec := range held {
 		a, permissions := rec.Value, roles[rec.Value.RoleID].Permissions
-		at := grantPlace{a.ProjectID, a.ResourceID, a.ExpiresAt, len(permissions) == 0}
-		if _, known := granted[at]; !known {
-			places = append(places, at)
+		place := grantPlace{a.ProjectID, a.ResourceID, a.ExpiresAt, len(permissions) == 0}
+		if _, ok := granted[place]; !ok {
+			places = append(places, place)
 		}
-		granted[at] = append(granted[at], permissions...)
+		granted[place] = append(granted[place], permissions...)
 	}
 	return places, granted, nil
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // add and remove ask for a change of a group's members.
-func (w *accessWorld) add(who resources.Principal, group, user string) areatest.Answer {
+func (w *accessWorld) add(caller resources.Principal, group, user string) areatest.Answer {
 	w.T.Helper()
-	return w.call("group_member.add", who, at(acctA, "groupId", group, "userId", user), "", nil)
+	return w.call("group_member.add", caller, pathOf(acctA, "groupId", group, "userId", user), "", nil)
 }
 
-func (w *accessWorld) remove(who resources.Principal, group, user string) areatest.Answer {
+func (w *accessWorld) remove(caller resources.Principal, group, user string) areatest.Answer {
 	w.T.Helper()
-	return w.call("group_member.remove", who, at(acctA, "groupId", group, "userId", user), "", nil)
+	return w.call("group_member.remove", caller, pathOf(acctA, "groupId", group, "userId", user), "", nil)
 }
 
 func (w *accessWorld) isMember(group, user string) bool {
@@ -37,7 +37,7 @@ func TestMemberIsAddedAndRemovedIdempotently(t *testing.T) {
 		}
 		w.Clock.Add(1)
 	}
-	got := w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "", nil)
+	got := w.call("group_member.list", areatest.As(acctA, alice), pathOf(acctA, "groupId", groupA), "", nil)
 	w.Expect(got, 200, `{"members":[{"user_id":"user-carol-v1","added_at":"2026-09-21T14:13:20.000Z"},`+
 		`{"user_id":"user-dan-v1","added_at":"2026-09-21T15:13:20.000Z"}],"total_count":2,"next_page_token":""}`)
 	m, _ := lookUp(w, w.Collections.Members, records.MemberID(groupA, dan))
@@ -58,12 +58,12 @@ func TestMembersAreListedByToken(t *testing.T) {
 	w.Clock.Add(1)
 	w.Expect(w.add(areatest.As(acctA, alice), groupA, dan), 200)
 	w.group(acctA, "group-other-v1", dan)
-	first := w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "page_size=1", nil)
+	first := w.call("group_member.list", areatest.As(acctA, alice), pathOf(acctA, "groupId", groupA), "page_size=1", nil)
 	w.Expect(first, 200, `"user_id":"user-carol-v1"`, `"total_count":2`)
 	token := url.QueryEscape(first.Str("next_page_token"))
-	w.Expect(w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "page_size=1&page_token="+token, nil), 200,
+	w.Expect(w.call("group_member.list", areatest.As(acctA, alice), pathOf(acctA, "groupId", groupA), "page_size=1&page_token="+token, nil), 200,
 		`"user_id":"user-dan-v1"`, `"next_page_token":""`)
-	w.Expect(w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", "group-other-v1"), "page_token="+token, nil), 400)
+	w.Expect(w.call("group_member.list", areatest.As(acctA, alice), pathOf(acctA, "groupId", "group-other-v1"), "page_token="+token, nil), 400)
 }
 
 func TestMemberIsAUserOfTheAccount(t *testing.T) {
@@ -83,11 +83,11 @@ func TestMemberIsAUserOfTheAccount(t *testing.T) {
 	}
 	w.Expect(w.add(areatest.As(acctA, carol), groupA, dan), 403)
 	w.Expect(w.remove(areatest.As(acctA, carol), groupA, carol), 403)
-	w.Expect(w.call("group_member.add", areatest.As(acctA, alice), at(acctA, "groupId", groupA, "userId", dan), "", `{}`), 200)
+	w.Expect(w.call("group_member.add", areatest.As(acctA, alice), pathOf(acctA, "groupId", groupA, "userId", dan), "", `{}`), 200)
 	for _, route := range []string{"group_member.add", "group_member.remove", "group.delete"} {
-		who := at(acctA, "groupId", groupA, "userId", dan)
-		w.Expect(w.call(route, areatest.As(acctA, alice), who, "", `{"user_id":"user-bea-v1"}`), 400, "user_id: ")
-		w.Expect(w.call(route, areatest.As(acctA, alice), who, "force=1", nil), 400, "force: ")
+		caller := pathOf(acctA, "groupId", groupA, "userId", dan)
+		w.Expect(w.call(route, areatest.As(acctA, alice), caller, "", `{"user_id":"user-bea-v1"}`), 400, "user_id: ")
+		w.Expect(w.call(route, areatest.As(acctA, alice), caller, "force=1", nil), 400, "force: ")
 	}
 }
 
@@ -165,14 +165,14 @@ func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
 	for _, c := range holdings() {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			who := manager(w, c.holds...)
+			caller := manager(w, c.holds...)
 			c.group(w)
-			w.Expect(w.add(who, groupA, ivan), c.want)
-			w.Expect(w.add(who, groupA, dan), c.want) // oneself too
+			w.Expect(w.add(caller, groupA, ivan), c.want)
+			w.Expect(w.add(caller, groupA, dan), c.want) // oneself too
 			if w.isMember(groupA, ivan) != (c.want == 200) || w.isMember(groupA, dan) != (c.want == 200) {
 				t.Error("the members are not what was answered")
 			}
-			w.Expect(w.add(who, groupA, carol), 200) // who is there already is granted nothing
+			w.Expect(w.add(caller, groupA, carol), 200) // who is there already is granted nothing
 		})
 	}
 }
@@ -199,9 +199,9 @@ func TestAKeyGrantsWithinItsScopes(t *testing.T) {
 	w := newWorld(t)
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"})
 	w.key(acctA, alice)
-	w.Expect(w.add(by(acctA, alice, "write"), groupA, dan), 403, "more than you have")
-	w.Expect(w.add(by(acctA, alice, "read"), groupA, dan), 403)
-	w.Expect(w.add(by(acctA, alice, "read", "write"), groupA, dan), 200)
+	w.Expect(w.add(keyCaller(acctA, alice, "write"), groupA, dan), 403, "more than you have")
+	w.Expect(w.add(keyCaller(acctA, alice, "read"), groupA, dan), 403)
+	w.Expect(w.add(keyCaller(acctA, alice, "read", "write"), groupA, dan), 200)
 }
 
 // TestTheActorIsAskedAgainInTheChange: policy said yes before the request came here, and
@@ -216,7 +216,7 @@ func TestTheActorIsAskedAgainInTheChange(t *testing.T) {
 		"project.create": `{"name":"n"}`, "project.update": `{"name":"n"}`, "project.delete": nil, "group.create": `{"name":"n"}`, "group.delete": nil, "group_member.add": nil, "group_member.remove": nil,
 	} {
 		for _, id := range []string{carol, absent} {
-			got := w.call(route, areatest.As(acctA, alice), at(acctA, "projectId", projA1, "groupId", groupA, "userId", id), "", body)
+			got := w.call(route, areatest.As(acctA, alice), pathOf(acctA, "projectId", projA1, "groupId", groupA, "userId", id), "", body)
 			if got.Status != 403 {
 				t.Errorf("%s: %d %s", route, got.Status, got.Text)
 			}

@@ -28,8 +28,8 @@ type occupant struct {
 	opened *atomic.Int64
 }
 
-func (o occupant) CloseProject(ctx context.Context, by resources.Closing) (bool, error) {
-	return o.closes(ctx, by.AccountID, by.ProjectID)
+func (o occupant) CloseProject(ctx context.Context, closing resources.Closing) (bool, error) {
+	return o.closes(ctx, closing.AccountID, closing.ProjectID)
 }
 
 func (o occupant) OpenProject(context.Context, resources.Closing) error {
@@ -55,7 +55,7 @@ func withOccupants(t *testing.T, n int) *occupants {
 }
 
 func (o *occupants) delete() areatest.Answer {
-	return o.w.call("project.delete", areatest.As(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+	return o.w.call("project.delete", areatest.As(acctA, alice), pathOf(acctA, "projectId", projA1), "", nil)
 }
 
 func (o *occupants) state() string {
@@ -271,7 +271,7 @@ func (f *failing) Transact(ctx context.Context, fn func(store.Tx) error) error {
 func TestTwoDeletionsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	got := atOnce(func(int) areatest.Answer {
-		return w.call("project.delete", areatest.As(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+		return w.call("project.delete", areatest.As(acctA, alice), pathOf(acctA, "projectId", projA1), "", nil)
 	})
 	if got != [2]int{200, 404} && got != [2]int{404, 200} {
 		t.Errorf("statuses %v", got)

@@ -11,12 +11,12 @@ import (
 // since its caller may have missed that answer. The revision moves by what is committed only.
 func TestRepeatThatFindsNothingIsCommitted(t *testing.T) {
 	for name, tc := range map[string]struct{ first, repeat, params, body string }{
-		"a group":               {"group.delete", "group.delete", at(acctA, "groupId", groupA), ""},
-		"a member of a group":   {"group.delete", "group_member.remove", at(acctA, "groupId", groupA, "userId", carol), ""},
-		"a role":                {"role.delete", "role.delete", at(acctA, "roleId", "role-unused-v1"), ""},
-		"a project":             {"project.delete", "project.delete", at(acctA, "projectId", projA2), ""},
-		"a role assignment":     {"role_assignment.revoke", "role_assignment.revoke", at(acctA, "roleId", "team_member", "assigneeId", carol), ""},
-		"a replaced assignment": {"role_assignment.put", "role_assignment.put", at(acctA, "roleId", "account_reader", "assigneeId", carol), `{"roleId":"team_member"}`},
+		"a group":               {"group.delete", "group.delete", pathOf(acctA, "groupId", groupA), ""},
+		"a member of a group":   {"group.delete", "group_member.remove", pathOf(acctA, "groupId", groupA, "userId", carol), ""},
+		"a role":                {"role.delete", "role.delete", pathOf(acctA, "roleId", "role-unused-v1"), ""},
+		"a project":             {"project.delete", "project.delete", pathOf(acctA, "projectId", projA2), ""},
+		"a role assignment":     {"role_assignment.revoke", "role_assignment.revoke", pathOf(acctA, "roleId", "team_member", "assigneeId", carol), ""},
+		"a replaced assignment": {"role_assignment.put", "role_assignment.put", pathOf(acctA, "roleId", "account_reader", "assigneeId", carol), `{"roleId":"team_member"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -90,12 +90,12 @@ func (s *Service) findRole(ctx context.Context, tx store.Tx, account, id string)
 // findRoles is findRole for several roles, by their ids.
 func (s *Service) findRoles(ctx context.Context, tx store.Tx, account string, ids []string) (map[string]resources.Role, error) {
 	slices.Sort(ids)
-	found, err := s.c.Roles.GetAll(ctx, tx, slices.Compact(ids))
+	records, err := s.c.Roles.GetAll(ctx, tx, slices.Compact(ids))
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]resources.Role{}
-	for id, rec := range found {
+	for id, rec := range records {
 		if rec.Value.AccountID == account {
 			out[id] = rec.Value
 		}

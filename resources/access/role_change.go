@@ -11,22 +11,22 @@ import (
 // replaceRole answers role.replace (N6). It replaces name, permissions and description, and the
 // status where the client sends one; scope and project stay.
 func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	in := readRole(r, "")
+	input := readRole(r, "")
 	var role resources.Role
 	err := s.changeRoles(ctx, r, "account:role:update", func(tx store.Tx, actor resources.Facts) error {
 		rec, err := s.findRole(ctx, tx, r.Params["accountId"], r.Params["roleId"])
 		if err != nil {
 			return err
 		}
-		if err := in.checkReplacement(rec); err != nil {
+		if err := input.checkReplacement(rec); err != nil {
 			return err
 		}
 		if err := checkCustom(rec); err != nil {
 			return err
 		}
-		rec.Value.Name, rec.Value.Permissions, rec.Value.Description = in.name, in.permissions, in.description
-		if in.status != "" {
-			rec.Value.Status = in.status
+		rec.Value.Name, rec.Value.Permissions, rec.Value.Description = input.name, input.permissions, input.description
+		if input.status != "" {
+			rec.Value.Status = input.status
 		}
 		rec.Value.UpdatedAt = s.now()
 		role = rec.Value
@@ -45,16 +45,16 @@ func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Respon
 }
 
 // checkReplacement refuses a body that can't replace the role, with all problems.
-func (in *roleInput) checkReplacement(rec *store.Record[resources.Role]) error {
-	p := in.problems
+func (r *roleInput) checkReplacement(rec *store.Record[resources.Role]) error {
+	p := r.problems
 	if rec != nil && rec.Value.IsCustom {
-		if in.scope != "" && in.scope != rec.Value.Scope {
+		if r.scope != "" && r.scope != rec.Value.Scope {
 			p.Add("scope", "can't be changed; it is %s", rec.Value.Scope)
 		}
-		if in.projectSent && in.projectReadable && in.project != rec.Value.ProjectID {
+		if r.projectSent && r.projectReadable && r.project != rec.Value.ProjectID {
 			p.Add("projectId", "can't be changed")
 		}
-		in.checkScope(&p, rec.Value.Scope)
+		r.checkScope(&p, rec.Value.Scope)
 	}
 	return p.Err()
 }

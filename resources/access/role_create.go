@@ -12,21 +12,21 @@ import (
 
 // createRole answers role.create (N5).
 func (s *Service) createRole(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
-	in := readRole(r, resources.StatusActive)
-	if !in.scopeSent {
-		in.problems.Add("scope", "is missing")
+	input := readRole(r, resources.StatusActive)
+	if !input.scopeSent {
+		input.problems.Add("scope", "is missing")
 	}
-	if in.scope == resources.RoleScopeAccount && (in.project != "" || !in.projectReadable) {
-		in.problems.Add("projectId", "an ACCOUNT role has no project")
+	if input.scope == resources.RoleScopeAccount && (input.project != "" || !input.projectReadable) {
+		input.problems.Add("projectId", "an ACCOUNT role has no project")
 	}
 	now := s.now()
 	role := resources.Role{
-		ID: s.IDs.New(resources.PrefixRole), Name: in.name, Scope: in.scope, Status: in.status, IsCustom: true,
-		Permissions: in.permissions, AccountID: r.Params["accountId"], ProjectID: in.project,
-		Description: in.description, CreatedBy: r.Principal.ID, CreatedAt: now, UpdatedAt: now,
+		ID: s.IDs.New(resources.PrefixRole), Name: input.name, Scope: input.scope, Status: input.status, IsCustom: true,
+		Permissions: input.permissions, AccountID: r.Params["accountId"], ProjectID: input.project,
+		Description: input.description, CreatedBy: r.Principal.ID, CreatedAt: now, UpdatedAt: now,
 	}
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
-		if err := s.makeRole(ctx, tx, r, in, role); err != nil {
+		if err := s.makeRole(ctx, tx, r, input, role); err != nil {
 			return wire.Response{}, err
 		}
 		return wire.Created(role)
@@ -34,12 +34,12 @@ func (s *Service) createRole(_ context.Context, r *wire.Request) (idempotency.Co
 }
 
 // makeRole stores a new role, if the caller may define it.
-func (s *Service) makeRole(ctx context.Context, tx store.Tx, r *wire.Request, in *roleInput, role resources.Role) error {
+func (s *Service) makeRole(ctx context.Context, tx store.Tx, r *wire.Request, input *roleInput, role resources.Role) error {
 	actor, err := s.beginChange(ctx, tx, r, "account:role:create")
 	if err != nil {
 		return err
 	}
-	if err := s.checkNewRole(ctx, tx, r, in); err != nil {
+	if err := s.checkNewRole(ctx, tx, r, input); err != nil {
 		return err
 	}
 	if err := s.mayDefine(ctx, tx, r.Principal, actor, role); err != nil {
@@ -52,11 +52,11 @@ func (s *Service) makeRole(ctx context.Context, tx store.Tx, r *wire.Request, in
 }
 
 // checkNewRole refuses a wrong body, with all problems.
-func (s *Service) checkNewRole(ctx context.Context, tx store.Tx, r *wire.Request, in *roleInput) error {
-	p := in.problems
-	in.checkScope(&p, in.scope)
-	if in.project != "" {
-		state, err := s.c.ProjectState(ctx, tx, r.Params["accountId"], in.project)
+func (s *Service) checkNewRole(ctx context.Context, tx store.Tx, r *wire.Request, input *roleInput) error {
+	p := input.problems
+	input.checkScope(&p, input.scope)
+	if input.project != "" {
+		state, err := s.c.ProjectState(ctx, tx, r.Params["accountId"], input.project)
 		if err != nil {
 			return err
 		}

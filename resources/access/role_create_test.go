@@ -85,7 +85,7 @@ func TestWhatARoleIsRefusedFor(t *testing.T) {
 		"all at once":                         {object{"name": "", "status": 1, "permissions": []string{"account:a:b", "x"}, "projectId": absent}, []string{"name:", "status:", "permissions[0]:", "permissions[1]:", "projectId:"}},
 	} {
 		t.Run("400 "+name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.sub(t)
 			body := object{"name": "n", "scope": "PROJECT", "permissions": []string{"project:x:read"}}
 			for k, v := range tc.change {
 				body[k] = v

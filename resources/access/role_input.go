@@ -23,23 +23,23 @@ type roleInput struct {
 
 // readRole reads the body of role.create and role.replace.
 func readRole(r *wire.Request, defaultStatus string) *roleInput {
-	in := &roleInput{projectReadable: true}
-	p := &in.problems
+	input := &roleInput{projectReadable: true}
+	p := &input.problems
 	noQuery(r, p)
 	body := r.ParseObject(p)
-	in.name = body.Name("name", maxName)
-	in.scopeSent = body.Has("scope")
-	in.scope = body.OneOf("scope", "", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource)
-	in.permissions = readPermissions(body)
-	in.description, _ = body.Text("description")
-	if utf8.RuneCountInString(in.description) > maxDescription {
+	input.name = body.Name("name", maxName)
+	input.scopeSent = body.Has("scope")
+	input.scope = body.OneOf("scope", "", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource)
+	input.permissions = readPermissions(body)
+	input.description, _ = body.Text("description")
+	if utf8.RuneCountInString(input.description) > maxDescription {
 		body.Add("description", "must have at most %d characters", maxDescription)
 	}
-	in.project, in.projectReadable = readBodyID(body, "projectId")
-	in.projectSent = body.Has("projectId")
-	in.status = body.OneOf("status", defaultStatus, resources.StatusActive, resources.StatusInactive)
+	input.project, input.projectReadable = readBodyID(body, "projectId")
+	input.projectSent = body.Has("projectId")
+	input.status = body.OneOf("status", defaultStatus, resources.StatusActive, resources.StatusInactive)
 	body.Done()
-	return in
+	return input
 }
 
 // readPermissions reads 1 to 200 different patterns.
@@ -73,11 +73,11 @@ func readPermissions(body *wire.Object) []string {
 
 // checkScope adds a problem for each pattern outside the role's scope. A role assigned in a project
 // has no patterns of account scope, and "*" includes that scope.
-func (in *roleInput) checkScope(p *wire.Problems, scope string) {
+func (r *roleInput) checkScope(p *wire.Problems, scope string) {
 	if scope != resources.RoleScopeProject && scope != resources.RoleScopeResource {
 		return
 	}
-	for i, pattern := range in.permissions {
+	for i, pattern := range r.permissions {
 		a, err := resources.ParsePattern(pattern)
 		if err == nil && a.Scope != resources.ScopeProject && a.Scope != resources.ScopeResource {
 			p.Add(indexed("permissions", i), "a %s role holds project: and resource: patterns only", scope)

@@ -28,9 +28,9 @@ type Occupant interface {
 	// CloseProject says whether the project has records of the area. If it has none, the area
 	// refuses to make any there for a time, for requests that were authorized before the
 	// project was marked too. An error keeps the project.
-	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
+	CloseProject(ctx context.Context, closing resources.Closing) (occupied bool, err error)
 	// OpenProject undoes CloseProject for a project that is not deleted.
-	OpenProject(ctx context.Context, by resources.Closing) error
+	OpenProject(ctx context.Context, closing resources.Closing) error
 }
 
 // Config holds what the handlers work with. Occupants, Invite and Release are optional.
@@ -119,10 +119,10 @@ func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Prin
 // may have, and about a grant without patterns once.
 func (s *Service) mayGrant(ctx context.Context, q resources.Question) error {
 	q.Now = s.now()
-	left := slices.Compact(slices.Sorted(slices.Values(q.Grant.Permissions)))
+	rest := slices.Compact(slices.Sorted(slices.Values(q.Grant.Permissions)))
 	for {
-		n := min(len(left), maxRolePatterns)
-		q.Grant, left = &resources.Grant{Permissions: left[:n], Until: q.Grant.Until}, left[n:]
+		n := min(len(rest), maxRolePatterns)
+		q.Grant, rest = &resources.Grant{Permissions: rest[:n], Until: q.Grant.Until}, rest[n:]
 		decision, err := s.Judge.Grantable(ctx, q)
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func (s *Service) mayGrant(ctx context.Context, q resources.Question) error {
 		if !decision.Allowed {
 			return resources.Forbidden("You cannot grant more than you have: %s", decision.Reason)
 		}
-		if len(left) == 0 {
+		if len(rest) == 0 {
 			return nil
 		}
 	}
