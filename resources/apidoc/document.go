@@ -51,33 +51,33 @@ var errForm = errors.New("must be a map, a list or a plain value")
 
 // merge adds the entries of the map more to the map to. It merges maps of one key and refuses other
 // values of one key.
-func merge(to, more *yaml.Node) error {
+func merge(node, more *yaml.Node) error {
 	if more.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: %w", more.Line, errForm)
 	}
-	at := map[string]*yaml.Node{}
-	for i := 0; i < len(to.Content); i += 2 {
-		at[to.Content[i].Value] = to.Content[i+1]
+	nodes := map[string]*yaml.Node{}
+	for i := 0; i < len(node.Content); i += 2 {
+		nodes[node.Content[i].Value] = node.Content[i+1]
 	}
 	seen := map[string]bool{}
 	for i := 0; i < len(more.Content); i += 2 {
 		key, value := more.Content[i], more.Content[i+1]
-		there := at[key.Value]
+		existing := nodes[key.Value]
 		switch {
-		case seen[key.Value], there != nil && (there.Kind != yaml.MappingNode || value.Kind != yaml.MappingNode):
+		case seen[key.Value], existing != nil && (existing.Kind != yaml.MappingNode || value.Kind != yaml.MappingNode):
 			return fmt.Errorf("line %d: %s is set twice", key.Line, key.Value)
-		case there == nil:
-			there = &yaml.Node{Kind: yaml.MappingNode}
+		case existing == nil:
+			existing = &yaml.Node{Kind: yaml.MappingNode}
 			if value.Kind != yaml.MappingNode {
-				there = value
+				existing = value
 			}
-			to.Content = append(to.Content, key, there)
+			node.Content = append(node.Content, key, existing)
 		}
 		seen[key.Value] = true
 		if value.Kind != yaml.MappingNode {
 			continue
 		}
-		if err := merge(there, value); err != nil {
+		if err := merge(existing, value); err != nil {
 			return fmt.Errorf("%s: %w", key.Value, err)
 		}
 	}

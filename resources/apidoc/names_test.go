@@ -27,20 +27,20 @@ func misnamed(text string) ([]string, error) {
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return nil, err
 	}
-	var found []string
+	var names []string
 	types, methods := map[string]string{}, map[string]string{}
 	for kind, named := range d.Components {
 		for name, component := range named {
-			at := kind + "/" + name
+			place := kind + "/" + name
 			if other, taken := types[folded(name)]; taken && kind != "securitySchemes" {
-				found = append(found, fmt.Sprintf("%s and %s make types of one name", min(at, other), max(at, other)))
+				names = append(names, fmt.Sprintf("%s and %s make types of one name", min(place, other), max(place, other)))
 			} else if kind != "securitySchemes" {
-				types[folded(name)] = at
+				types[folded(name)] = place
 			}
 			if header, ok := component.(map[string]any); ok && kind == "headers" { // its value gets no type
 				component = header["schema"]
 			}
-			found = append(found, anonymous(at, component, kind == "schemas" || kind == "headers")...)
+			names = append(names, anonymous(place, component, kind == "schemas" || kind == "headers")...)
 		}
 	}
 	for path, item := range d.Paths {
@@ -51,46 +51,46 @@ func misnamed(text string) ([]string, error) {
 			}
 			id, _ := operation["operationId"].(string)
 			if !camelCase.MatchString(id) || methods[folded(id)] != "" {
-				found = append(found, fmt.Sprintf("%s %s: the operationId %q is no camelCase name of its own", method, path, id))
+				names = append(names, fmt.Sprintf("%s %s: the operationId %q is no camelCase name of its own", method, path, id))
 			}
 			methods[folded(id)] = path
-			found = append(found, anonymous(method+" "+path, operation, false)...)
+			names = append(names, anonymous(method+" "+path, operation, false)...)
 		}
 	}
-	slices.Sort(found)
-	return found, nil
+	slices.Sort(names)
+	return names, nil
 }
 
 // anonymous returns the schemas for which a generator has to invent a name, and values without one type.
-func anonymous(at string, v any, named bool) []string {
-	var found []string
+func anonymous(place string, v any, named bool) []string {
+	var names []string
 	switch v := v.(type) {
 	case map[string]any:
 		for _, makes := range []string{"properties", "enum", "const", "allOf", "anyOf", "oneOf"} {
-			if _, there := v[makes]; there && !named && !isOptional(v) {
-				found = append(found, fmt.Sprintf("%s: a schema with %s has no name of its own", at, makes))
+			if _, exists := v[makes]; exists && !named && !isOptional(v) {
+				names = append(names, fmt.Sprintf("%s: a schema with %s has no name of its own", place, makes))
 			}
 		}
 		_, isEnum := v["enum"]
 		_, isConst := v["const"]
 		if kind, _ := v["type"].(string); (isEnum || isConst) && kind == "" {
-			found = append(found, at+": an enum or const without one type")
+			names = append(names, place+": an enum or const without one type")
 		}
 		for key, inner := range v {
 			if key != "example" && key != "examples" && key != "properties" {
-				found = append(found, anonymous(at+"/"+key, inner, false)...)
+				names = append(names, anonymous(place+"/"+key, inner, false)...)
 			}
 		}
 		properties, _ := v["properties"].(map[string]any) // keyed by names, which may be "enum"
 		for name, inner := range properties {
-			found = append(found, anonymous(at+"/"+name, inner, false)...)
+			names = append(names, anonymous(place+"/"+name, inner, false)...)
 		}
 	case []any:
 		for i, inner := range v {
-			found = append(found, anonymous(fmt.Sprintf("%s/%d", at, i), inner, false)...)
+			names = append(names, anonymous(fmt.Sprintf("%s/%d", place, i), inner, false)...)
 		}
 	}
-	return found
+	return names
 }
 
 // isOptional says whether a schema is a named one or null.
@@ -111,11 +111,11 @@ func TestNamesMakeClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := misnamed(string(text))
+	names, err := misnamed(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range found {
+	for _, one := range names {
 		t.Error(one)
 	}
 }
@@ -153,8 +153,8 @@ func TestBadNamesAreFound(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if found, err := misnamed(tc.text); err != nil || len(found) != 1 || !strings.Contains(found[0], tc.want) {
-				t.Errorf("%q, %v, want %q", found, err, tc.want)
+			if names, err := misnamed(tc.text); err != nil || len(names) != 1 || !strings.Contains(names[0], tc.want) {
+				t.Errorf("%q, %v, want %q", names, err, tc.want)
 			}
 		})
 	}

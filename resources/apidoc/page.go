@@ -16,7 +16,7 @@ import (
 var page embed.FS
 
 // asset is a file of the page. from names its content, in this package or in the viewer.
-type asset struct{ name, from, contentType string }
+type asset struct{ name, source, contentType string }
 
 // assets returns the files of the page.
 func assets() []asset {
@@ -33,7 +33,7 @@ func assets() []asset {
 func readAssets() (map[string]wire.File, error) {
 	out := map[string]wire.File{}
 	for _, a := range assets() {
-		content, err := read(a.from)
+		content, err := read(a.source)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.name, err)
 		}
@@ -43,16 +43,16 @@ func readAssets() (map[string]wire.File, error) {
 }
 
 // read reads a file of the page or of the viewer; the viewer's may be compressed.
-func read(from string) ([]byte, error) {
-	if content, err := page.ReadFile(from); err == nil {
+func read(source string) ([]byte, error) {
+	if content, err := page.ReadFile(source); err == nil {
 		return content, nil
 	}
-	packed, err := viewer.FS.Open(from)
+	packed, err := viewer.FS.Open(source)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = packed.Close() }() // a file in memory closes without error
-	if !strings.HasSuffix(from, ".gz") {
+	if !strings.HasSuffix(source, ".gz") {
 		return io.ReadAll(packed)
 	}
 	unpacked, err := gzip.NewReader(packed)

@@ -58,13 +58,13 @@ func (s *Service) Routes() wire.Routes {
 }
 
 // send returns the handler of one file, for requests without query and body.
-func (s *Service) send(of func(f *files, asset string) (wire.File, bool)) wire.Handler {
+func (s *Service) send(pick func(f *files, asset string) (wire.File, bool)) wire.Handler {
 	return func(_ context.Context, r *wire.Request) (wire.Response, error) {
 		all, err := s.read()
 		if err != nil {
 			return wire.Response{}, err
 		}
-		file, ok := of(all, r.Params["asset"])
+		file, ok := pick(all, r.Params["asset"])
 		if !ok {
 			return wire.Response{}, resources.NotFound("file")
 		}
