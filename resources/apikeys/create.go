@@ -67,17 +67,17 @@ func (s *Service) add(ctx context.Context, tx store.Tx, caller resources.Princip
 	if _, err := s.c.LoadCaller(ctx, tx, key.AccountID, caller, s.now()); err != nil {
 		return err
 	}
-	found, err := s.c.APIKeys.Find(ctx, tx, keysOf(keyOwner{key.AccountID, key.UserID}))
+	recs, err := s.c.APIKeys.Find(ctx, tx, keysOf(keyOwner{key.AccountID, key.UserID}))
 	if err != nil {
 		return err
 	}
-	ended := slices.DeleteFunc(slices.Clone(found), func(rec store.Record[resources.APIKey]) bool {
+	ended := slices.DeleteFunc(slices.Clone(recs), func(rec store.Record[resources.APIKey]) bool {
 		return rec.Value.Active(key.CreatedAt)
 	})
-	if active := len(found) - len(ended); active >= maxActive {
+	if active := len(recs) - len(ended); active >= maxActive {
 		return resources.Conflict("You have %d active API keys, and no more can be made; revoke one that is not needed.", active)
 	}
-	for n := len(found); n >= maxKeys; n-- {
+	for n := len(recs); n >= maxKeys; n-- {
 		if err := s.deleteKey(ctx, tx, ended[len(ended)-1]); err != nil {
 			return err
 		}

@@ -93,14 +93,14 @@ func TestWhatAKeyIsRefusedFor(t *testing.T) {
 
 func TestWhoMayNotMakeAKey(t *testing.T) {
 	w := newWorld(t)
-	_, own := w.made(acctA, alice)
+	_, self := w.made(acctA, alice)
 	service := resources.Principal{Kind: resources.PrincipalService, ID: alice, Scopes: []string{resources.ServiceScopeUsers}, Credential: resources.CredentialToken}
 	before := w.Revision(acctA)
 	for name, tc := range map[string]struct {
-		who           resources.Principal
+		caller        resources.Principal
 		account, user string
 	}{
-		"with a key":                       {by(acctA, alice, own), acctA, alice},
+		"with a key":                       {keyCaller(acctA, alice, self), acctA, alice},
 		"with no credential":               {resources.Principal{Kind: resources.PrincipalUser, ID: alice, Credential: resources.CredentialNone}, acctA, alice},
 		"an admin for another":             {areatest.As(acctA, alice), acctA, bob},
 		"an admin for nobody":              {areatest.As(acctA, alice), acctA, absent},
@@ -116,11 +116,11 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 			w := w.in(t)
 			// A refusal comes before the body is looked at.
 			for _, body := range []any{areatest.Object{"key_name": "n", "scopes": []string{"read"}}} {
-				w.Expect(w.call("api_key.create", tc.who, tc.account, tc.user, "", body), 403, `"AUTH_003"`)
+				w.Expect(w.call("api_key.create", tc.caller, tc.account, tc.user, "", body), 403, `"AUTH_003"`)
 			}
 		})
 	}
-	w.Expect(w.call("api_key.create", by(acctA, alice, own), acctA, alice, "", "{"), 403)
+	w.Expect(w.call("api_key.create", keyCaller(acctA, alice, self), acctA, alice, "", "{"), 403)
 	for name, change := range map[string]func(){
 		"suspended user": func() { w.ChangeUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended }) },
 		"moved user": func() {
@@ -244,7 +244,7 @@ func TestTheRawKeyIsKeptNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	const secretAt = len("pcl_sk_live_") + 26
-	secret, known := raw[secretAt:len(raw)-7], id[len("apikey-"):len(id)-3]
+	secret, name := raw[secretAt:len(raw)-7], id[len("apikey-"):len(id)-3]
 	foundID := false
 	err := filepath.WalkDir(w.Dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -254,7 +254,7 @@ func TestTheRawKeyIsKeptNowhere(t *testing.T) {
 		if bytes.Contains(content, []byte(raw)) || bytes.Contains(content, []byte(secret)) {
 			t.Errorf("%s holds the key", filepath.Base(path))
 		}
-		foundID = foundID || bytes.Contains(content, []byte(known))
+		foundID = foundID || bytes.Contains(content, []byte(name))
 		return err
 	})
 	if err != nil || !foundID {

@@ -82,16 +82,16 @@ func (w *keysWorld) write(account string, fn func(ctx context.Context, tx store.
 	})
 }
 
-// by is a user with an API key of both scopes.
-func by(account, id, keyID string) resources.Principal {
+// keyCaller is a user with an API key of both scopes.
+func keyCaller(account, id, keyID string) resources.Principal {
 	return areatest.By(account, id, keyID, resources.KeyScopeRead, resources.KeyScopeWrite)
 }
 
 // call asks a handler about the keys of a user; keyID is api_key.revoke's. A body is a string or
 // rendered as JSON; nil sends none.
-func (w *keysWorld) call(route string, who resources.Principal, account, user, keyID string, body any) areatest.Answer {
+func (w *keysWorld) call(route string, caller resources.Principal, account, user, keyID string, body any) areatest.Answer {
 	w.T.Helper()
-	r := &wire.Request{Principal: who, Params: map[string]string{"account_id": account, "user_id": user}, AccountID: account, Body: areatest.Body(body)}
+	r := &wire.Request{Principal: caller, Params: map[string]string{"account_id": account, "user_id": user}, AccountID: account, Body: areatest.Body(body)}
 	if keyID != "" {
 		r.Params["id"] = keyID
 	}

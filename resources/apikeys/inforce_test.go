@@ -27,15 +27,15 @@ type replica struct {
 }
 
 // BySubject implements authn.Directory.
-func (r *replica) BySubject(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
-	id, found, err := r.cache.Identify(ctx, sub, by != authn.SubjectsPartnerID, by != authn.SubjectsExternalID)
-	return identity(id), found, err
+func (r *replica) BySubject(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
+	id, ok, err := r.cache.Identify(ctx, sub, subjects != authn.SubjectsPartnerID, subjects != authn.SubjectsExternalID)
+	return identity(id), ok, err
 }
 
 // ByKeyID implements authn.KeyDirectory.
 func (r *replica) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity, bool, error) {
-	known, found, err := r.cache.IdentifyKey(ctx, id)
-	return authn.KeyIdentity{Owner: identity(known.Identity), Key: known.Key}, found, err
+	known, ok, err := r.cache.IdentifyKey(ctx, id)
+	return authn.KeyIdentity{Owner: identity(known.Identity), Key: known.Key}, ok, err
 }
 
 func identity(id rolecache.Identity) authn.Identity {
@@ -60,24 +60,24 @@ func (w *keysWorld) replica() *replica {
 }
 
 // refused wants the one refusal that there is.
-func (w *keysWorld) refused(r *replica, what, raw string) {
+func (w *keysWorld) refused(r *replica, title, raw string) {
 	w.T.Helper()
 	p, err := r.VerifyKey(w.T.Context(), raw)
 	body := string(wire.ErrorBody(resources.AreaUsers, resources.AsError(err)))
 	want := `{"success":false,"error":{"code":"AUTH_002","type":"unauthorized","message":"invalid or expired authentication token","details":""}}`
 	if err == nil || p.ID != "" || body != want {
-		w.T.Errorf("%s: %+v, %s", what, p, body)
+		w.T.Errorf("%s: %+v, %s", title, p, body)
 	}
 	if err != nil && strings.Contains(err.Error(), raw) {
-		w.T.Errorf("%s: the error holds the key", what)
+		w.T.Errorf("%s: the error holds the key", title)
 	}
 }
 
-func (w *keysWorld) accepted(r *replica, what, raw string) resources.Principal {
+func (w *keysWorld) accepted(r *replica, title, raw string) resources.Principal {
 	w.T.Helper()
 	p, err := r.VerifyKey(w.T.Context(), raw)
 	if err != nil {
-		w.T.Errorf("%s: %v", what, err)
+		w.T.Errorf("%s: %v", title, err)
 	}
 	return p
 }

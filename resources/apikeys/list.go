@@ -36,12 +36,12 @@ func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response,
 		if err := s.authorize(ctx, tx, r, actionRead); err != nil {
 			return err
 		}
-		found, err := s.c.APIKeys.Find(ctx, tx, keysOf(placeOf(r)))
+		recs, err := s.c.APIKeys.Find(ctx, tx, keysOf(placeOf(r)))
 		if err != nil {
 			return err
 		}
-		out = make([]listedKey, len(found))
-		for i, rec := range found {
+		out = make([]listedKey, len(recs))
+		for i, rec := range recs {
 			if out[i], err = s.listed(ctx, tx, rec.Value); err != nil {
 				return err
 			}

@@ -57,24 +57,24 @@ func TestWhoMaySeeWhoseKeys(t *testing.T) {
 	_, gone := w.made(acctA, bob)
 	w.Expect(w.call("api_key.revoke", areatest.As(acctA, bob), acctA, bob, gone, nil), 200)
 	_, carols := w.made(acctA, carol)
-	readOnly := by(acctA, carol, carols)
+	readOnly := keyCaller(acctA, carol, carols)
 	readOnly.KeyScopes = []string{resources.KeyScopeRead}
-	writeOnly := by(acctA, carol, carols)
+	writeOnly := keyCaller(acctA, carol, carols)
 	writeOnly.KeyScopes = []string{resources.KeyScopeWrite}
 	for name, tc := range map[string]struct {
-		who           resources.Principal
+		caller        resources.Principal
 		account, user string
 		status        int
 		text          string
 	}{
 		"200 oneself":                           {areatest.As(acctA, bob), acctA, bob, 200, bobs},
-		"200 oneself with a key":                {by(acctA, bob, bobs), acctA, bob, 200, bobs},
+		"200 oneself with a key":                {keyCaller(acctA, bob, bobs), acctA, bob, 200, bobs},
 		"200 an admin":                          {areatest.As(acctA, alice), acctA, bob, 200, bobs},
 		"200 a reader":                          {areatest.As(acctA, carol), acctA, bob, 200, bobs},
 		"200 a reader with a read key":          {readOnly, acctA, bob, 200, bobs},
 		"403 a reader with a write key":         {writeOnly, acctA, bob, 403, "AUTH_003"},
-		"403 with a key revoked meanwhile":      {by(acctA, bob, gone), acctA, bob, 403, "AUTH_003"},
-		"403 with another's key id":             {by(acctA, bob, carols), acctA, bob, 403, "AUTH_003"},
+		"403 with a key revoked meanwhile":      {keyCaller(acctA, bob, gone), acctA, bob, 403, "AUTH_003"},
+		"403 with another's key id":             {keyCaller(acctA, bob, carols), acctA, bob, 403, "AUTH_003"},
 		"403 a member about another":            {areatest.As(acctA, bob), acctA, alice, 403, "AUTH_003"},
 		"403 a member about nobody":             {areatest.As(acctA, bob), acctA, absent, 403, "AUTH_003"},
 		"403 oneself by UUID":                   {areatest.As(acctA, bob), acctA, "uuid-" + bob, 403, "AUTH_003"},
@@ -91,7 +91,7 @@ func TestWhoMaySeeWhoseKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)
-			w.Expect(w.call("api_key.list", tc.who, tc.account, tc.user, "", nil), tc.status, tc.text)
+			w.Expect(w.call("api_key.list", tc.caller, tc.account, tc.user, "", nil), tc.status, tc.text)
 		})
 	}
 	// What is not there and what is another's is answered alike.

@@ -11,9 +11,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-func (w *keysWorld) revoke(who resources.Principal, account, user, id string) areatest.Answer {
+func (w *keysWorld) revoke(caller resources.Principal, account, user, id string) areatest.Answer {
 	w.T.Helper()
-	return w.call("api_key.revoke", who, account, user, id, nil)
+	return w.call("api_key.revoke", caller, account, user, id, nil)
 }
 
 func TestAKeyIsRevokedForGood(t *testing.T) {
@@ -21,7 +21,7 @@ func TestAKeyIsRevokedForGood(t *testing.T) {
 	_, id := w.made(acctA, bob)
 	_, other := w.made(acctA, bob)
 	before := w.Revision(acctA)
-	at := w.now()
+	moment := w.now()
 	for i := range 3 { // a repeat is answered alike, and waits for the same
 		got := w.revoke(areatest.As(acctA, bob), acctA, bob, id)
 		w.Expect(got, 200)
@@ -31,8 +31,8 @@ func TestAKeyIsRevokedForGood(t *testing.T) {
 		if now := w.Revision(acctA); now != before+int64(i)+1 {
 			t.Errorf("call %d: revision %d after %d", i, now, before)
 		}
-		if got := w.record(id).RevokedAt; got != at {
-			t.Errorf("call %d: revoked at %d, not %d", i, got, at)
+		if got := w.record(id).RevokedAt; got != moment {
+			t.Errorf("call %d: revoked at %d, not %d", i, got, moment)
 		}
 		w.Clock.Add(1000)
 	}
@@ -41,8 +41,8 @@ func TestAKeyIsRevokedForGood(t *testing.T) {
 			t.Errorf("%v", k)
 		}
 	}
-	w.Expect(w.revoke(by(acctA, bob, other), acctA, bob, other), 200) // itself
-	w.Expect(w.revoke(by(acctA, bob, other), acctA, bob, other), 403) // and no more
+	w.Expect(w.revoke(keyCaller(acctA, bob, other), acctA, bob, other), 200) // itself
+	w.Expect(w.revoke(keyCaller(acctA, bob, other), acctA, bob, other), 403) // and no more
 }
 
 func TestWhoMayRevokeWhoseKeys(t *testing.T) {
@@ -51,7 +51,7 @@ func TestWhoMayRevokeWhoseKeys(t *testing.T) {
 	_, bobs := w.made(acctA, bob)
 	_, beas := w.made(acctB, bea)
 	for name, tc := range map[string]struct {
-		who               resources.Principal
+		caller            resources.Principal
 		account, user, id string
 		status            int
 		code              string
@@ -80,7 +80,7 @@ func TestWhoMayRevokeWhoseKeys(t *testing.T) {
 			if tc.status == 404 { // as of a key that was revoked, and is not kept any more
 				want++
 			}
-			w.Expect(w.revoke(tc.who, tc.account, tc.user, tc.id), tc.status, tc.code)
+			w.Expect(w.revoke(tc.caller, tc.account, tc.user, tc.id), tc.status, tc.code)
 			if got := w.Revision(tc.account); got != want {
 				t.Errorf("revision %d, want %d", got, want)
 			}
@@ -132,7 +132,7 @@ func (w *keysWorld) record(id string) (key resources.APIKey) {
 }
 
 func readKey(user, id string) resources.Principal {
-	p := by(acctA, user, id)
+	p := keyCaller(acctA, user, id)
 	p.KeyScopes = []string{resources.KeyScopeRead}
 	return p
 }

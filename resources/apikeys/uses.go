@@ -55,12 +55,12 @@ func NewUses(cfg UsesConfig) *Uses {
 }
 
 // Note records a use of the key at that time. It does not block.
-func (u *Uses) Note(keyID string, at resources.Time) {
+func (u *Uses) Note(keyID string, moment resources.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	last, known := u.noted[keyID]
-	if known || len(u.noted) < maxNoted {
-		u.noted[keyID] = max(last, at)
+	last, ok := u.noted[keyID]
+	if ok || len(u.noted) < maxNoted {
+		u.noted[keyID] = max(last, moment)
 	}
 }
 
@@ -93,8 +93,8 @@ func (u *Uses) flush(ctx context.Context) {
 func (u *Uses) Flush(ctx context.Context) error {
 	u.mu.Lock()
 	all := make([]records.KeyUse, 0, len(u.noted))
-	for id, at := range u.noted {
-		all = append(all, records.KeyUse{KeyID: id, LastUsedAt: at})
+	for id, moment := range u.noted {
+		all = append(all, records.KeyUse{KeyID: id, LastUsedAt: moment})
 	}
 	failed := u.failed
 	u.mu.Unlock()

@@ -51,20 +51,20 @@ func (g *gate) count() int {
 	return g.calls
 }
 
-func (w *keysWorld) lastUse(id string) (at resources.Time) {
+func (w *keysWorld) lastUse(id string) (moment resources.Time) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.KeyUses.Get(w.T.Context(), tx, id)
 		if errors.Is(err, store.ErrNotFound) {
 			err = nil
 		}
-		at = rec.Value.LastUsedAt
+		moment = rec.Value.LastUsedAt
 		return err
 	})
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return at
+	return moment
 }
 
 func (w *keysWorld) flush(u *apikeys.Uses) {
@@ -109,11 +109,11 @@ func TestUsesAreWrittenTogether(t *testing.T) {
 // slow is a store with time for one transaction in a flush.
 type slow struct {
 	store.Store
-	left int
+	remaining int
 }
 
 func (s *slow) Transact(ctx context.Context, fn func(store.Tx) error) error {
-	if s.left--; s.left < 0 {
+	if s.remaining--; s.remaining < 0 {
 		return store.ErrUnavailable
 	}
 	return s.Store.Transact(ctx, fn)
@@ -130,7 +130,7 @@ func TestEachUseHasItsTurn(t *testing.T) {
 		for i := range 1200 {
 			u.Note(fmt.Sprintf("a%04d", i), areatest.Start+resources.Time(flush)) // before the ids of keys
 		}
-		s.left = 1
+		s.remaining = 1
 		if err := u.Flush(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 			t.Fatal(err)
 		}
@@ -255,11 +255,11 @@ func TestRunWritesOnceAMinuteAndAtTheEnd(t *testing.T) {
 			t.Errorf("%d writes in five minutes", len(written))
 		}
 		last := began
-		for _, at := range written {
-			if at.Sub(last) > time.Minute {
-				t.Errorf("%s without a write", at.Sub(last))
+		for _, moment := range written {
+			if moment.Sub(last) > time.Minute {
+				t.Errorf("%s without a write", moment.Sub(last))
 			}
-			last = at
+			last = moment
 		}
 		fake.fail(errors.New("no primary"))
 		time.Sleep(2 * time.Minute)
@@ -280,7 +280,7 @@ func TestRunWritesOnceAMinuteAndAtTheEnd(t *testing.T) {
 type counter struct {
 	store.Store
 	mu    sync.Mutex
-	at    []time.Time
+	times []time.Time
 	err   error
 	alive bool
 }
@@ -288,7 +288,7 @@ type counter struct {
 func (c *counter) Transact(ctx context.Context, _ func(store.Tx) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at = append(c.at, time.Now())
+	c.times = append(c.times, time.Now())
 	c.alive = ctx.Err() == nil
 	return c.err
 }
@@ -300,8 +300,8 @@ func (c *counter) fail(err error) {
 }
 
 // seen is when it was written to, and whether the last one still had time.
-func (c *counter) seen() (at []time.Time, alive bool) {
+func (c *counter) seen() (times []time.Time, alive bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.at), c.alive
+	return slices.Clone(c.times), c.alive
 }
