@@ -29,8 +29,8 @@ func Attributed(routes wire.Routes) wire.Routes {
 	out := make(wire.Routes, len(routes))
 	for name, handler := range routes {
 		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
-			by := attribution{actor: resources.ActorOf(r.Principal), requestID: r.RequestID, route: name}
-			return handler(context.WithValue(ctx, attributionKey{}, by), r)
+			a := attribution{actor: resources.ActorOf(r.Principal), requestID: r.RequestID, route: name}
+			return handler(context.WithValue(ctx, attributionKey{}, a), r)
 		}
 	}
 	return out
@@ -38,11 +38,11 @@ func Attributed(routes wire.Routes) wire.Routes {
 
 // attributionOf returns the attribution of the context, which is the system's if no caller asked.
 func attributionOf(ctx context.Context) attribution {
-	by, ok := ctx.Value(attributionKey{}).(attribution)
+	a, ok := ctx.Value(attributionKey{}).(attribution)
 	if !ok {
 		return attributionOf(By(ctx, "system.change"))
 	}
-	return by
+	return a
 }
 
 // action returns the action of the route, or its name where it has none.

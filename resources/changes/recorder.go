@@ -52,15 +52,15 @@ func (s *recorded) Transact(ctx context.Context, fn func(store.Tx) error) error 
 
 // record writes the record of what was written, if it changed anything.
 func (r *Recorder) record(ctx context.Context, tx store.Tx, written []*write) error {
-	by := attributionOf(ctx)
-	changed, err := r.changed(written, by.route)
+	attribution := attributionOf(ctx)
+	changed, err := r.changed(written, attribution.route)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
 	account := cmp.Or(changed[0].after.account, changed[0].before.account)
 	c := resources.Change{
 		ID: r.IDs.New(resources.PrefixChange), At: resources.At(r.Now()), AccountID: account,
-		Actor: by.actor, RequestID: by.requestID, Action: r.action(by.route),
+		Actor: attribution.actor, RequestID: attribution.requestID, Action: r.action(attribution.route),
 		Subject: resources.ChangeSubject{Type: changed[0].kind.name, ID: cmp.Or(changed[0].after.id, changed[0].before.id)},
 	}
 	if c.Before, err = side(changed, account, func(d difference) item { return d.before }); err != nil {
@@ -151,11 +151,11 @@ func (r *Recorder) changed(written []*write, route string) ([]difference, error)
 
 // side returns one side of a change: the subject, with lists of the account's other records of that
 // side. It is nil if the account has none.
-func side(changed []difference, account string, of func(difference) item) (json.RawMessage, error) {
+func side(changed []difference, account string, pick func(difference) item) (json.RawMessage, error) {
 	var subject map[string]json.RawMessage
-	others := map[string][]json.RawMessage{}
+	rest := map[string][]json.RawMessage{}
 	for _, d := range changed {
-		one := of(d)
+		one := pick(d)
 		switch {
 		case one.shown == nil || one.account != account:
 		case subject == nil && d.kind.name == changed[0].kind.name:
@@ -163,16 +163,16 @@ func side(changed []difference, account string, of func(difference) item) (json.
 				return nil, err
 			}
 		default:
-			others[d.kind.name+"s"] = append(others[d.kind.name+"s"], one.shown)
+			rest[d.kind.name+"s"] = append(rest[d.kind.name+"s"], one.shown)
 		}
 	}
-	if subject == nil && len(others) == 0 {
+	if subject == nil && len(rest) == 0 {
 		return nil, nil
 	}
 	if subject == nil {
 		subject = map[string]json.RawMessage{}
 	}
-	for name, list := range others {
+	for name, list := range rest {
 		raw, err := json.Marshal(list)
 		if err != nil {
 			return nil, err
