@@ -53,39 +53,39 @@ type claimList struct {
 // claim answers cluster_claim.create (N19). It begins a transaction only after a look found a cluster to claim: waiting
 // provisioners hold up no change.
 func (s *Service) claim(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	in, err := readClaim(r)
+	input, err := readClaim(r)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	found := false
+	ok := false
 	err = s.Store.View(ctx, func(tx store.Tx) error {
 		turn, err := s.turn(ctx, tx)
 		if err != nil {
 			return err
 		}
-		free, err := s.next(ctx, tx, in.kinds, turn.Value.AccountID)
-		found = free != nil
+		free, err := s.next(ctx, tx, input.kinds, turn.Value.AccountID)
+		ok = free != nil
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
 	out := claimList{Claims: []claimBody{}}
-	if found {
-		out.Claims, err = s.claimOneByOne(ctx, r, in)
+	if ok {
+		out.Claims, err = s.claimOneByOne(ctx, r, input)
 	}
 	if err != nil {
 		return wire.Response{}, err
 	}
 	answer, err := wire.OK(out)
 	if len(out.Claims) == 0 {
-		answer.Wait = in.wait
+		answer.Wait = input.wait
 	}
 	return answer, err
 }
 
 // claimOneByOne claims after the other claims of this process.
-func (s *Service) claimOneByOne(ctx context.Context, r *wire.Request, in claimInput) (out []claimBody, err error) {
+func (s *Service) claimOneByOne(ctx context.Context, r *wire.Request, input claimInput) (out []claimBody, err error) {
 	select {
 	case s.claims <- struct{}{}:
 		defer func() { <-s.claims }()
@@ -94,7 +94,7 @@ func (s *Service) claimOneByOne(ctx context.Context, r *wire.Request, in claimIn
 	}
 	err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
 		if err = s.checkCaller(ctx, tx, r); err == nil {
-			out, err = s.claimAll(ctx, tx, in, r.Principal.ID)
+			out, err = s.claimAll(ctx, tx, input, r.Principal.ID)
 		}
 		return err
 	})
@@ -105,16 +105,16 @@ func (s *Service) claimOneByOne(ctx context.Context, r *wire.Request, in claimIn
 func readClaim(r *wire.Request) (claimInput, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
-	in := claimInput{kinds: []string{kindKubernetes, kindGPU}}
+	input := claimInput{kinds: []string{kindKubernetes, kindGPU}}
 	body := r.ParseObject(&p)
 	if body.Has("kinds") {
-		in.kinds = readKinds(body)
+		input.kinds = readKinds(body)
 	}
-	in.max = int(readBetween(body, "max", 1, 1, maxClaims))
-	in.wait = time.Duration(readBetween(body, "wait_seconds", 0, 0, maxWait)) * time.Second
-	in.lease = resources.Time(readBetween(body, "lease_seconds", defaultLease, minLease, maxLease) * 1000)
+	input.max = int(readBetween(body, "max", 1, 1, maxClaims))
+	input.wait = time.Duration(readBetween(body, "wait_seconds", 0, 0, maxWait)) * time.Second
+	input.lease = resources.Time(readBetween(body, "lease_seconds", defaultLease, minLease, maxLease) * 1000)
 	body.Done()
-	return in, p.Err()
+	return input, p.Err()
 }
 
 // readKinds reads different kinds of cluster, one at least.
@@ -159,21 +159,21 @@ func (s *Service) turn(ctx context.Context, tx store.Tx) (store.Record[records.C
 }
 
 // claimAll claims as many clusters as there are and as were asked for, of one account after the other.
-func (s *Service) claimAll(ctx context.Context, tx store.Tx, in claimInput, subject string) ([]claimBody, error) {
+func (s *Service) claimAll(ctx context.Context, tx store.Tx, input claimInput, subject string) ([]claimBody, error) {
 	turn, err := s.turn(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	out := []claimBody{}
-	for len(out) < in.max {
-		free, err := s.next(ctx, tx, in.kinds, turn.Value.AccountID)
+	for len(out) < input.max {
+		free, err := s.next(ctx, tx, input.kinds, turn.Value.AccountID)
 		if err != nil {
 			return nil, err
 		}
 		if free == nil {
 			break
 		}
-		one, err := s.take(ctx, tx, *free, subject, s.now()+in.lease)
+		one, err := s.take(ctx, tx, *free, subject, s.now()+input.lease)
 		if err != nil {
 			return nil, err
 		}

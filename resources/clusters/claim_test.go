@@ -12,8 +12,8 @@ import (
 // TestClaimOfANewCluster guarantees that a claim has the cluster, now PROVISIONING, and its request.
 func TestClaimOfANewCluster(t *testing.T) {
 	w := newWorld(t)
-	w.Expect(w.call("kubernetes_cluster.create", here, "", `{"name":"web","flavor_id":"f","image_id":"i","k8s_version":"1.31"}`), 201)
-	w.Expect(w.call("gpu_cluster.create", here, "", `{"cluster_name":"train","flavor_id":"f","image_id":"i","user_data":"x","security_group_ids":["sg-a-v1"]}`), 201)
+	w.Expect(w.call("kubernetes_cluster.create", home, "", `{"name":"web","flavor_id":"f","image_id":"i","k8s_version":"1.31"}`), 201)
+	w.Expect(w.call("gpu_cluster.create", home, "", `{"cluster_name":"train","flavor_id":"f","image_id":"i","user_data":"x","security_group_ids":["sg-a-v1"]}`), 201)
 	got := w.claim(worker, `{"max":5}`)
 	if len(got) != 2 {
 		t.Fatalf("%d claims", len(got))
@@ -43,7 +43,7 @@ func TestClaimOfANewCluster(t *testing.T) {
 // TestLostLeaseIsClaimedAgain guarantees that any provisioner gets the next attempt; the lost claim is over.
 func TestLostLeaseIsClaimedAgain(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
-		w.made(k, here, "web")
+		w.made(k, home, "web")
 		first := w.claim(worker, `{"lease_seconds":30}`)[0]
 		w.Clock.Add(29_999)
 		if got := w.claim(otherWorker, `{}`); len(got) != 0 {
@@ -73,7 +73,7 @@ func TestAccountsTakeTurns(t *testing.T) {
 	kinds := sorts()
 	for i := range 6 {
 		w.Clock.Add(1)
-		w.made(kinds[i%2], here, fmt.Sprintf("a%d", i))
+		w.made(kinds[i%2], home, fmt.Sprintf("a%d", i))
 	}
 	for i := range 2 {
 		w.Clock.Add(1)
@@ -95,12 +95,12 @@ func TestManyLeasesHideNothing(t *testing.T) {
 	w, k := newWorld(t), sorts()[0]
 	for i := range 105 {
 		w.Clock.Add(1)
-		w.made(k, here, fmt.Sprintf("a%d", i))
+		w.made(k, home, fmt.Sprintf("a%d", i))
 	}
 	for range 6 {
 		w.claim(worker, `{"max":20}`)
 	}
-	last := w.made(k, here, "last")
+	last := w.made(k, home, "last")
 	if got := w.claimed1(k); got.cluster != last {
 		t.Errorf("%+v", got)
 	}
@@ -109,14 +109,14 @@ func TestManyLeasesHideNothing(t *testing.T) {
 // TestSuspendedAccount: nothing is made in it, and what is deleted is.
 func TestSuspendedAccount(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
-		gone := w.made(k, here, "gone")
+		gone := w.made(k, home, "gone")
 		w.claimed1(k)
-		w.Expect(w.call(k.remove, here, gone, ""), 200)
-		w.made(k, here, "new")
-		theirs := w.made(k, site{acctB, one}, "theirs")
+		w.Expect(w.call(k.remove, home, gone, ""), 200)
+		w.made(k, home, "new")
+		foreign := w.made(k, site{acctB, one}, "theirs")
 		w.suspended[acctA] = true
 		got := w.claim(worker, `{"max":20}`)
-		if len(got) != 2 || got[0].cluster != gone && got[1].cluster != gone || got[0].cluster != theirs && got[1].cluster != theirs {
+		if len(got) != 2 || got[0].cluster != gone && got[1].cluster != gone || got[0].cluster != foreign && got[1].cluster != foreign {
 			w.T.Fatalf("%+v", got)
 		}
 		w.suspended[acctA] = false
@@ -130,7 +130,7 @@ func TestSuspendedAccount(t *testing.T) {
 func TestKindsAreKept(t *testing.T) {
 	w := newWorld(t)
 	for i, k := range sorts() {
-		w.made(k, here, "web")
+		w.made(k, home, "web")
 		if got := w.claim(worker, `{"kinds":["`+sorts()[1-i].name+`"],"max":20}`); len(got) != 0 {
 			t.Fatalf("%+v", got)
 		}

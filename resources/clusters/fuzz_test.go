@@ -17,10 +17,10 @@ import (
 )
 
 // request is one by a signed-in user.
-func request(at site, body string) *wire.Request {
+func request(s site, body string) *wire.Request {
 	return &wire.Request{
-		Principal: resources.Principal{Kind: resources.PrincipalUser, ID: user, AccountID: at.account},
-		Params:    map[string]string{"accountId": at.account, "projectId": at.project, "id": ""}, Body: []byte(body),
+		Principal: resources.Principal{Kind: resources.PrincipalUser, ID: user, AccountID: s.account},
+		Params:    map[string]string{"accountId": s.account, "projectId": s.project, "id": ""}, Body: []byte(body),
 	}
 }
 
@@ -52,10 +52,10 @@ func fuzzed(t *testing.T, route, collection, body string) []byte {
 		World: &areatest.World{
 			T: t, Ctx: t.Context(), Store: s, Collections: records.NewCollections(), Area: resources.AreaCompute, Clock: &areatest.Clock{},
 		},
-		groups: &groups{there: map[site][]string{here: {"sg-a-v1"}}},
+		groups: &groups{ids: map[site][]string{home: {"sg-a-v1"}}},
 	}
 	w.Routes = clusters.New(w.config(s)).Routes()
-	got := w.Ask(route, request(here, body))
+	got := w.Ask(route, request(home, body))
 	switch {
 	case got.Status == 201 && s.put[collection] != nil:
 		return s.put[collection]

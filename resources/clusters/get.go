@@ -12,13 +12,13 @@ func (k kind[T]) get(ctx context.Context, r *wire.Request) (wire.Response, error
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	var found store.Record[T]
+	var rec store.Record[T]
 	err := k.s.Store.View(ctx, func(tx store.Tx) (err error) {
-		found, err = k.find(ctx, tx, r)
+		rec, err = k.find(ctx, tx, r)
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(k.body(found.Value))
+	return wire.OK(k.body(rec.Value))
 }

@@ -94,11 +94,11 @@ func addMissingGroups(record resources.GPURecord, missing []string, p *wire.Prob
 // readGPU reads the body of gpu_cluster.create.
 func readGPU(r *wire.Request, p *wire.Problems) resources.GPURecord {
 	r.ParseQuery(p).Done()
-	body, at := r.ParseObject(p), placeOf(r)
+	body, place := r.ParseObject(p), placeOf(r)
 	record := resources.GPURecord{
 		Cluster: resources.GPUCluster{
 			Name: readName(body, "cluster_name"), Status: resources.ClusterPending.GPU(),
-			AccountID: at.account, ProjectID: at.project, Resources: []resources.GPUResource{},
+			AccountID: place.account, ProjectID: place.project, Resources: []resources.GPUResource{},
 		},
 		Plan: resources.GPUPlan{
 			FlavorID: requiredID(body, "flavor_id"), ImageID: requiredID(body, "image_id"), SSHKeyID: optionalID(body, "ssh_key_id"),
@@ -124,13 +124,13 @@ func readGroups(body *wire.Object) []string {
 		return nil
 	}
 	for i, id := range ids {
-		at := fmt.Sprintf("%s[%d]", field, i)
+		place := fmt.Sprintf("%s[%d]", field, i)
 		switch {
 		case !resources.ValidID(id):
-			checkID(body, at, id)
+			checkID(body, place, id)
 			ok = false
 		case slices.Contains(ids[:i], id):
-			body.Add(at, "names a security group for the second time")
+			body.Add(place, "names a security group for the second time")
 		}
 	}
 	if !ok {

@@ -32,7 +32,7 @@ func (w *clustersWorld) gpuRecord(id string) (out resources.GPURecord) {
 // message and the id of the request.
 func TestGPUClusterIsMade(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"train","flavor_id":"h100","image_id":"i"}`)
+	got := w.call("gpu_cluster.create", home, "", `{"cluster_name":"train","flavor_id":"h100","image_id":"i"}`)
 	id := got.Str("cluster.id")
 	want := fmt.Sprintf(`{"cluster":{"id":%q,"name":"train","status":"pending","account_id":"acct-a-v1","project_id":"proj-one-v1",`+
 		`"created_at":%q,"updated_at":%[2]q,"metadata":"","resources":[]},"message":%q,"request_id":"rid-gpu_cluster.create"}`, id, startText, got.Str("message"))
@@ -50,7 +50,7 @@ func TestGPUClusterIsMade(t *testing.T) {
 // TestGPUOrderIsKept: what a body says and no answer shows is there for a provisioner.
 func TestGPUOrderIsKept(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"train","flavor_id":"f","image_id":"i","ssh_key_id":"k","gpu_count":8,"pricing_template_id":"p",
+	got := w.call("gpu_cluster.create", home, "", `{"cluster_name":"train","flavor_id":"f","image_id":"i","ssh_key_id":"k","gpu_count":8,"pricing_template_id":"p",
 		"user_data":"#cloud-config\n<secret>\u00e4","security_group_ids":["sg-b-v1","sg-a-v1"]}`)
 	w.Expect(got, 201)
 	if plan, want := w.gpuRecord(got.Str("cluster.id")).Plan, (resources.GPUPlan{
@@ -73,7 +73,7 @@ func TestGPUFields(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("sg-%d-v1", i)
 	}
-	w.groups.there[here] = append(w.groups.there[here], many...)
+	w.groups.ids[home] = append(w.groups.ids[home], many...)
 	list := func(ids []string) string { return `["` + strings.Join(ids, `","`) + `"]` }
 	number := 0
 	for field, c := range map[string]struct{ good, bad []string }{
@@ -103,7 +103,7 @@ func TestGPUFields(t *testing.T) {
 				status = 400
 			}
 			t.Run(fmt.Sprintf("%d %s %.40s", status, field, value), func(t *testing.T) {
-				got := w.in(t).call("gpu_cluster.create", here, "", body)
+				got := w.in(t).call("gpu_cluster.create", home, "", body)
 				w.in(t).Expect(got, status)
 				if d := details(got); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field)) {
 					t.Errorf("%q", d)
@@ -117,7 +117,7 @@ func TestGPUFields(t *testing.T) {
 // account's are refused in the same words, each by its place, and nothing is made.
 func TestGroupsOfOthersAreNotThere(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-absent-v1","sg-a-v1","sg-two-v1","sg-theirs-v1"]}`)
+	got := w.call("gpu_cluster.create", home, "", `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-absent-v1","sg-a-v1","sg-two-v1","sg-theirs-v1"]}`)
 	var want []string
 	for _, i := range []int{0, 2, 3} {
 		want = append(want, fmt.Sprintf("security_group_ids[%d]: is no security group of this project", i))
@@ -125,7 +125,7 @@ func TestGroupsOfOthersAreNotThere(t *testing.T) {
 	if got.Status != 400 || !slices.Equal(details(got), want) {
 		t.Errorf("%d %s", got.Status, got.Text)
 	}
-	if page := w.call("gpu_cluster.list", here, "", ""); page.Int("total_count") != 0 {
+	if page := w.call("gpu_cluster.list", home, "", ""); page.Int("total_count") != 0 {
 		t.Errorf("%s", page.Text)
 	}
 	w.Expect(w.call("gpu_cluster.create", site{acctB, one}, "", `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-theirs-v1"]}`), 201)
@@ -134,7 +134,7 @@ func TestGroupsOfOthersAreNotThere(t *testing.T) {
 // TestGPUProblemsAreToldAtOnce: those of the body and those that only the firewall knows.
 func TestGPUProblemsAreToldAtOnce(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("gpu_cluster.create", here, "?x=1", `{"cluster_name":"","gpu_count":0,"user_data":1,"security_group_ids":["sg-a-v1","sg-absent-v1","sg-a-v1"],"name":"n"}`)
+	got := w.call("gpu_cluster.create", home, "?x=1", `{"cluster_name":"","gpu_count":0,"user_data":1,"security_group_ids":["sg-a-v1","sg-absent-v1","sg-a-v1"],"name":"n"}`)
 	want := []string{
 		"x: unknown query parameter", "cluster_name: must not be empty", "flavor_id: is missing", "image_id: is missing",
 		"gpu_count: must be a whole number from 1 to 512", "security_group_ids[2]: names a security group for the second time",
@@ -146,7 +146,7 @@ func TestGPUProblemsAreToldAtOnce(t *testing.T) {
 		t.Errorf("%d %q, want %q", got.Status, details(got), want)
 	}
 	w.groups.err = errors.New("no firewall") // it can't be asked, and the answer has the other problems all the same
-	got = w.call("gpu_cluster.create", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
+	got = w.call("gpu_cluster.create", home, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
 	if !slices.Equal(details(got), []string{"image_id: is missing"}) {
 		t.Errorf("%d %s", got.Status, got.Text)
 	}
@@ -166,7 +166,7 @@ func (t twice) View(ctx context.Context, fn func(store.Tx) error) error {
 // TestGPUProblemsAreToldOnce guarantees that a repeated view reports no problem twice.
 func TestGPUProblemsAreToldOnce(t *testing.T) {
 	w := newWorld(t, func(c *clusters.Config) { c.Store = twice{c.Store} })
-	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
+	got := w.call("gpu_cluster.create", home, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
 	want := []string{"image_id: is missing", "security_group_ids[0]: is no security group of this project"}
 	if !slices.Equal(details(got), want) {
 		t.Errorf("%d %q, want %q", got.Status, details(got), want)
@@ -179,12 +179,12 @@ func TestFirewallThatFailsMakesNoCluster(t *testing.T) {
 	body := `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-a-v1"]}`
 	for err, status := range map[error]int{errors.New("odd"): 500, store.ErrUnavailable: 503} {
 		w.groups.err = err
-		got := w.call("gpu_cluster.create", here, "", body)
+		got := w.call("gpu_cluster.create", home, "", body)
 		w.Expect(got, status)
 		if strings.Contains(got.Text, "odd") {
 			t.Errorf("the cause is told: %s", got.Text)
 		}
 	}
 	w.groups.err = nil
-	w.Expect(w.call("gpu_cluster.create", here, "", body), 201) // the name is free
+	w.Expect(w.call("gpu_cluster.create", home, "", body), 201) // the name is free
 }

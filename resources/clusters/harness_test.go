@@ -27,13 +27,13 @@ const (
 // site is where a request goes.
 type site struct{ account, project string }
 
-var here = site{acctA, one}
+var home = site{acctA, one}
 
 // groups is a firewall: the security groups that there are, by account and project. err is
 // what it answers instead.
 type groups struct {
-	there map[site][]string
-	err   error
+	ids map[site][]string
+	err error
 	// asked counts the questions.
 	asked atomic.Int64
 }
@@ -44,7 +44,7 @@ func (g *groups) Missing(_ context.Context, tx store.Tx, account, project string
 		panic("the firewall is asked outside a transaction")
 	}
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		return slices.Contains(g.there[site{account, project}], id)
+		return slices.Contains(g.ids[site{account, project}], id)
 	}), g.err
 }
 
@@ -59,8 +59,8 @@ type clustersWorld struct {
 
 func newWorld(t *testing.T, configure ...func(*clusters.Config)) *clustersWorld {
 	t.Helper()
-	w := &clustersWorld{World: areatest.New(t, resources.AreaCompute), suspended: map[string]bool{}, groups: &groups{there: map[site][]string{
-		here: {"sg-a-v1", "sg-b-v1"}, {acctA, two}: {"sg-two-v1"}, {acctB, one}: {"sg-theirs-v1"},
+	w := &clustersWorld{World: areatest.New(t, resources.AreaCompute), suspended: map[string]bool{}, groups: &groups{ids: map[site][]string{
+		home: {"sg-a-v1", "sg-b-v1"}, {acctA, two}: {"sg-two-v1"}, {acctB, one}: {"sg-theirs-v1"},
 	}}}
 	cfg := w.config(w.Store)
 	for _, f := range configure {
@@ -102,20 +102,20 @@ func details(a areatest.Answer) []string {
 }
 
 // call asks a handler; rest is the id of a cluster, or a query after a question mark.
-func (w *clustersWorld) call(route string, at site, rest, body string) areatest.Answer {
+func (w *clustersWorld) call(route string, s site, rest, body string) areatest.Answer {
 	w.T.Helper()
-	return w.send(route, at, rest, body, "")
+	return w.send(route, s, rest, body, "")
 }
 
 // send is call with an Idempotency-Key.
-func (w *clustersWorld) send(route string, at site, rest, body, key string) areatest.Answer {
+func (w *clustersWorld) send(route string, s site, rest, body, key string) areatest.Answer {
 	w.T.Helper()
 	id, query, _ := strings.Cut(rest, "?")
 	return w.Ask(route, &wire.Request{
-		Principal: resources.Principal{Kind: resources.PrincipalUser, ID: user, AccountID: at.account, Credential: resources.CredentialToken},
-		Params:    map[string]string{"accountId": at.account, "projectId": at.project, "id": id},
-		Query:     query, Body: []byte(body), RequestID: "rid-" + route, AccountID: at.account, IdempotencyKey: key,
-		Path: "/" + at.account + "/" + at.project + "/" + route + "/" + id,
+		Principal: resources.Principal{Kind: resources.PrincipalUser, ID: user, AccountID: s.account, Credential: resources.CredentialToken},
+		Params:    map[string]string{"accountId": s.account, "projectId": s.project, "id": id},
+		Query:     query, Body: []byte(body), RequestID: "rid-" + route, AccountID: s.account, IdempotencyKey: key,
+		Path: "/" + s.account + "/" + s.project + "/" + route + "/" + id,
 	})
 }
 
@@ -148,9 +148,9 @@ func each(t *testing.T, test func(w *clustersWorld, k sort)) {
 }
 
 // made is the id of a new cluster.
-func (w *clustersWorld) made(k sort, at site, name string) string {
+func (w *clustersWorld) made(k sort, s site, name string) string {
 	w.T.Helper()
-	got := w.call(k.create, at, "", k.body(name))
+	got := w.call(k.create, s, "", k.body(name))
 	w.Expect(got, 201)
 	return got.Str(k.id)
 }
@@ -192,7 +192,7 @@ func (w *clustersWorld) set(k sort, id string, state resources.ClusterState) {
 }
 
 // next asks for a list's page behind another one.
-func (w *clustersWorld) next(k sort, at site, query string, page areatest.Answer) areatest.Answer {
+func (w *clustersWorld) next(k sort, s site, query string, page areatest.Answer) areatest.Answer {
 	w.T.Helper()
-	return w.call(k.list, at, "?"+query+"&page_token="+url.QueryEscape(page.Str("next_page_token")), "")
+	return w.call(k.list, s, "?"+query+"&page_token="+url.QueryEscape(page.Str("next_page_token")), "")
 }

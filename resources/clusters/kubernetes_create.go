@@ -47,12 +47,12 @@ func (s *Service) createKubernetes(_ context.Context, r *wire.Request) (idempote
 func readKubernetes(r *wire.Request) (resources.KubernetesRecord, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
-	body, at := r.ParseObject(&p), placeOf(r)
+	body, place := r.ParseObject(&p), placeOf(r)
 	record := resources.KubernetesRecord{
 		Cluster: resources.KubernetesCluster{
 			Base: resources.KubernetesBase{
 				Name: readName(body, "name"), Status: resources.ClusterPending.Kubernetes(),
-				AccountID: at.account, ProjectID: at.project,
+				AccountID: place.account, ProjectID: place.project,
 			},
 			NodeCount: readCount(body, "node_count", maxNodes), InstalledApps: []resources.InstalledApp{},
 		},

@@ -28,7 +28,7 @@ func (w *clustersWorld) kubernetesRecord(id string) (out resources.KubernetesRec
 // it leaves out has its default.
 func TestKubernetesClusterIsMade(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("kubernetes_cluster.create", here, "", `{"name":"web","flavor_id":"m1.large","image_id":"ubuntu-24.04"}`)
+	got := w.call("kubernetes_cluster.create", home, "", `{"name":"web","flavor_id":"m1.large","image_id":"ubuntu-24.04"}`)
 	id := got.Str("cluster.base.cluster_id")
 	want := fmt.Sprintf(`{"cluster":{"base":{"cluster_id":%q,"name":"web","status":"CLUSTER_STATUS_PENDING","account_id":"acct-a-v1",`+
 		`"project_id":"proj-one-v1","created_at":%q,"updated_at":%[2]q,"cluster_endpoint":""},"node_count":1,"installed_apps":[]}}`, id, startText)
@@ -45,7 +45,7 @@ func TestKubernetesClusterIsMade(t *testing.T) {
 // TestKubernetesOrderIsKept: what a body says and no answer shows is there for a provisioner.
 func TestKubernetesOrderIsKept(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("kubernetes_cluster.create", here, "", `{"name":"web","flavor_id":"f","image_id":"i","ssh_key_id":"k","node_count":3,"k8s_version":"v1.31.2",
+	got := w.call("kubernetes_cluster.create", home, "", `{"name":"web","flavor_id":"f","image_id":"i","ssh_key_id":"k","node_count":3,"k8s_version":"v1.31.2",
 		"pod_cidr":"FD00:0:0::/48","service_cidr":"fd00:1::/112","cni_plugin":"calico","cluster_agent_enabled":true}`)
 	w.Expect(got, 201, `"node_count":3`)
 	if plan, want := w.kubernetesRecord(got.Str("cluster.base.cluster_id")).Plan, (resources.KubernetesPlan{
@@ -102,7 +102,7 @@ func TestKubernetesFields(t *testing.T) {
 				status = 400
 			}
 			t.Run(fmt.Sprintf("%d %s %.40s", status, field, value), func(t *testing.T) {
-				got := w.in(t).call("kubernetes_cluster.create", here, "", body)
+				got := w.in(t).call("kubernetes_cluster.create", home, "", body)
 				w.in(t).Expect(got, status)
 				if d := details(got); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field+": ")) {
 					t.Errorf("%q", d)
@@ -127,7 +127,7 @@ func replaced(body, field, value string) string {
 // field.
 func TestKubernetesProblemsAreToldAtOnce(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("kubernetes_cluster.create", here, "?dry_run=1", `{"name":"A","ssh_key_id":"","node_count":0,"k8s_version":"2","pod_cidr":"x","service_cidr":"10.0.0.1/8",
+	got := w.call("kubernetes_cluster.create", home, "?dry_run=1", `{"name":"A","ssh_key_id":"","node_count":0,"k8s_version":"2","pod_cidr":"x","service_cidr":"10.0.0.1/8",
 		"cni_plugin":"x","cluster_agent_enabled":1,"status":"CLUSTER_STATUS_RUNNING"}`)
 	w.Expect(got, 400, `"code":"BAD_REQUEST"`)
 	var fields []string
@@ -143,7 +143,7 @@ func TestKubernetesProblemsAreToldAtOnce(t *testing.T) {
 	if !slices.Equal(fields, want) {
 		t.Errorf("%q, want %q", details(got), want)
 	}
-	if page := w.call("kubernetes_cluster.list", here, "", ""); page.Int("total_count") != 0 {
+	if page := w.call("kubernetes_cluster.list", home, "", ""); page.Int("total_count") != 0 {
 		t.Errorf("a refused request made something: %s", page.Text)
 	}
 }

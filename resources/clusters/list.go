@@ -28,13 +28,13 @@ func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, erro
 		return wire.Response{}, err
 	}
 	out := clusterList{Message: k.listMessage}
-	var found []store.Record[T]
+	var recs []store.Record[T]
 	var next *store.Cursor
 	err = k.s.Store.View(ctx, func(tx store.Tx) (err error) {
 		if out.TotalCount, err = k.records.Count(ctx, tx, query); err != nil {
 			return err
 		}
-		found, next, err = k.records.Page(ctx, tx, query)
+		recs, next, err = k.records.Page(ctx, tx, query)
 		return err
 	})
 	if err != nil {
@@ -43,8 +43,8 @@ func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, erro
 	if next != nil {
 		out.NextPageToken = k.s.Tokens.Seal(next.Marshal(), binding)
 	}
-	out.Count, out.Clusters = len(found), make([]any, len(found))
-	for i, rec := range found {
+	out.Count, out.Clusters = len(recs), make([]any, len(recs))
+	for i, rec := range recs {
 		out.Clusters[i] = k.shown(rec.Value)
 	}
 	return wire.OK(out)
@@ -53,16 +53,16 @@ func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, erro
 // query reads the query of a list; 400 with all problems. The page's token is bound to binding.
 func (k kind[T]) query(r *wire.Request) (q store.Query, binding string, err error) {
 	var p wire.Problems
-	at, asked := placeOf(r), r.ParseQuery(&p)
+	place, asked := placeOf(r), r.ParseQuery(&p)
 	q = store.Query{
-		Index: records.ByProject, Equal: []store.Value{store.String(at.account), store.String(at.project)},
+		Index: records.ByProject, Equal: []store.Value{store.String(place.account), store.String(place.project)},
 		Limit: asked.PageSize(),
 	}
 	status := asked.OneOf("status", "", k.filters...)
 	if status != "" {
 		q.Index, q.Equal = records.ByStatus, append(q.Equal, store.String(status))
 	}
-	binding = strings.Join([]string{k.listRoute, at.account, at.project, status}, "|")
+	binding = strings.Join([]string{k.listRoute, place.account, place.project, status}, "|")
 	asked.PageToken(k.s.Tokens, binding, q.From)
 	asked.Done()
 	return q, binding, p.Err()

@@ -58,7 +58,7 @@ func TestNetworksOfACluster(t *testing.T) {
 			body = replaced(body, "service_cidr", `"`+c.services+`"`)
 		}
 		t.Run(c.pods+" "+c.services, func(t *testing.T) {
-			got := w.in(t).call("kubernetes_cluster.create", here, "", body)
+			got := w.in(t).call("kubernetes_cluster.create", home, "", body)
 			if c.problem == "" {
 				w.in(t).Expect(got, 201)
 				return
@@ -79,13 +79,13 @@ func TestWhatIsNoCIDR(t *testing.T) {
 		`"10.244.0.0/16\n"`,
 	} {
 		for _, field := range []string{"pod_cidr", "service_cidr"} {
-			got := w.call("kubernetes_cluster.create", here, "", `{"name":"n","flavor_id":"f","image_id":"i","`+field+`":`+value+`}`)
+			got := w.call("kubernetes_cluster.create", home, "", `{"name":"n","flavor_id":"f","image_id":"i","`+field+`":`+value+`}`)
 			if d := details(got); got.Status != 400 || len(d) != 1 || !strings.HasPrefix(d[0], field+": must be a CIDR") {
 				t.Errorf("%s %s: %d %s", field, value, got.Status, got.Text)
 			}
 		}
 	}
-	got := w.call("kubernetes_cluster.create", here, "", `{"name":"n","flavor_id":"f","image_id":"i","pod_cidr":16,"service_cidr":["10.96.0.0/12"]}`)
+	got := w.call("kubernetes_cluster.create", home, "", `{"name":"n","flavor_id":"f","image_id":"i","pod_cidr":16,"service_cidr":["10.96.0.0/12"]}`)
 	if d := details(got); got.Status != 400 || len(d) != 2 {
 		t.Errorf("%d %s", got.Status, got.Text)
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 // closed is whether the project was found occupied.
-func (w *clustersWorld) closed(at site) bool {
+func (w *clustersWorld) closed(s site) bool {
 	w.T.Helper()
-	occupied, err := w.svc.CloseProject(w.T.Context(), closingOf(at.account, at.project))
+	occupied, err := w.svc.CloseProject(w.T.Context(), closingOf(s.account, s.project))
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -30,16 +30,16 @@ func TestProjectWithAClusterIsOccupied(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
 		w.made(k, site{acctA, two}, "web")
 		w.made(k, site{acctB, one}, "web")
-		id := w.made(k, here, "web")
+		id := w.made(k, home, "web")
 		for _, state := range resources.ClusterStates() {
 			w.set(k, id, state)
-			if got := w.closed(here); got != (state != resources.ClusterDeleted) {
+			if got := w.closed(home); got != (state != resources.ClusterDeleted) {
 				w.T.Errorf("%s: occupied is %t", state, got)
 			}
 			if state != resources.ClusterDeleted {
 				w.Clock.Add(1)
-				w.made(k, here, "more")
-				w.set(k, firstID(w.call(k.list, here, "?page_size=1", "")), resources.ClusterDeleted)
+				w.made(k, home, "more")
+				w.set(k, firstID(w.call(k.list, home, "?page_size=1", "")), resources.ClusterDeleted)
 			}
 			w.Clock.Add(1)
 		}
@@ -58,25 +58,25 @@ func firstID(a areatest.Answer) string {
 func TestNothingIsMadeInAClosedProject(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
 		for range 2 {
-			if w.closed(here) {
+			if w.closed(home) {
 				w.T.Fatal("an empty project is occupied")
 			}
 		}
-		got := w.call(k.create, here, "", k.body("web"))
+		got := w.call(k.create, home, "", k.body("web"))
 		w.Expect(got, 503, `"code":"UNAVAILABLE"`)
 		w.made(k, site{acctA, two}, "web")
 		w.made(k, site{acctB, one}, "web")
-		w.Expect(w.call(k.list, here, "", ""), 200, `"total_count":0`)
-		if err := w.svc.OpenProject(w.T.Context(), closingOf(here.account, here.project)); err != nil {
+		w.Expect(w.call(k.list, home, "", ""), 200, `"total_count":0`)
+		if err := w.svc.OpenProject(w.T.Context(), closingOf(home.account, home.project)); err != nil {
 			w.T.Fatal(err)
 		}
-		id := w.made(k, here, "web")
+		id := w.made(k, home, "web")
 		w.set(k, id, resources.ClusterDeleted)
-		if w.closed(here) {
+		if w.closed(home) {
 			w.T.Fatal("occupied by a deleted cluster")
 		}
 		w.Clock.Add(1 << 20) // much later
-		w.made(k, here, "web")
+		w.made(k, home, "web")
 	})
 }
 
@@ -85,12 +85,12 @@ func TestNothingIsMadeInAClosedProject(t *testing.T) {
 func TestEmptyProjectHasNoClusterOnTheWay(t *testing.T) {
 	w := newWorld(t)
 	for round := range 20 {
-		at, k := site{acctA, fmt.Sprintf("proj-r%d-v1", round)}, sorts()[round%2]
+		s, k := site{acctA, fmt.Sprintf("proj-r%d-v1", round)}, sorts()[round%2]
 		var wg sync.WaitGroup
 		var made areatest.Answer
 		var occupied bool
-		wg.Go(func() { made = w.call(k.create, at, "", k.body("web")) })
-		wg.Go(func() { occupied = w.closed(at) })
+		wg.Go(func() { made = w.call(k.create, s, "", k.body("web")) })
+		wg.Go(func() { occupied = w.closed(s) })
 		wg.Wait()
 		if (made.Status == 201) != occupied || made.Status != 201 && made.Status != 503 {
 			t.Fatalf("round %d: %d, occupied %t", round, made.Status, occupied)
@@ -130,7 +130,7 @@ func TestWhatCannotBeSeenIsNotEmpty(t *testing.T) {
 	if occupied, err := w.svc.CloseProject(t.Context(), closingOf(acctA, one)); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("occupied %t, %v", occupied, err)
 	}
-	w.made(sorts()[0], here, "web") // it is open
+	w.made(sorts()[0], home, "web") // it is open
 }
 
 // TestErrorsNameTheirRoute, and a store that is away is 503.
@@ -145,8 +145,8 @@ func TestErrorsNameTheirRoute(t *testing.T) {
 			if route == k.create {
 				body = k.body("web")
 			}
-			w.Expect(w.call(route, here, "", body), 503, `"code":"UNAVAILABLE"`)
-			_, err := w.Routes[route](t.Context(), request(here, body))
+			w.Expect(w.call(route, home, "", body), 503, `"code":"UNAVAILABLE"`)
+			_, err := w.Routes[route](t.Context(), request(home, body))
 			var e *resources.Error
 			if want := "clusters: " + route + ": "; !errors.As(err, &e) || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 				t.Errorf("%v", err)
@@ -163,9 +163,9 @@ func TestClustersMoveNoRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range sorts() {
-		w.Expect(w.call(k.remove, here, w.made(k, here, "web"), ""), 200)
+		w.Expect(w.call(k.remove, home, w.made(k, home, "web"), ""), 200)
 	}
-	w.closed(here)
+	w.closed(home)
 	if after, err := w.Store.Freshness(t.Context()); err != nil || after != before {
 		t.Errorf("%+v, before %+v, %v", after, before, err)
 	}

@@ -25,7 +25,7 @@ type reportBody struct {
 
 // update answers cluster_claim.update (N20).
 func (s *Service) update(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	in, err := readReport(r)
+	input, err := readReport(r)
 	if err != nil {
 		return wire.Response{}, err
 	}
@@ -41,13 +41,13 @@ func (s *Service) update(ctx context.Context, r *wire.Request) (wire.Response, e
 		if err != nil {
 			return err
 		}
-		if err := in.fits(claim.Value.Kind); err != nil {
+		if err := input.fits(claim.Value.Kind); err != nil {
 			return err
 		}
 		if claim.Value.Subject != r.Principal.ID {
 			return resources.Conflict("This claim is another provisioner's.")
 		}
-		out, err = s.kinds[claim.Value.Kind].report(ctx, tx, claim, in)
+		out, err = s.kinds[claim.Value.Kind].report(ctx, tx, claim, input)
 		return err
 	})
 	if err != nil {
@@ -58,12 +58,12 @@ func (s *Service) update(ctx context.Context, r *wire.Request) (wire.Response, e
 
 // report implements claimable. It refuses a report on an ended claim, unless it repeats the last accepted one: its
 // answer may have been lost.
-func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], in report) (reportBody, error) {
+func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], r report) (reportBody, error) {
 	rec, err := k.records.Get(ctx, tx, claim.Value.ClusterID)
 	if err != nil {
 		return reportBody{}, err
 	}
-	hash, err := in.hash()
+	hash, err := r.hash()
 	if err != nil {
 		return reportBody{}, err
 	}
@@ -74,23 +74,23 @@ func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[rec
 		}
 		return reportBody{}, resources.Conflict("This claim is over; the cluster is %s. Claim anew.", *h.status)
 	}
-	before, from := rec.Value, k.state(*h.status)
-	to, err := k.target(from, in.Status)
+	before, current := rec.Value, k.state(*h.status)
+	next, err := k.target(current, r.Status)
 	if err != nil {
 		return reportBody{}, err
 	}
-	in.fill(h)
-	if to != from {
-		*h.status, *h.failure = k.status(to), in.Error
+	r.fill(h)
+	if next != current {
+		*h.status, *h.failure = k.status(next), r.Error
 	}
 	if !reflect.DeepEqual(before, rec.Value) {
 		*h.updatedAt = now
 	}
 	switch {
-	case to != from: // the claim is over
+	case next != current: // the claim is over
 		claim.Value.LeaseUntil, *h.task = now, resources.ClusterTask{}
-	case in.Extend > 0:
-		claim.Value.LeaseUntil = now + resources.Time(in.Extend*1000)
+	case r.Extend > 0:
+		claim.Value.LeaseUntil = now + resources.Time(r.Extend*1000)
 		h.task.LeaseUntil = claim.Value.LeaseUntil
 	}
 	claim.Value.Report = hash
@@ -101,24 +101,24 @@ func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[rec
 }
 
 // target returns the state a report asks for; 409 with the possible ones.
-func (k kind[T]) target(from resources.ClusterState, status string) (resources.ClusterState, error) {
+func (k kind[T]) target(current resources.ClusterState, status string) (resources.ClusterState, error) {
 	if status == "" {
-		return from, nil
+		return current, nil
 	}
-	if to := k.state(status); reported(from, to) {
-		return to, nil
+	if next := k.state(status); reported(current, next) {
+		return next, nil
 	}
 	var allowed []string
-	for _, state := range reportable(from) {
+	for _, state := range reportable(current) {
 		allowed = append(allowed, k.status(state))
 	}
 	return "", resources.Conflict("The cluster is %s, and this claim cannot make it %s; allowed are %s.",
-		k.status(from), status, strings.Join(allowed, ", "))
+		k.status(current), status, strings.Join(allowed, ", "))
 }
 
 // hash differs between reports.
-func (in report) hash() (string, error) {
-	body, err := json.Marshal(in)
+func (r report) hash() (string, error) {
+	body, err := json.Marshal(r)
 	if err != nil {
 		return "", fmt.Errorf("clusters: a report: %w", err)
 	}
@@ -127,21 +127,21 @@ func (in report) hash() (string, error) {
 }
 
 // fill writes what was reported into the cluster.
-func (in report) fill(h head) {
-	if in.Endpoint != nil {
-		*h.endpoint = *in.Endpoint
+func (r report) fill(h head) {
+	if r.Endpoint != nil {
+		*h.endpoint = *r.Endpoint
 	}
-	if in.Resources != nil {
-		*h.resources = *in.Resources
+	if r.Resources != nil {
+		*h.resources = *r.Resources
 	}
-	if in.Apps != nil {
-		apps := slices.Clone(*in.Apps) // the report stays as it was sent, for its hash in another run
+	if r.Apps != nil {
+		apps := slices.Clone(*r.Apps) // the report stays as it was sent, for its hash in another run
 		for i := range apps {
 			apps[i].Base.ClusterID = h.id
 		}
 		*h.apps = apps
 	}
-	if in.Error != "" {
-		*h.failure = in.Error
+	if r.Error != "" {
+		*h.failure = r.Error
 	}
 }

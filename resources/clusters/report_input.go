@@ -38,44 +38,44 @@ func readReport(r *wire.Request) (report, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
 	body := r.ParseObject(&p)
-	in := report{Status: body.OneOf("status", "", append(statuses(resources.ClusterState.Kubernetes), statuses(resources.ClusterState.GPU)...)...)}
+	input := report{Status: body.OneOf("status", "", append(statuses(resources.ClusterState.Kubernetes), statuses(resources.ClusterState.GPU)...)...)}
 	if endpoint, ok := body.Text("cluster_endpoint"); ok {
-		in.Endpoint = &endpoint
+		input.Endpoint = &endpoint
 		if !validEndpoint(endpoint) {
 			body.Add("cluster_endpoint", "must be a URL such as https://10.0.0.1:6443, without user, query and fragment")
 		}
 	}
 	if body.Has("resources") {
-		in.Resources = readResources(body)
+		input.Resources = readResources(body)
 	}
 	if body.Has("installed_apps") {
-		in.Apps = readApps(body)
+		input.Apps = readApps(body)
 	}
-	in.readError(body)
-	in.Extend = readBetween(body, "extend_seconds", 0, minLease, maxLease)
+	input.readError(body)
+	input.Extend = readBetween(body, "extend_seconds", 0, minLease, maxLease)
 	body.Done()
-	return in, p.Err()
+	return input, p.Err()
 }
 
 // readError reads the error, sent with the status ERROR or with the cluster's present one.
-func (in *report) readError(body *wire.Object) {
+func (r *report) readError(body *wire.Object) {
 	text, ok := body.Text("error")
-	failed := in.Status == resources.ClusterError.Kubernetes() || in.Status == resources.ClusterError.GPU()
+	failed := r.Status == resources.ClusterError.Kubernetes() || r.Status == resources.ClusterError.GPU()
 	switch n := utf8.RuneCountInString(text); {
 	case ok && (n == 0 || n > maxFailure):
 		body.Add("error", "must have 1 to %d characters", maxFailure)
 	case !ok && failed && !body.Has("error"):
-		body.Add("error", "is missing; it says why the status is %s", in.Status)
-	case ok && in.succeeds():
-		body.Add("error", "does not go with the status %s", in.Status)
+		body.Add("error", "is missing; it says why the status is %s", r.Status)
+	case ok && r.succeeds():
+		body.Add("error", "does not go with the status %s", r.Status)
 	}
-	in.Error = text
+	r.Error = text
 }
 
 // succeeds says whether the report names a state that is a success.
-func (in *report) succeeds() bool {
+func (r *report) succeeds() bool {
 	for _, state := range []resources.ClusterState{resources.ClusterRunning, resources.ClusterDeleted} {
-		if in.Status == state.Kubernetes() || in.Status == state.GPU() {
+		if r.Status == state.Kubernetes() || r.Status == state.GPU() {
 			return true
 		}
 	}
@@ -83,25 +83,25 @@ func (in *report) succeeds() bool {
 }
 
 // fits refuses what clusters of the other kind have; 400 with all problems.
-func (in *report) fits(kind string) error {
+func (r *report) fits(kind string) error {
 	var p wire.Problems
 	words := resources.ClusterState.Kubernetes
 	if kind == kindGPU {
 		words = resources.ClusterState.GPU
-		if in.Endpoint != nil {
+		if r.Endpoint != nil {
 			p.Add("cluster_endpoint", "a GPU cluster has none")
 		}
-		if in.Apps != nil {
+		if r.Apps != nil {
 			p.Add("installed_apps", "a GPU cluster has none")
 		}
-	} else if in.Resources != nil {
+	} else if r.Resources != nil {
 		p.Add("resources", "a Kubernetes cluster has none")
 	}
-	known := in.Status == ""
+	ok := r.Status == ""
 	for _, word := range statuses(words) {
-		known = known || word == in.Status
+		ok = ok || word == r.Status
 	}
-	if !known {
+	if !ok {
 		p.Add("status", "is one of the other kind of cluster; this one is written like %s", words(resources.ClusterRunning))
 	}
 	return p.Err()

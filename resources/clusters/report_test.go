@@ -17,7 +17,7 @@ import (
 func TestDeletionEndsTheClaim(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
 		for _, end := range []resources.ClusterState{resources.ClusterProvisioning, resources.ClusterRunning, resources.ClusterError} {
-			id := w.made(k, here, "web")
+			id := w.made(k, home, "web")
 			w.claimed1(k)
 			w.Clock.Add(60_000)
 			provision := w.claimed1(k)
@@ -29,15 +29,15 @@ func TestDeletionEndsTheClaim(t *testing.T) {
 				body = `{"status":"` + k.state(end) + `","error":"no machines"}`
 			}
 			w.Expect(w.report(provision.id, worker, body), 200, k.state(end))
-			w.Expect(w.call(k.remove, here, id, ""), 200, k.state(resources.ClusterDeleting))
+			w.Expect(w.call(k.remove, home, id, ""), 200, k.state(resources.ClusterDeleting))
 			w.Expect(w.report(provision.id, worker, `{"extend_seconds":30}`), 409, "over")
 			deletion := w.claimed1(k)
 			if deletion.intent != "delete" || deletion.attempt != 1 || deletion.cluster != id {
 				w.T.Fatalf("%+v", deletion)
 			}
 			w.Expect(w.report(deletion.id, worker, `{"error":"a machine does not stop"}`), 200, k.state(resources.ClusterDeleting))
-			w.Expect(w.call(k.get, here, id, ""), 200, k.state(resources.ClusterDeleting), `"error":"a machine does not stop"`)
-			first := w.call(k.remove, here, id, "")
+			w.Expect(w.call(k.get, home, id, ""), 200, k.state(resources.ClusterDeleting), `"error":"a machine does not stop"`)
+			first := w.call(k.remove, home, id, "")
 			w.Expect(first, 200, k.state(resources.ClusterDeleting))
 			done := `{"status":"` + k.state(resources.ClusterDeleted) + `"}`
 			answer := w.report(deletion.id, worker, done)
@@ -45,7 +45,7 @@ func TestDeletionEndsTheClaim(t *testing.T) {
 			if again := w.report(deletion.id, worker, done); again.Status != 200 || again.Text != answer.Text {
 				w.T.Errorf("%d %s, first %s", again.Status, again.Text, answer.Text)
 			}
-			w.Expect(w.call(k.get, here, id, ""), 200, k.state(resources.ClusterDeleted))
+			w.Expect(w.call(k.get, home, id, ""), 200, k.state(resources.ClusterDeleted))
 		}
 	})
 }
@@ -53,12 +53,12 @@ func TestDeletionEndsTheClaim(t *testing.T) {
 // TestClaimIsItsServices alone: another provisioner's report is 409, that on an unknown claim 404.
 func TestClaimIsItsServices(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
-		id := w.made(k, here, "web")
-		c, before := w.claimed1(k), w.call(k.get, here, id, "")
+		id := w.made(k, home, "web")
+		c, before := w.claimed1(k), w.call(k.get, home, id, "")
 		running := `{"status":"` + k.state(resources.ClusterRunning) + `"}`
 		w.Expect(w.report(c.id, otherWorker, running), 409, `"code":"CONFLICT"`)
 		w.Expect(w.report("claim-absent-v1", worker, running), 404, `"code":"NOT_FOUND"`)
-		if after := w.call(k.get, here, id, ""); after.Text != before.Text {
+		if after := w.call(k.get, home, id, ""); after.Text != before.Text {
 			w.T.Errorf("%s, before %s", after.Text, before.Text)
 		}
 		w.Expect(w.report(c.id, worker, running), 200)
@@ -69,13 +69,13 @@ func TestClaimIsItsServices(t *testing.T) {
 // TestReportIsRefused with its problem, before anything changes.
 func TestReportIsRefused(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
-		id := w.made(k, here, "web")
-		c, before := w.claimed1(k), w.call(k.get, here, id, "")
+		id := w.made(k, home, "web")
+		c, before := w.claimed1(k), w.call(k.get, home, id, "")
 		other := sorts()[0]
 		if k.name == other.name {
 			other = sorts()[1]
 		}
-		mine := map[string][]string{
+		owned := map[string][]string{
 			"status":           {`"status":"` + other.state(resources.ClusterRunning) + `"`, `"status":"up"`, `"status":1`, `"status":""`},
 			"error":            {`"status":"` + k.state(resources.ClusterError) + `"`, `"error":""`, `"error":"` + strings.Repeat("x", 2001) + `"`, `"status":"` + k.state(resources.ClusterRunning) + `","error":"x"`},
 			"extend_seconds":   {`"extend_seconds":29`, `"extend_seconds":601`, `"extend_seconds":"60"`},
@@ -83,16 +83,16 @@ func TestReportIsRefused(t *testing.T) {
 			"force":            {`"force":true`},
 		}
 		if k.name == "gpu" {
-			mine["cluster_endpoint"] = append(mine["cluster_endpoint"], `"cluster_endpoint":"https://a"`)
-			mine["installed_apps"] = []string{`"installed_apps":[]`}
-			mine["resources[0].created_at"] = []string{`"resources":[{"external_id":"e","name":"n","resource_type":"vm","status":"up"}]`}
-			mine["resources[0].primary_ip"] = []string{`"resources":[{"external_id":"e","name":"n","resource_type":"vm","status":"up","created_at":"2030-01-01T00:00:00Z","primary_ip":"1.2.3"}]`}
+			owned["cluster_endpoint"] = append(owned["cluster_endpoint"], `"cluster_endpoint":"https://a"`)
+			owned["installed_apps"] = []string{`"installed_apps":[]`}
+			owned["resources[0].created_at"] = []string{`"resources":[{"external_id":"e","name":"n","resource_type":"vm","status":"up"}]`}
+			owned["resources[0].primary_ip"] = []string{`"resources":[{"external_id":"e","name":"n","resource_type":"vm","status":"up","created_at":"2030-01-01T00:00:00Z","primary_ip":"1.2.3"}]`}
 		} else {
-			mine["resources"] = []string{`"resources":[]`, `"resources":{}`}
-			mine["installed_apps[0].status"] = []string{`"installed_apps":[{"base":{"app_id":"a","marketplace_app":{"app_name":"n"}},"status":"UP"}]`}
-			mine["installed_apps[0].base"] = []string{`"installed_apps":[{"status":"INSTALLED_APP_STATUS_UNSPECIFIED"}]`}
+			owned["resources"] = []string{`"resources":[]`, `"resources":{}`}
+			owned["installed_apps[0].status"] = []string{`"installed_apps":[{"base":{"app_id":"a","marketplace_app":{"app_name":"n"}},"status":"UP"}]`}
+			owned["installed_apps[0].base"] = []string{`"installed_apps":[{"status":"INSTALLED_APP_STATUS_UNSPECIFIED"}]`}
 		}
-		for field, bodies := range mine {
+		for field, bodies := range owned {
 			for _, body := range bodies {
 				got := w.report(c.id, worker, "{"+body+"}")
 				if d := details(got); got.Status != 400 || len(d) != 1 || !strings.HasPrefix(d[0], field+": ") {
@@ -100,7 +100,7 @@ func TestReportIsRefused(t *testing.T) {
 				}
 			}
 		}
-		if after := w.call(k.get, here, id, ""); after.Text != before.Text {
+		if after := w.call(k.get, home, id, ""); after.Text != before.Text {
 			w.T.Errorf("%s, before %s", after.Text, before.Text)
 		}
 	})
@@ -109,7 +109,7 @@ func TestReportIsRefused(t *testing.T) {
 // TestReportFillsTheCluster: what was reported is shown, and a repeat changes nothing.
 func TestReportFillsTheCluster(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
-		id := w.made(k, here, "web")
+		id := w.made(k, home, "web")
 		c := w.claimed1(k)
 		body, shown := `{"cluster_endpoint":"https://10.0.0.1:6443","installed_apps":[{"base":{"app_id":"a","marketplace_app":{"app_name":"n"}},"status":"INSTALLED_APP_STATUS_UNSPECIFIED"}]}`,
 			[]string{`"cluster_endpoint":"https://10.0.0.1:6443"`, `"app_id":"a"`, `"cluster_id":"` + id + `","marketplace_app"`}
@@ -119,11 +119,11 @@ func TestReportFillsTheCluster(t *testing.T) {
 		}
 		w.Clock.Add(1000)
 		w.Expect(w.report(c.id, worker, body), 200, shown...)
-		filled := w.call(k.get, here, id, "")
+		filled := w.call(k.get, home, id, "")
 		w.Expect(filled, 200, append(shown, k.state(resources.ClusterProvisioning))...)
 		w.Clock.Add(1000)
 		w.Expect(w.report(c.id, worker, body), 200, shown...)
-		if again := w.call(k.get, here, id, ""); again.Text != filled.Text {
+		if again := w.call(k.get, home, id, ""); again.Text != filled.Text {
 			w.T.Errorf("%s, first %s", again.Text, filled.Text)
 		}
 		running := `{"status":"` + k.state(resources.ClusterRunning) + `"}`
@@ -137,7 +137,7 @@ func TestReportFillsTheCluster(t *testing.T) {
 			w.T.Errorf("%s, first %s", answers[1].Text, answers[0].Text)
 		}
 		w.Expect(w.report(c.id, worker, body), 409, "over")
-		w.Expect(w.call(k.get, here, id, ""), 200, append(shown, k.state(resources.ClusterRunning))...)
+		w.Expect(w.call(k.get, home, id, ""), 200, append(shown, k.state(resources.ClusterRunning))...)
 	})
 }
 
@@ -157,7 +157,7 @@ func (s again) Transact(ctx context.Context, fn func(store.Tx) error) error {
 func TestRepeatIsKnownAfterAConflict(t *testing.T) {
 	w := newWorld(t, func(cfg *clusters.Config) { cfg.Store = again{cfg.Store} })
 	k := sorts()[0]
-	w.made(k, here, "web")
+	w.made(k, home, "web")
 	c := w.claimed1(k)
 	body := `{"status":"` + k.state(resources.ClusterRunning) + `","installed_apps":[{"base":{"app_id":"a","marketplace_app":{"app_name":"n"}},"status":"INSTALLED_APP_STATUS_UNSPECIFIED"}]}`
 	first := w.report(c.id, worker, body)

@@ -48,4 +48,6 @@ func reportable(s resources.ClusterState) []resources.ClusterState {
 }
 
 // reported says whether a report can move a cluster from one state to another.
-func reported(from, to resources.ClusterState) bool { return slices.Contains(reportable(from), to) }
+func reported(current, next resources.ClusterState) bool {
+	return slices.Contains(reportable(current), next)
+}

@@ -19,26 +19,26 @@ var reached = map[resources.ClusterState][]resources.ClusterState{
 // allowed, and changes nothing.
 func TestEveryReportedTransition(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
-		for from, allowed := range reached {
-			for _, to := range resources.ClusterStates() {
-				w.T.Run(fmt.Sprintf("%s to %s", from, to), func(t *testing.T) {
+		for current, allowed := range reached {
+			for _, next := range resources.ClusterStates() {
+				w.T.Run(fmt.Sprintf("%s to %s", current, next), func(t *testing.T) {
 					w := newWorld(t)
-					id := w.made(k, here, "web")
+					id := w.made(k, home, "web")
 					c := w.claimed1(k)
-					if from == resources.ClusterDeleting {
-						w.Expect(w.call(k.remove, here, id, ""), 200)
+					if current == resources.ClusterDeleting {
+						w.Expect(w.call(k.remove, home, id, ""), 200)
 						c = w.claimed1(k)
 					}
-					before := w.call(k.get, here, id, "")
-					body := `{"status":"` + k.state(to) + `"}`
-					if to == resources.ClusterError {
-						body = `{"status":"` + k.state(to) + `","error":"no machines"}`
+					before := w.call(k.get, home, id, "")
+					body := `{"status":"` + k.state(next) + `"}`
+					if next == resources.ClusterError {
+						body = `{"status":"` + k.state(next) + `","error":"no machines"}`
 					}
 					w.Clock.Add(1)
 					got := w.report(c.id, worker, body)
-					after := w.call(k.get, here, id, "")
+					after := w.call(k.get, home, id, "")
 					switch {
-					case !slices.Contains(allowed, to):
+					case !slices.Contains(allowed, next):
 						w.Expect(got, 409, `"code":"CONFLICT"`)
 						for _, state := range allowed {
 							if !strings.Contains(got.Text, k.state(state)) {
@@ -48,14 +48,14 @@ func TestEveryReportedTransition(t *testing.T) {
 						if after.Text != before.Text {
 							t.Errorf("%s, before %s", after.Text, before.Text)
 						}
-					case to == from:
+					case next == current:
 						w.Expect(got, 200)
 						if after.Text != before.Text {
 							t.Errorf("%s, before %s", after.Text, before.Text)
 						}
 					default:
-						w.Expect(got, 200, k.state(to))
-						if after.Str(k.status) != k.state(to) || (after.Str("error") != "") != (to == resources.ClusterError) {
+						w.Expect(got, 200, k.state(next))
+						if after.Str(k.status) != k.state(next) || (after.Str("error") != "") != (next == resources.ClusterError) {
 							t.Errorf("%s", after.Text)
 						}
 						w.Expect(w.report(c.id, worker, `{"extend_seconds":30}`), 409, "over")
@@ -74,7 +74,7 @@ func TestOnlyWhatHasAnIntentIsClaimed(t *testing.T) {
 			resources.ClusterError: "", resources.ClusterDeleting: "delete", resources.ClusterDeleted: "",
 		} {
 			w := w.in(w.T)
-			id := w.made(k, here, "web")
+			id := w.made(k, home, "web")
 			w.set(k, id, state)
 			got := w.claim(worker, `{}`)
 			switch {

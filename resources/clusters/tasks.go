@@ -30,7 +30,7 @@ type claimable interface {
 	// schema is that of its records.
 	schema() *store.Schema
 	take(ctx context.Context, tx store.Tx, claim records.ClusterClaim) (claimBody, error)
-	report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], in report) (reportBody, error)
+	report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], r report) (reportBody, error)
 }
 
 // next returns the oldest task of the next account with tasks, in turn after the given account. It returns nil without
@@ -39,20 +39,20 @@ func (s *Service) next(ctx context.Context, tx store.Tx, kinds []string, after s
 	if free, err := s.anyFree(ctx, tx, kinds); err != nil || !free {
 		return nil, err
 	}
-	at, wrapped := after, false
+	place, wrapped := after, false
 	for {
-		account, err := s.accountAfter(ctx, tx, kinds, at)
+		account, err := s.accountAfter(ctx, tx, kinds, place)
 		switch {
 		case err != nil || wrapped && (account == "" || account > after):
 			return nil, err
 		case account == "":
 			wrapped = true
 		default:
-			if found, err := s.oldest(ctx, tx, kinds, account); err != nil || found != nil {
-				return found, err
+			if t, err := s.oldest(ctx, tx, kinds, account); err != nil || t != nil {
+				return t, err
 			}
 		}
-		at = account
+		place = account
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *Service) accountAfter(ctx context.Context, tx store.Tx, kinds []string,
 
 // oldest returns the oldest task of the account, nil if it has none. In a suspended account
 // nothing is made.
-func (s *Service) oldest(ctx context.Context, tx store.Tx, kinds []string, account string) (found *task, err error) {
+func (s *Service) oldest(ctx context.Context, tx store.Tx, kinds []string, account string) (t *task, err error) {
 	suspended, err := s.Suspended(ctx, tx, account)
 	if err != nil {
 		return nil, err
@@ -109,11 +109,11 @@ func (s *Service) oldest(ctx context.Context, tx store.Tx, kinds []string, accou
 		if err != nil {
 			return nil, err
 		}
-		if one != nil && (found == nil || one.created < found.created) {
-			found = one
+		if one != nil && (t == nil || one.created < t.created) {
+			t = one
 		}
 	}
-	return found, nil
+	return t, nil
 }
 
 // oldestOf returns the oldest task of one kind and intent.

@@ -58,8 +58,8 @@ type held struct {
 
 // span is the time of a claim, by the clock of the test.
 type span struct {
-	attempt    int
-	from, till resources.Time
+	attempt     int
+	start, till resources.Time
 }
 
 // shift is the workers of a test.
@@ -70,16 +70,16 @@ type shift struct {
 }
 
 // tenWorkers runs the workers on the world and others. The clock moves by so many milliseconds at a time.
-func (w *clustersWorld) tenWorkers(step int64, others ...*clustersWorld) {
-	replicas := append([]*clustersWorld{w}, others...)
+func (w *clustersWorld) tenWorkers(step int64, clustersWorlds ...*clustersWorld) {
+	replicas := append([]*clustersWorld{w}, clustersWorlds...)
 	s := &shift{clustersWorld: w, seen: map[string]*held{}}
 	var gone []func()
 	for i := range orders {
-		k, at := sorts()[i%2], []site{here, {acctB, one}}[i/2%2]
-		id := w.made(k, at, fmt.Sprintf("c%d", i))
+		k, place := sorts()[i%2], []site{home, {acctB, one}}[i/2%2]
+		id := w.made(k, place, fmt.Sprintf("c%d", i))
 		s.seen[id] = &held{attempts: map[string][]span{}}
 		if i%4 < 2 {
-			gone = append(gone, func() { w.Expect(w.call(k.remove, at, id, ""), 200) })
+			gone = append(gone, func() { w.Expect(w.call(k.remove, place, id, ""), 200) })
 		}
 	}
 	stop := make(chan struct{})
@@ -162,11 +162,11 @@ func (s *shift) finish(w *clustersWorld, name string, c taken) {
 	}
 }
 
-func parse(t *testing.T, lease string) (at resources.Time) {
-	if err := json.Unmarshal([]byte(`"`+lease+`"`), &at); err != nil {
+func parse(t *testing.T, lease string) (moment resources.Time) {
+	if err := json.Unmarshal([]byte(`"`+lease+`"`), &moment); err != nil {
 		t.Error(err)
 	}
-	return at
+	return moment
 }
 
 func (s *shift) claimed(claims []taken) {
@@ -192,9 +192,9 @@ func (s *shift) extended(c taken, lease string) {
 // done says whether no cluster has an intent any more.
 func (s *shift) done() bool {
 	for _, k := range sorts() {
-		for _, at := range []site{here, {acctB, one}} {
+		for _, place := range []site{home, {acctB, one}} {
 			for _, state := range []resources.ClusterState{resources.ClusterPending, resources.ClusterProvisioning, resources.ClusterDeleting} {
-				if s.call(k.list, at, "?status="+k.state(state), "").Int("total_count") > 0 {
+				if s.call(k.list, place, "?status="+k.state(state), "").Int("total_count") > 0 {
 					return false
 				}
 			}
@@ -223,8 +223,8 @@ func (s *shift) verify() {
 			}
 			for n, one := range byAttempt {
 				before, ok := byAttempt[n-1]
-				if n > 1 && (!ok || one.from < before.till) {
-					s.T.Errorf("%s: attempt %d began at %v, the one before ended at %v", id, n, one.from, before.till)
+				if n > 1 && (!ok || one.start < before.till) {
+					s.T.Errorf("%s: attempt %d began at %v, the one before ended at %v", id, n, one.start, before.till)
 				}
 			}
 			lost += len(spans) - 1
