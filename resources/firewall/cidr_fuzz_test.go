@@ -50,17 +50,17 @@ func network(text string) (string, bool) {
 	default:
 		text += "/32"
 	}
-	ip, in, err := net.ParseCIDR(text)
-	if err != nil || !ip.Equal(in.IP) {
+	ip, subnet, err := net.ParseCIDR(text)
+	if err != nil || !ip.Equal(subnet.IP) {
 		return "", false
 	}
-	if ones, bits := in.Mask.Size(); strings.Contains(address, ":") {
+	if ones, bits := subnet.Mask.Size(); strings.Contains(address, ":") {
 		all := ones == 0 || ones == bits && (ip.Equal(net.IPv6zero) || ip.Equal(net.IPv6loopback))
 		if !all && (meets(ip, ones, net.IPv6zero) || meets(ip, ones, net.ParseIP("::ffff:0:0"))) {
 			return "", false
 		}
 	}
-	return in.String(), true
+	return subnet.String(), true
 }
 
 // meets says whether a network overlaps the 96 bits long one of that address.

@@ -47,16 +47,16 @@ func (s *Service) createGroup(ctx context.Context, r *wire.Request) (idempotency
 func (s *Service) readGroup(ctx context.Context, r *wire.Request) (groupDraft, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
-	body, at := r.ParseObject(&p), placeOf(r)
-	if id := body.Required("project_id"); id != "" && id != at.project {
+	body, place := r.ParseObject(&p), placeOf(r)
+	if id := body.Required("project_id"); id != "" && id != place.project {
 		body.Add("project_id", "must be the project of the path")
 	}
-	d := groupDraft{group: resources.SecurityGroup{AccountID: at.account, ProjectID: at.project, Name: requiredName(body)}}
+	d := groupDraft{group: resources.SecurityGroup{AccountID: place.account, ProjectID: place.project, Name: requiredName(body)}}
 	d.group.Description, _ = readDescription(body)
 	d.group.Metadata = readMetadata(body)
 	d.rules, d.tooMany = s.readRules(body)
 	body.Done()
-	return d, s.withRemoteProblems(ctx, &p, at, d.rules)
+	return d, s.withRemoteProblems(ctx, &p, place, d.rules)
 }
 
 // readRules reads the rules of a new group, at most as many as a group may have. A body has room
@@ -72,11 +72,11 @@ func (s *Service) readRules(body *wire.Object) (rules []ruleDraft, tooMany bool)
 // addGroup stores the group and its references; 400 for rules with a group outside the project, 409 for a group beyond
 // the project's bounds.
 func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.SecurityGroup, draft groupDraft) error {
-	at := groupPlace{group.AccountID, group.ProjectID}
-	if err := s.enter(ctx, tx, at); err != nil {
+	place := groupPlace{group.AccountID, group.ProjectID}
+	if err := s.enter(ctx, tx, place); err != nil {
 		return err
 	}
-	if err := s.checkRemotes(ctx, tx, at, draft.rules); err != nil {
+	if err := s.checkRemotes(ctx, tx, place, draft.rules); err != nil {
 		return err
 	}
 	if err := checkDifferent(group.Rules); err != nil {
@@ -85,7 +85,7 @@ func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.Sec
 	if draft.tooMany {
 		return s.rulesFull()
 	}
-	groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: records.ByCreated, Equal: at.values()})
+	groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: records.ByCreated, Equal: place.values()})
 	if err != nil {
 		return err
 	}

@@ -67,8 +67,8 @@ func (s *Service) moveToDeleted(ctx context.Context, tx store.Tx, rec store.Reco
 }
 
 // trimDeleted deletes the oldest deleted groups of the project until one more has room.
-func (s *Service) trimDeleted(ctx context.Context, tx store.Tx, at groupPlace) error {
-	query := store.Query{Index: records.ByDeletion, Equal: at.values()}
+func (s *Service) trimDeleted(ctx context.Context, tx store.Tx, place groupPlace) error {
+	query := store.Query{Index: records.ByDeletion, Equal: place.values()}
 	count, err := s.c.DeletedSecurityGroups.Count(ctx, tx, query)
 	if err != nil || count < maxDeleted {
 		return err

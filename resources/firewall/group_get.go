@@ -13,13 +13,13 @@ func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response,
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	var found store.Record[resources.SecurityGroup]
+	var rec store.Record[resources.SecurityGroup]
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		found, err = s.pathGroup(ctx, tx, r)
+		rec, err = s.pathGroup(ctx, tx, r)
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(groupBody{found.Value, "This is the security group."})
+	return wire.OK(groupBody{rec.Value, "This is the security group."})
 }

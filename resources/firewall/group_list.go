@@ -28,9 +28,9 @@ type groupList struct {
 
 // groupPage is the page that a request asks for.
 type groupPage struct {
-	from  store.Collection[resources.SecurityGroup]
-	query store.Query
-	size  int
+	collection store.Collection[resources.SecurityGroup]
+	query      store.Query
+	size       int
 	// binding names the list. A page token opens for the list with the same binding.
 	binding string
 }
@@ -45,7 +45,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 	out := groupList{Message: "These are the project's security groups."}
 	var more bool
 	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
-		if out.TotalCount, err = page.from.Count(ctx, tx, page.query); err != nil {
+		if out.TotalCount, err = page.collection.Count(ctx, tx, page.query); err != nil {
 			return err
 		}
 		out.Groups, more, err = page.read(ctx, tx)
@@ -55,7 +55,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 		return wire.Response{}, err
 	}
 	if more {
-		last := page.from.CursorAt(page.query, out.Groups[len(out.Groups)-1])
+		last := page.collection.CursorAt(page.query, out.Groups[len(out.Groups)-1])
 		out.NextPageToken = s.Tokens.Seal(last.Marshal(), page.binding)
 	}
 	return wire.OK(out)
@@ -67,41 +67,41 @@ func (p groupPage) read(ctx context.Context, tx store.Tx) (groups []resources.Se
 	groups, query, bytes := []resources.SecurityGroup{}, p.query, 0
 	for {
 		query.Limit = min(readSize, p.size+1-len(groups)) // one more group: there is a next page
-		found, err := p.from.Find(ctx, tx, query)
+		recs, err := p.collection.Find(ctx, tx, query)
 		if err != nil {
 			return nil, false, err
 		}
-		for _, rec := range found {
+		for _, rec := range recs {
 			bytes += sizeOf(rec.Value)
 			if len(groups) == p.size || len(groups) > 0 && bytes > maxPageBytes {
 				return groups, true, nil
 			}
 			groups = append(groups, rec.Value)
 		}
-		if len(found) < query.Limit {
+		if len(recs) < query.Limit {
 			return groups, false, nil
 		}
-		query.After = p.from.CursorAt(query, groups[len(groups)-1])
+		query.After = p.collection.CursorAt(query, groups[len(groups)-1])
 	}
 }
 
 // readPage reads the query of security_group.list; 400 with all problems.
 func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	var p wire.Problems
-	query, at := r.ParseQuery(&p), placeOf(r)
+	query, place := r.ParseQuery(&p), placeOf(r)
 	status := query.OneOf("status", "", resources.SecurityGroupActive, resources.SecurityGroupPending,
 		resources.SecurityGroupError, resources.SecurityGroupDeleting, resources.SecurityGroupDeleted)
 	page := groupPage{
-		from: s.c.SecurityGroups, query: store.Query{Index: records.ByCreated, Equal: at.values()},
+		collection: s.c.SecurityGroups, query: store.Query{Index: records.ByCreated, Equal: place.values()},
 		size:    query.PageSize(),
-		binding: strings.Join([]string{"security_group.list", at.account, at.project, status}, "|"), // none of the parts holds the separator
+		binding: strings.Join([]string{"security_group.list", place.account, place.project, status}, "|"), // none of the parts holds the separator
 	}
 	switch status {
 	case "":
 	case resources.SecurityGroupDeleted:
-		page.from = s.c.DeletedSecurityGroups
+		page.collection = s.c.DeletedSecurityGroups
 	default:
-		page.query.Index, page.query.Equal = records.ByStatus, at.values(status)
+		page.query.Index, page.query.Equal = records.ByStatus, place.values(status)
 	}
 	query.PageToken(s.Tokens, page.binding, page.query.From)
 	query.Done()

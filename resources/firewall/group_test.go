@@ -26,28 +26,28 @@ func TestNewGroupIsShownWhole(t *testing.T) {
 	}
 	rules := g["rules"].([]any)
 	first, second := rules[0].(map[string]any), rules[1].(map[string]any)
-	for what, c := range map[string]struct {
-		of   map[string]any
-		want string
+	for title, c := range map[string]struct {
+		fields map[string]any
+		want   string
 	}{
 		"the group":  {g, "account_id created_at description id is_deleted metadata name project_id rules status updated_at"},
 		"the first":  {first, "created_at description direction id is_deleted port_range_max port_range_min priority protocol remote_ip_prefix security_group_id updated_at"},
 		"the second": {second, "created_at direction icmp_code icmp_type id is_deleted priority protocol security_group_id updated_at"},
 	} {
-		if got := strings.Join(slices.Sorted(maps.Keys(c.of)), " "); got != c.want {
-			t.Errorf("%s has %s, want %s", what, got, c.want)
+		if got := strings.Join(slices.Sorted(maps.Keys(c.fields)), " "); got != c.want {
+			t.Errorf("%s has %s, want %s", title, got, c.want)
 		}
 	}
-	at := "2026-09-21T14:13:20.000Z"
-	for what, c := range map[string][2]any{
+	place := "2026-09-21T14:13:20.000Z"
+	for title, c := range map[string][2]any{
 		"account": {g["account_id"], acctA}, "project": {g["project_id"], projA}, "name": {g["name"], "web"}, "status": {g["status"], "active"},
-		"deleted": {g["is_deleted"], false}, "created": {g["created_at"], at}, "updated": {g["updated_at"], at},
+		"deleted": {g["is_deleted"], false}, "created": {g["created_at"], place}, "updated": {g["updated_at"], place},
 		"protocol": {first["protocol"], "tcp"}, "prefix": {first["remote_ip_prefix"], "10.0.0.1/32"}, "parent": {first["security_group_id"], g["id"]},
-		"priority": {fmt.Sprint(first["priority"]), "0"}, "default": {fmt.Sprint(second["priority"]), "100"}, "rule time": {second["created_at"], at},
+		"priority": {fmt.Sprint(first["priority"]), "0"}, "default": {fmt.Sprint(second["priority"]), "100"}, "rule time": {second["created_at"], place},
 		"port": {fmt.Sprint(first["port_range_max"]), "81"}, "code": {fmt.Sprint(second["icmp_code"]), "0"}, "rule deleted": {first["is_deleted"], false},
 	} {
 		if c[0] != c[1] {
-			t.Errorf("%s: %v, want %v", what, c[0], c[1])
+			t.Errorf("%s: %v, want %v", title, c[0], c[1])
 		}
 	}
 	for id, prefix := range map[any]string{g["id"]: "sg-", first["id"]: "sgr-", second["id"]: "sgr-"} {
@@ -144,8 +144,8 @@ func TestNameIsUniqueInItsProject(t *testing.T) {
 		}
 	}
 	w.made("Web")
-	w.at(acctA, projX).made("web")
-	w.at(acctB, projB).made("web")
+	w.inProject(acctA, projX).made("web")
+	w.inProject(acctB, projB).made("web")
 	other, _ := w.made("other")
 	w.Expect(w.call("security_group.update", areatest.Object{"name": "web"}, other), 409)
 	w.Expect(w.call("security_group.update", areatest.Object{"name": "web"}, id), 200) // its own

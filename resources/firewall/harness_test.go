@@ -54,8 +54,8 @@ func (w *firewallWorld) in(t *testing.T) *firewallWorld {
 	return &sub
 }
 
-// at is the same world with requests to another project.
-func (w *firewallWorld) at(account, project string) *firewallWorld {
+// inProject is the same world with requests to another project.
+func (w *firewallWorld) inProject(account, project string) *firewallWorld {
 	sub := *w
 	sub.account, sub.project = account, project
 	return &sub

@@ -57,9 +57,9 @@ func TestGroupsAreListedNewestFirst(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for i := range 5 {
-		w.at(acctA, projX).made(fmt.Sprint("same", i))
+		w.inProject(acctA, projX).made(fmt.Sprint("same", i))
 	}
-	got := w.at(acctA, projX).pages("page_size=2", 5)
+	got := w.inProject(acctA, projX).pages("page_size=2", 5)
 	if slices.Sort(got); strings.Join(got, " ") != "same0 same1 same2 same3 same4" {
 		t.Errorf("%v", got)
 	}
@@ -83,8 +83,8 @@ func TestWrongQueryIsRefused(t *testing.T) {
 	w := newWorld(t)
 	for i := range 3 {
 		w.made(fmt.Sprint("g", i))
-		w.at(acctA, projX).made(fmt.Sprint("g", i))
-		w.at(acctB, projA).made(fmt.Sprint("g", i))
+		w.inProject(acctA, projX).made(fmt.Sprint("g", i))
+		w.inProject(acctB, projA).made(fmt.Sprint("g", i))
 		w.Clock.Add(1)
 	}
 	token := w.call("security_group.list?page_size=1", nil).Body["next_page_token"].(string)
@@ -99,7 +99,7 @@ func TestWrongQueryIsRefused(t *testing.T) {
 	} {
 		w.refused(w.call("security_group.list?"+query, nil), strings.Fields(wrong)...)
 	}
-	for _, other := range []*firewallWorld{w.at(acctA, projX), w.at(acctB, projA), w.at(acctA, "proj-absent-v1")} {
+	for _, other := range []*firewallWorld{w.inProject(acctA, projX), w.inProject(acctB, projA), w.inProject(acctA, "proj-absent-v1")} {
 		w.refused(other.call("security_group.list?page_token="+token, nil), "page_token")
 	}
 	for _, size := range []string{"1", "100"} { // a token is bound to the list and not to the size of a page
@@ -112,13 +112,13 @@ func TestWrongQueryIsRefused(t *testing.T) {
 func TestDeletedGroupsAreForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.at(acctA, projX).deleted("elsewhere")
+	w.inProject(acctA, projX).deleted("elsewhere")
 	for i := range firewall.MaxDeleted {
 		w.deleted(fmt.Sprint("g", i))
 	}
-	total := func(at *firewallWorld, want int) {
+	total := func(world *firewallWorld, want int) {
 		t.Helper()
-		if got := at.call("security_group.list?status=deleted&page_size=1", nil).Body["total_count"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := world.call("security_group.list?status=deleted&page_size=1", nil).Body["total_count"]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%v are kept, want %d", got, want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestDeletedGroupsAreForgotten(t *testing.T) {
 		w.deleted(fmt.Sprint("more", i))
 	}
 	total(w, firewall.MaxDeleted)
-	total(w.at(acctA, projX), 1)
+	total(w.inProject(acctA, projX), 1)
 	all := w.pages("status=deleted&page_size=100", firewall.MaxDeleted)
 	if all[0] != "more2" || all[len(all)-1] != "g3" {
 		t.Errorf("from %s to %s", all[0], all[len(all)-1])

@@ -21,17 +21,17 @@ func TestQuotas(t *testing.T) {
 		w.made(fmt.Sprint("g", i))
 	}
 	w.Expect(w.call("security_group.create", w.draft("g3")), 409, `"code":"CONFLICT"`)
-	w.at(acctA, projX).made("g3")
+	w.inProject(acctA, projX).made("g3")
 	first := w.call("security_group.list", nil).Body["security_groups"].([]any)[0].(map[string]any)["id"].(string)
 	w.Expect(w.call("security_group.delete", nil, first), 200)
 	id, rules := w.made("g3", tcpRule(1), tcpRule(2))
 	w.Expect(w.call("security_group_rule.create", tcpRule(3), id), 409, `"code":"CONFLICT"`)
 	w.Expect(w.call("security_group_rule.delete", nil, id, rules[0]), 200)
 	w.Expect(w.call("security_group_rule.create", tcpRule(3), id), 201)
-	w.Expect(w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), tcpRule(2), tcpRule(3)}}), 409)
+	w.Expect(w.inProject(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), tcpRule(2), tcpRule(3)}}), 409)
 	// Other problems come first, of as many rules as a group may have.
 	bad := areatest.Object{"direction": "x", "protocol": "tcp"}
-	w.refused(w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), bad, bad}}), "rules[1].direction")
+	w.refused(w.inProject(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), bad, bad}}), "rules[1].direction")
 }
 
 // TestDefaultQuotas: 100 groups a project, 200 rules a group.
@@ -82,7 +82,7 @@ func TestTogetherNothingIsExceeded(t *testing.T) {
 		"groups": {func(i int) areatest.Answer { return w.call("security_group.create", w.draft(fmt.Sprint("g", i))) }, 4},
 		"rules":  {func(i int) areatest.Answer { return w.call("security_group_rule.create", tcpRule(i), id) }, 4},
 		"equal names": {func(int) areatest.Answer {
-			return w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "one"})
+			return w.inProject(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "one"})
 		}, 1},
 	} {
 		if got := together(t, 12, func(i int) int { return c.call(i).Status }); got[201] != c.made || got[409] != 12-c.made {
@@ -92,8 +92,8 @@ func TestTogetherNothingIsExceeded(t *testing.T) {
 	if got := w.call("security_group.list", nil); len(names(got)) != 5 || len(w.group(id)["rules"].([]any)) != 4 {
 		t.Errorf("%s", got.Text)
 	}
-	other, _ := w.at(acctA, projX).made("rules")
-	x := w.at(acctA, projX)
+	other, _ := w.inProject(acctA, projX).made("rules")
+	x := w.inProject(acctA, projX)
 	if got := together(t, 8, func(int) int { return x.call("security_group_rule.create", tcpRule(1), other).Status }); got[201] != 1 || got[409] != 7 {
 		t.Errorf("equal rules at once: %v", got)
 	}
@@ -143,8 +143,8 @@ func TestProjectIsClosedWhenEmpty(t *testing.T) {
 	w.Expect(w.call("security_group.delete", nil, id), 404)
 	w.Expect(w.call("security_group_rule.delete", nil, id, rules[0]), 404)
 	w.Expect(w.call("security_group_rule.create", tcpRule(2), id), 404)
-	w.at(acctA, projX).made("new")
-	w.at(acctB, projA).made("new")
+	w.inProject(acctA, projX).made("new")
+	w.inProject(acctB, projA).made("new")
 	closing(false)
 	w.Clock.Add(2*60*1000 - 1)
 	w.Expect(w.call("security_group.create", w.draft("new")), 503)
@@ -164,7 +164,7 @@ func TestClosingAndMakingAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 20 {
-		x := w.at(acctA, fmt.Sprintf("proj-%d-v1", i))
+		x := w.inProject(acctA, fmt.Sprintf("proj-%d-v1", i))
 		got := together(t, 2, func(n int) int {
 			if n == 0 {
 				return x.call("security_group.create", x.draft("g")).Status
@@ -191,21 +191,21 @@ func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
 	w := newWorld(t)
 	target, _ := w.made("target")
 	id, _ := w.made("web")
-	revision := func() (at int64) {
+	revision := func() (index int64) {
 		t.Helper()
 		err := w.Store.View(t.Context(), func(tx store.Tx) error {
 			rec, err := w.Collections.Occupancies.Get(t.Context(), tx, "firewall|"+acctA+"|"+projA)
-			at = rec.Revision
+			index = rec.Revision
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return at
+		return index
 	}
 	for _, step := range []struct {
-		what string
-		do   func()
+		title string
+		do    func()
 	}{
 		{"making a group", func() { w.made("new") }},
 		{"adding a rule", func() { w.Expect(w.call("security_group_rule.create", naming(target, 1), id), 201) }},
@@ -222,7 +222,7 @@ func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
 	} {
 		before := revision()
 		if step.do(); revision() == before {
-			t.Errorf("%s does not write it", step.what)
+			t.Errorf("%s does not write it", step.title)
 		}
 	}
 }

@@ -17,7 +17,7 @@ const noRemote = "is no security group of this project"
 // Missing returns each of the ids that names no group of the project, once and in the order of ids.
 // It reads in the transaction. Errors are the store's.
 func (s *Service) Missing(ctx context.Context, tx store.Tx, account, project string, ids []string) ([]string, error) {
-	at, seen := groupPlace{account, project}, map[string]bool{}
+	place, seen := groupPlace{account, project}, map[string]bool{}
 	var missing []string
 	for _, id := range ids {
 		if seen[id] {
@@ -32,7 +32,7 @@ func (s *Service) Missing(ctx context.Context, tx store.Tx, account, project str
 		if err != nil {
 			return nil, err
 		}
-		if rec == nil || !at.holds(rec.Value) {
+		if rec == nil || !place.holds(rec.Value) {
 			missing = append(missing, id)
 		}
 	}
@@ -42,13 +42,13 @@ func (s *Service) Missing(ctx context.Context, tx store.Tx, account, project str
 // withRemoteProblems returns the refusal of a request with the problems p and those of the groups
 // that its rules name. It returns nil for a request without problems, whose transaction checks those
 // groups.
-func (s *Service) withRemoteProblems(ctx context.Context, p *wire.Problems, at groupPlace, drafts []ruleDraft) error {
+func (s *Service) withRemoteProblems(ctx context.Context, p *wire.Problems, place groupPlace, drafts []ruleDraft) error {
 	if p.Err() == nil {
 		return nil
 	}
 	var more []resources.Problem
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		more, err = s.remoteProblems(ctx, tx, at, drafts)
+		more, err = s.remoteProblems(ctx, tx, place, drafts)
 		return err
 	})
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Service) withRemoteProblems(ctx context.Context, p *wire.Problems, at g
 }
 
 // checkRemotes refuses rules that name no group of the project.
-func (s *Service) checkRemotes(ctx context.Context, tx store.Tx, at groupPlace, drafts []ruleDraft) error {
-	problems, err := s.remoteProblems(ctx, tx, at, drafts)
+func (s *Service) checkRemotes(ctx context.Context, tx store.Tx, place groupPlace, drafts []ruleDraft) error {
+	problems, err := s.remoteProblems(ctx, tx, place, drafts)
 	if err == nil && len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
@@ -70,14 +70,14 @@ func (s *Service) checkRemotes(ctx context.Context, tx store.Tx, at groupPlace, 
 }
 
 // remoteProblems returns a problem for each rule that names no group of the project.
-func (s *Service) remoteProblems(ctx context.Context, tx store.Tx, at groupPlace, drafts []ruleDraft) ([]resources.Problem, error) {
+func (s *Service) remoteProblems(ctx context.Context, tx store.Tx, place groupPlace, drafts []ruleDraft) ([]resources.Problem, error) {
 	var ids []string
 	for _, d := range drafts {
 		if d.rule.RemoteSecurityGroupID != "" {
 			ids = append(ids, d.rule.RemoteSecurityGroupID)
 		}
 	}
-	missing, err := s.Missing(ctx, tx, at.account, at.project, ids)
+	missing, err := s.Missing(ctx, tx, place.account, place.project, ids)
 	if err != nil {
 		return nil, err
 	}

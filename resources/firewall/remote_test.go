@@ -19,8 +19,8 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 	there, _ := w.made("there")
 	deleted, _ := w.made("deleted")
 	w.Expect(w.call("security_group.delete", nil, deleted), 200)
-	elsewhere, _ := w.at(acctA, projX).made("x")
-	foreign, _ := w.at(acctB, projB).made("b")
+	elsewhere, _ := w.inProject(acctA, projX).made("x")
+	foreign, _ := w.inProject(acctB, projB).made("b")
 	absent := w.call("security_group_rule.create", naming("sg-absent-v1", 80), id)
 	w.refused(absent, "remote_security_group_id")
 	absentIn := w.call("security_group.create", w.draft("new", tcpRule(1), naming("sg-absent-v1", 80)))
@@ -66,9 +66,9 @@ func TestGroupThatIsNamedStays(t *testing.T) {
 	w.Expect(w.call("security_group_rule.create", naming(target, 9), target), 201) // a rule of its own keeps nothing
 	w.Expect(w.call("security_group.delete", nil, target), 200)
 	err := w.Store.View(t.Context(), func(tx store.Tx) error {
-		left, err := w.Collections.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: records.ByRemoteGroup})
-		if len(left) > 0 {
-			t.Errorf("references of nothing: %v", left)
+		recs, err := w.Collections.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: records.ByRemoteGroup})
+		if len(recs) > 0 {
+			t.Errorf("references of nothing: %v", recs)
 		}
 		return err
 	})
@@ -85,7 +85,7 @@ func TestMissingNamesWhatCannotBeUsed(t *testing.T) {
 	b, _ := w.made("b")
 	deleted, _ := w.made("deleted")
 	w.Expect(w.call("security_group.delete", nil, deleted), 200)
-	elsewhere, _ := w.at(acctA, projX).made("x")
+	elsewhere, _ := w.inProject(acctA, projX).made("x")
 	ask := func(account, project string, ids ...string) (missing []string) {
 		t.Helper()
 		err := w.Store.View(t.Context(), func(tx store.Tx) (err error) {
@@ -118,18 +118,18 @@ func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
 	id, rules := w.made("web", tcpRule(80))
 	before := w.Expect(w.call("security_group.get", nil, id), 200).Text
 	for route, body := range map[string]any{"security_group.get": nil, "security_group.update": areatest.Object{"name": "x"}, "security_group.delete": nil, "security_group_rule.create": tcpRule(81), "security_group_rule.delete": nil} {
-		for _, at := range []*firewallWorld{w.at(acctA, projX), w.at(acctB, projB), w.at(acctB, projA)} {
-			absent := w.Expect(at.call(route, body, "sg-absent-v1", "sgr-absent-v1"), 404).Text
-			if got := at.call(route, body, id, rules[0]); got.Status != 404 || got.Text != absent {
-				t.Errorf("%s from %s/%s: %d %s", route, at.account, at.project, got.Status, got.Text)
+		for _, world := range []*firewallWorld{w.inProject(acctA, projX), w.inProject(acctB, projB), w.inProject(acctB, projA)} {
+			absent := w.Expect(world.call(route, body, "sg-absent-v1", "sgr-absent-v1"), 404).Text
+			if got := world.call(route, body, id, rules[0]); got.Status != 404 || got.Text != absent {
+				t.Errorf("%s from %s/%s: %d %s", route, world.account, world.project, got.Status, got.Text)
 			}
 		}
 	}
 	if after := w.Expect(w.call("security_group.get", nil, id), 200).Text; after != before {
 		t.Errorf("%s\nbecame %s", before, after)
 	}
-	for _, at := range []*firewallWorld{w.at(acctA, projX), w.at(acctB, projA)} {
-		if got := at.Expect(at.call("security_group.list", nil), 200); len(names(got)) != 0 {
+	for _, world := range []*firewallWorld{w.inProject(acctA, projX), w.inProject(acctB, projA)} {
+		if got := world.Expect(world.call("security_group.list", nil), 200); len(names(got)) != 0 {
 			t.Errorf("%s", got.Text)
 		}
 	}

@@ -60,9 +60,9 @@ func readNumber(o *wire.Object, name string, limit int64) *int {
 }
 
 // readPorts reads both ends of a range of ports, nil if they are absent.
-func readPorts(o *wire.Object, p protocol) (from, to *int) {
+func readPorts(o *wire.Object, p protocol) (start, high *int) {
 	const first, last = "port_range_min", "port_range_max"
-	from, to = readNumber(o, first, maxPort), readNumber(o, last, maxPort)
+	start, high = readNumber(o, first, maxPort), readNumber(o, last, maxPort)
 	for _, end := range [][2]string{{first, last}, {last, first}} {
 		switch {
 		case o.Has(end[0]) && !p.mayHavePorts():
@@ -71,10 +71,10 @@ func readPorts(o *wire.Object, p protocol) (from, to *int) {
 			o.Add(end[0], "is missing; a range has both ends, which may be equal")
 		}
 	}
-	if from != nil && to != nil && *from > *to {
+	if start != nil && high != nil && *start > *high {
 		o.Add(first, "must not be greater than %s", last)
 	}
-	return from, to
+	return start, high
 }
 
 // readICMP reads the ICMP type and code of a rule, nil if they are absent.

@@ -35,16 +35,16 @@ func TestRuleIsAddedAndRemoved(t *testing.T) {
 		t.Errorf("%v", after)
 	}
 	absent := w.Expect(w.call("security_group_rule.delete", nil, id, "sgr-absent-v1"), 404).Text
-	other, others := w.made("other", tcpRule(80))
+	other, rest := w.made("other", tcpRule(80))
 	for name, got := range map[string]areatest.Answer{
-		"a repeat": w.call("security_group_rule.delete", nil, id, first[0]), "another group's": w.call("security_group_rule.delete", nil, id, others[0]),
+		"a repeat": w.call("security_group_rule.delete", nil, id, first[0]), "another group's": w.call("security_group_rule.delete", nil, id, rest[0]),
 	} {
 		if got.Status != 404 || got.Text != absent {
 			t.Errorf("%s: %d %s", name, got.Status, got.Text)
 		}
 	}
 	w.Expect(w.call("security_group_rule.delete", nil, other, added["id"].(string)), 404)
-	w.Expect(w.call("security_group_rule.delete", nil, other, others[0]), 200)
+	w.Expect(w.call("security_group_rule.delete", nil, other, rest[0]), 200)
 	if rules := w.group(other)["rules"].([]any); len(rules) != 0 {
 		t.Errorf("%v", rules)
 	}

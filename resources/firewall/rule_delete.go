@@ -22,11 +22,11 @@ func (s *Service) deleteRule(ctx context.Context, r *wire.Request) (wire.Respons
 		if err != nil {
 			return err
 		}
-		at := slices.IndexFunc(rec.Value.Rules, func(rule resources.SecurityGroupRule) bool { return rule.ID == r.Params["ruleId"] })
-		if at < 0 {
+		index := slices.IndexFunc(rec.Value.Rules, func(rule resources.SecurityGroupRule) bool { return rule.ID == r.Params["ruleId"] })
+		if index < 0 {
 			return resources.NotFound("security group rule")
 		}
-		return s.setRules(ctx, tx, rec, slices.Delete(slices.Clone(rec.Value.Rules), at, at+1))
+		return s.setRules(ctx, tx, rec, slices.Delete(slices.Clone(rec.Value.Rules), index, index+1))
 	})
 	if err != nil {
 		return wire.Response{}, err

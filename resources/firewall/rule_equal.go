@@ -37,8 +37,8 @@ func checkDifferent(rules []resources.SecurityGroupRule) error {
 	var equal []resources.Problem
 	for i, rule := range rules {
 		id := identityOf(rule)
-		first, there := seen[id]
-		if !there {
+		first, exists := seen[id]
+		if !exists {
 			seen[id] = i
 			continue
 		}

@@ -88,31 +88,33 @@ func TestDirectionAndProtocolOfARule(t *testing.T) {
 // 0 to 65535.
 func TestPortsOfARule(t *testing.T) {
 	t.Parallel()
-	const from, to = "port_range_min", "port_range_max"
-	ports := func(from, to string) string { return `"port_range_min":` + from + `,"port_range_max":` + to }
+	const low, high = "port_range_min", "port_range_max"
+	ports := func(source, target string) string {
+		return `"port_range_min":` + source + `,"port_range_max":` + target
+	}
 	cases := map[string]ruleCase{
 		"the whole range":      {rule("tcp", ports("0", "65535")), ""},
 		"one port":             {rule("tcp", ports("443", "443")), ""},
 		"null is none":         {rule("icmp", ports("null", "null")), ""},
-		"-1":                   {rule("tcp", ports("-1", "1")), from},
-		"65536":                {rule("tcp", ports("1", "65536")), to},
-		"both out of range":    {rule("tcp", ports("65536", "65536")), to + " " + from},
-		"2^63":                 {rule("tcp", ports("1", "9223372036854775808")), to},
-		"a fraction":           {rule("tcp", ports("1.0", "2")), from},
-		"an exponent":          {rule("tcp", ports("1e2", "200")), from},
-		"a string":             {rule("tcp", ports(`"80"`, "80")), from},
-		"downwards":            {rule("tcp", ports("81", "80")), from},
-		"no end":               {rule("tcp", `"port_range_min":80`), to},
-		"no beginning":         {rule("udp", `"port_range_max":80`), from},
-		"no end, null":         {rule("tcp", ports("80", "null")), to},
+		"-1":                   {rule("tcp", ports("-1", "1")), low},
+		"65536":                {rule("tcp", ports("1", "65536")), high},
+		"both out of range":    {rule("tcp", ports("65536", "65536")), high + " " + low},
+		"2^63":                 {rule("tcp", ports("1", "9223372036854775808")), high},
+		"a fraction":           {rule("tcp", ports("1.0", "2")), low},
+		"an exponent":          {rule("tcp", ports("1e2", "200")), low},
+		"a string":             {rule("tcp", ports(`"80"`, "80")), low},
+		"downwards":            {rule("tcp", ports("81", "80")), low},
+		"no end":               {rule("tcp", `"port_range_min":80`), high},
+		"no beginning":         {rule("udp", `"port_range_max":80`), low},
+		"no end, null":         {rule("tcp", ports("80", "null")), high},
 		"only with a protocol": {`{"direction":"ingress","port_range_min":80,"port_range_max":80}`, "protocol"},
 	}
 	for _, p := range []string{"tcp", "6", "udp", "17", "33", "132", "136"} {
 		cases["with "+p] = ruleCase{rule(p, ports("1", "2")), ""}
 	}
 	for _, p := range []string{"icmp", "1", "0", "5", "7", "16", "18", "32", "34", "47", "58", "131", "133", "135", "137", "255"} {
-		cases["with "+p] = ruleCase{rule(p, ports("1", "2")), to + " " + from}
-		cases["half with "+p] = ruleCase{rule(p, `"port_range_max":2`), to}
+		cases["with "+p] = ruleCase{rule(p, ports("1", "2")), high + " " + low}
+		cases["half with "+p] = ruleCase{rule(p, `"port_range_max":2`), high}
 	}
 	checkRules(t, cases)
 }

@@ -91,8 +91,8 @@ func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request)
 
 // enter is called by every transaction that makes a group or a rule in the project or deletes a group,
 // so two of them conflict.
-func (s *Service) enter(ctx context.Context, tx store.Tx, at groupPlace) error {
-	return s.c.EnterProject(ctx, tx, resources.AreaFirewall, at.account, at.project, s.now())
+func (s *Service) enter(ctx context.Context, tx store.Tx, place groupPlace) error {
+	return s.c.EnterProject(ctx, tx, resources.AreaFirewall, place.account, place.project, s.now())
 }
 
 // pathGroup reads the group in the path; 404 if the path's project does not have it.
