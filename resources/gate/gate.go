@@ -88,9 +88,9 @@ func (g *Gate) wait(ctx context.Context, account string) error {
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
-	left := g.waiting.remove(w)
+	gone := g.waiting.remove(w)
 	g.mu.Unlock()
-	if !left && <-w.called { // it was called meanwhile
+	if !gone && <-w.called { // it was called meanwhile
 		g.Leave()
 	}
 	return ctx.Err()

@@ -183,9 +183,9 @@ func TestCallersOfNoAccountHaveEveryOtherTurn(t *testing.T) {
 func TestContextsAccountTakesTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t, 9)
-		own := context.WithValue(t.Context(), gate.AccountKey{}, "a")
+		ctx := context.WithValue(t.Context(), gate.AccountKey{}, "a")
 		for _, name := range []string{"x1", "x2", "x3"} {
-			l.wait(own, name, name)
+			l.wait(ctx, name, name)
 		}
 		l.wait(t.Context(), "b", "b1")
 		if got, want := l.leave(4), []string{"x1", "b1", "x2", "x3"}; !slices.Equal(got, want) {

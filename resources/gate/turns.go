@@ -21,7 +21,7 @@ type queue struct {
 
 // waiter is a caller in a queue.
 type waiter struct {
-	of *queue
+	queue *queue
 	// called gets one value, whether the caller entered, unless remove took the caller out of the queue.
 	called chan bool
 }
@@ -38,7 +38,7 @@ func (t *turns) add(account string) *waiter {
 			t.accounts = append(t.accounts, q)
 		}
 	}
-	w := &waiter{of: q, called: make(chan bool, 1)}
+	w := &waiter{queue: q, called: make(chan bool, 1)}
 	q.waiting = append(q.waiting, w)
 	t.count++
 	return w
@@ -63,16 +63,16 @@ func (t *turns) next() *waiter {
 // giveUp refuses the last caller of the account with the most waiters, if it has more than the given account will have
 // with one more.
 func (t *turns) giveUp(account string) bool {
-	own, longest := 1, (*queue)(nil)
+	self, longest := 1, (*queue)(nil)
 	for _, q := range t.queues {
 		if q.account == account {
-			own += len(q.waiting)
+			self += len(q.waiting)
 		}
 		if longest == nil || len(q.waiting) > len(longest.waiting) {
 			longest = q
 		}
 	}
-	if longest == nil || len(longest.waiting) <= own {
+	if longest == nil || len(longest.waiting) <= self {
 		return false
 	}
 	last := longest.waiting[len(longest.waiting)-1]
@@ -83,16 +83,16 @@ func (t *turns) giveUp(account string) bool {
 
 // remove takes a caller out of their queue; false if they have left it already.
 func (t *turns) remove(w *waiter) bool {
-	i := slices.Index(w.of.waiting, w)
+	i := slices.Index(w.queue.waiting, w)
 	if i < 0 {
 		return false
 	}
-	w.of.waiting = slices.Delete(w.of.waiting, i, i+1)
+	w.queue.waiting = slices.Delete(w.queue.waiting, i, i+1)
 	t.count--
-	if len(w.of.waiting) == 0 {
-		delete(t.queues, w.of.account)
-		if at := slices.Index(t.accounts, w.of); at >= 0 {
-			t.accounts = slices.Delete(t.accounts, at, at+1)
+	if len(w.queue.waiting) == 0 {
+		delete(t.queues, w.queue.account)
+		if index := slices.Index(t.accounts, w.queue); index >= 0 {
+			t.accounts = slices.Delete(t.accounts, index, index+1)
 		}
 	}
 	return true
