@@ -18,8 +18,8 @@ func (w *keeperWorld) stored(show func(body string)) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	err := w.store.View(ctx, func(tx store.Tx) error {
-		found, err := w.c.Answers.Find(ctx, tx, store.Query{Index: records.ByExpiry})
-		for _, rec := range found {
+		recs, err := w.c.Answers.Find(ctx, tx, store.Query{Index: records.ByExpiry})
+		for _, rec := range recs {
 			show(rec.Value.Body)
 		}
 		return err

@@ -63,7 +63,7 @@ func (w *keeperWorld) use(s store.Store) {
 	w.make = w.keeper.Create("account.create", w.creating)
 }
 
-func (w *keeperWorld) pass(by time.Duration) { w.clock.Add(by.Milliseconds()) }
+func (w *keeperWorld) pass(step time.Duration) { w.clock.Add(step.Milliseconds()) }
 
 func (w *keeperWorld) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	w.read.Add(1)
@@ -126,8 +126,8 @@ func (w *keeperWorld) count(keys, answers int) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	err := w.store.View(ctx, func(tx store.Tx) error {
-		theirs := store.Query{Index: records.ByUser, Equal: []store.Value{store.String(account), store.String(owner)}}
-		made, err := w.c.APIKeys.Count(ctx, tx, theirs)
+		query := store.Query{Index: records.ByUser, Equal: []store.Value{store.String(account), store.String(owner)}}
+		made, err := w.c.APIKeys.Count(ctx, tx, query)
 		if err != nil {
 			return err
 		}

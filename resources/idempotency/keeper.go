@@ -80,12 +80,12 @@ func (k *Keeper) once(ctx context.Context, want records.Answer, commit Commit) (
 	}
 	defer k.end(want.ID)
 	err = k.store.Transact(ctx, func(tx store.Tx) error {
-		known, err := k.find(ctx, tx, want.ID)
+		answer, err := k.find(ctx, tx, want.ID)
 		if err != nil {
 			return err
 		}
-		if known != nil {
-			response, err = replay(*known, want)
+		if answer != nil {
+			response, err = replay(*answer, want)
 			return err
 		}
 		if response, err = commit(ctx, tx); err != nil {
@@ -113,15 +113,15 @@ func (k *Keeper) find(ctx context.Context, tx store.Tx, id string) (*records.Ans
 
 // replay returns the stored response. It refuses another request with the same key, and a response with a body shown
 // once.
-func replay(known, want records.Answer) (wire.Response, error) {
-	if known.Request != want.Request {
+func replay(answer, want records.Answer) (wire.Response, error) {
+	if answer.Request != want.Request {
 		return wire.Response{}, resources.Conflict("This Idempotency-Key was used for another request; use a new one.")
 	}
-	if known.Body == "" {
+	if answer.Body == "" {
 		return wire.Response{}, resources.Conflict(
-			"This was done already, and what it made is shown once only: its id is %s. To have another one, use a new Idempotency-Key.", known.Made)
+			"This was done already, and what it made is shown once only: its id is %s. To have another one, use a new Idempotency-Key.", answer.Made)
 	}
-	return wire.Response{Status: known.Status, Body: json.RawMessage(known.Body)}, nil
+	return wire.Response{Status: answer.Status, Body: json.RawMessage(answer.Body)}, nil
 }
 
 // put stores a response. For a body shown once it stores the id of the new record instead.
