@@ -84,21 +84,21 @@ func (b *bucket[K, V]) get(key K, mark uint32) *V {
 // Put stores the value under the key, in place of the key's former value. The table keeps both.
 func (t *Table[K, V]) Put(key K, value V) {
 	first, second, mark := t.place(key)
-	fresh := &entry[K, V]{key: key, value: value}
+	e := &entry[K, V]{key: key, value: value}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b, at, free := first, 0, 0
+	b, index, free := first, 0, 0
 	for _, candidate := range [...]*bucket[K, V]{first, second} {
 		slot, room := candidate.room(key, mark)
 		if room > free {
-			b, at, free = candidate, slot, room
+			b, index, free = candidate, slot, room
 		}
 	}
 	if free == 0 {
-		b, at = t.evict(first, second)
+		b, index = t.evict(first, second)
 	}
-	b.slots[at].Store(fresh)
-	b.marks[at].Store(mark)
+	b.slots[index].Store(e)
+	b.marks[index].Store(mark)
 }
 
 // room returns the slot for the key's entry and how many slots are free. The key's own slot
@@ -119,13 +119,13 @@ func (b *bucket[K, V]) room(key K, mark uint32) (slot, free int) {
 // one, the one it began with. t.mu is held.
 func (t *Table[K, V]) evict(first, second *bucket[K, V]) (b *bucket[K, V], slot int) {
 	t.turn++
-	b, from := [...]*bucket[K, V]{first, second}[t.turn%2], t.turn/2%ways
+	b, start := [...]*bucket[K, V]{first, second}[t.turn%2], t.turn/2%ways
 	for i := range ways {
-		if next := (from + i) % ways; !b.slots[next].Load().hit.Swap(false) {
+		if next := (start + i) % ways; !b.slots[next].Load().hit.Swap(false) {
 			return b, next
 		}
 	}
-	return b, from
+	return b, start
 }
 
 // Delete removes the key's entry.
