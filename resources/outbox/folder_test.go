@@ -37,9 +37,9 @@ func TestWithoutAServerTheMailIsAFileAndALogLine(t *testing.T) {
 		p.header.Get("Message-Id") != "<"+m.ID+"@localhost>" || p.text == "" || p.html == "" {
 		t.Errorf("letter %+v", p)
 	}
-	for at, mode := range map[string]os.FileMode{path: 0o600, dir: 0o700 | os.ModeDir} {
-		if info, err := os.Stat(at); err != nil || info.Mode() != mode {
-			t.Errorf("%s: %v, %v", at, info.Mode(), err)
+	for place, mode := range map[string]os.FileMode{path: 0o600, dir: 0o700 | os.ModeDir} {
+		if info, err := os.Stat(place); err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v", place, info.Mode(), err)
 		}
 	}
 	if names, _ := os.ReadDir(dir); len(names) != 1 {

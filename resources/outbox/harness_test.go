@@ -20,20 +20,20 @@ import (
 
 // clock stands still until it is moved.
 type clock struct {
-	mu sync.Mutex
-	at time.Time
+	mu     sync.Mutex
+	moment time.Time
 }
 
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.at
+	return c.moment
 }
 
 func (c *clock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
+	c.moment = c.moment.Add(d)
 }
 
 // logBuffer keeps what was logged.
@@ -80,7 +80,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	logs := &logBuffer{}
 	s := &scene{
-		T: t, dir: t.TempDir(), c: records.NewCollections(), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+		T: t, dir: t.TempDir(), c: records.NewCollections(), clock: &clock{moment: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
 		logs: logs, log: newLog(logs),
 	}
 	s.ids = resources.IDs{Now: s.clock.now, Random: rand.Reader}

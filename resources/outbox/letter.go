@@ -22,17 +22,17 @@ const defaultSender = "portcullis"
 
 // writer is a writer of the letters of messages.
 type writer struct {
-	from string
-	text *text.Template
-	html *html.Template
+	source string
+	text   *text.Template
+	html   *html.Template
 }
 
 // templateData holds the values of the templates.
 type templateData struct{ To, AccountName, AccountID string }
 
 // newWriter makes a writer of letters with that sender.
-func newWriter(from string) (*writer, error) {
-	if !resources.ValidEmail(from) {
+func newWriter(source string) (*writer, error) {
+	if !resources.ValidEmail(source) {
 		return nil, errors.New("the sender " + resources.EmailRule)
 	}
 	plain, err := text.ParseFS(templates, "templates/*.txt")
@@ -43,7 +43,7 @@ func newWriter(from string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{from: from, text: plain, html: rich}, nil
+	return &writer{source: source, text: plain, html: rich}, nil
 }
 
 // write writes the letter of a message. The error for an unknown kind is not permanent, since another
@@ -63,12 +63,12 @@ func (w *writer) write(m resources.Message) (*mail.Msg, error) {
 		data.AccountName = data.AccountID
 	}
 	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
-	if err := errors.Join(letter.From(w.from), letter.To(m.To)); err != nil {
+	if err := errors.Join(letter.From(w.source), letter.To(m.To)); err != nil {
 		return nil, Permanent(err)
 	}
 	letter.Subject("You are invited to " + unencoded(data.AccountName))
 	letter.SetDateWithValue(time.UnixMilli(int64(m.CreatedAt)).UTC())
-	letter.SetMessageIDWithValue(m.ID + w.from[strings.LastIndexByte(w.from, '@'):])
+	letter.SetMessageIDWithValue(m.ID + w.source[strings.LastIndexByte(w.source, '@'):])
 	letter.SetGenHeader("Auto-Submitted", "auto-generated")
 	return letter, w.body(letter, m.Kind, data)
 }

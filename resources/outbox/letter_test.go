@@ -58,12 +58,12 @@ func TestAccountNameAddsNothingToTheHeader(t *testing.T) {
 func TestReceiverIsOneBareAddress(t *testing.T) {
 	server := (&mailServer{t: t}).start("")
 	d := newScene(t).smtp(server)
-	for _, to := range []string{
+	for _, target := range []string{
 		"", "bob", "bob@example.org\r\nBcc: eve@example.com", "bob@example.org,eve@example.com", "bob@example.org eve@example.com",
 		"Bob <bob@example.org>", "bob@example.org>\r\nRCPT TO:<eve@example.com", "\"a b\"@example.org", "böb@example.org", "bob@example.org\n",
 	} {
-		if err := deliver(t, d, "Acme", to); !outbox.IsPermanent(err) {
-			t.Errorf("%q: %v", to, err)
+		if err := deliver(t, d, "Acme", target); !outbox.IsPermanent(err) {
+			t.Errorf("%q: %v", target, err)
 		}
 	}
 	if server.heard("EHLO") {

@@ -93,11 +93,11 @@ func (v verdict) log(log *slog.Logger) {
 }
 
 // judge returns the verdict on a message; its delivery ended at that time with cause.
-func (w *Worker) judge(work context.Context, m resources.Message, cause error, at time.Time) verdict {
+func (w *Worker) judge(work context.Context, m resources.Message, cause error, moment time.Time) verdict {
 	if cause == nil {
 		return verdict{result: ResultDelivered, message: m}
 	}
-	m.LeaseOwner, m.LeaseUntil, m.NextAt = "", 0, resources.At(at)
+	m.LeaseOwner, m.LeaseUntil, m.NextAt = "", 0, resources.At(moment)
 	if errors.Is(work.Err(), context.Canceled) && !IsPermanent(cause) {
 		return verdict{result: ResultReleased, message: m}
 	}

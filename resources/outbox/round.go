@@ -57,11 +57,11 @@ func (w *Worker) take(ctx context.Context) (leased []store.Record[resources.Mess
 func (w *Worker) lease(ctx context.Context, tx store.Tx, now resources.Time) (leased []store.Record[resources.Message], err error) {
 	until := now + millis(w.cfg.Timeout+margin)
 	for q := pending(batch); ; {
-		found, err := w.c.Find(ctx, tx, q)
+		recs, err := w.c.Find(ctx, tx, q)
 		if err != nil {
 			return nil, err
 		}
-		for _, rec := range found {
+		for _, rec := range recs {
 			if rec.Value.NextAt > now || len(leased) == batch {
 				return leased, nil
 			}
@@ -75,10 +75,10 @@ func (w *Worker) lease(ctx context.Context, tx store.Tx, now resources.Time) (le
 			rec.Revision++
 			leased = append(leased, rec)
 		}
-		if len(found) < q.Limit {
+		if len(recs) < q.Limit {
 			return leased, nil
 		}
-		q.After = w.c.CursorAt(q, found[len(found)-1].Value)
+		q.After = w.c.CursorAt(q, recs[len(recs)-1].Value)
 	}
 }
 

@@ -91,8 +91,8 @@ func TestInvitationArrivesOverSTARTTLSWithAuth(t *testing.T) {
 		t.Fatalf("%d letters", len(got))
 	}
 	l := got[0]
-	if !l.secure || l.user != "ada" || l.pass != "p@ss" || strings.Contains(l.from, "SMTPUTF8") ||
-		!strings.HasPrefix(l.from, "invite@example.com") || len(l.recipients) != 1 || l.recipients[0] != "bob@example.org" {
+	if !l.secure || l.user != "ada" || l.pass != "p@ss" || strings.Contains(l.source, "SMTPUTF8") ||
+		!strings.HasPrefix(l.source, "invite@example.com") || len(l.recipients) != 1 || l.recipients[0] != "bob@example.org" {
 		t.Errorf("envelope %+v", l)
 	}
 	if !server.heard("EHLO gate.example.com") || !server.heard("QUIT") {
@@ -128,7 +128,7 @@ func TestInvitationArrivesOverTLS(t *testing.T) {
 	if err := deliver(t, d, "Acme", "bob@example.org"); err != nil {
 		t.Fatal(err)
 	}
-	if got := server.got(); len(got) != 1 || !got[0].secure || got[0].pass != "pass" || got[0].from != "portcullis@localhost" {
+	if got := server.got(); len(got) != 1 || !got[0].secure || got[0].pass != "pass" || got[0].source != "portcullis@localhost" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -176,8 +176,8 @@ func TestLetterThatWasTakenIsDeliveredHoweverTheConversationEnds(t *testing.T) {
 
 func TestOnlyARefusedRecipientIsPermanent(t *testing.T) {
 	for _, c := range []struct {
-		at, say   string
-		permanent bool
+		place, say string
+		permanent  bool
 	}{
 		{"RCPT", "550 5.1.1 no such user", true},
 		{"RCPT", "553 bad name", true},
@@ -196,9 +196,9 @@ func TestOnlyARefusedRecipientIsPermanent(t *testing.T) {
 		{"RCPT", "hang up", false},
 		{".", "4", false},
 	} {
-		t.Run(c.at+" "+c.say, func(t *testing.T) {
+		t.Run(c.place+" "+c.say, func(t *testing.T) {
 			server := (&mailServer{t: t, script: func(line string) string {
-				if strings.HasPrefix(line, c.at) || c.at == "EHLO" && strings.HasPrefix(line, "HELO") {
+				if strings.HasPrefix(line, c.place) || c.place == "EHLO" && strings.HasPrefix(line, "HELO") {
 					return c.say
 				}
 				return ""
@@ -215,10 +215,10 @@ func TestOnlyARefusedRecipientIsPermanent(t *testing.T) {
 }
 
 func TestSilentServerIsLeftAtTheDeadline(t *testing.T) {
-	for _, at := range []string{"greeting", "RCPT", "."} {
+	for _, place := range []string{"greeting", "RCPT", "."} {
 		never := make(chan struct{})
 		server := (&mailServer{t: t, script: func(line string) string {
-			if strings.HasPrefix(line, at) {
+			if strings.HasPrefix(line, place) {
 				<-never
 			}
 			return ""
@@ -228,7 +228,7 @@ func TestSilentServerIsLeftAtTheDeadline(t *testing.T) {
 		defer cancel()
 		err := newScene(t).smtp(server).Deliver(ctx, message("Acme", "bob@example.org"))
 		if err == nil || !strings.Contains(err.Error(), "in time") || outbox.IsPermanent(err) {
-			t.Errorf("%s: %v", at, err)
+			t.Errorf("%s: %v", place, err)
 		}
 	}
 }

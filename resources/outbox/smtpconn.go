@@ -17,8 +17,8 @@ var errTooLong = errors.New("the answers of the mail server are too long")
 // library uses a context for dialling only, and would give each later step the whole time again.
 type boundConn struct {
 	net.Conn
-	left int // bytes of answers that may still be read
-	stop func() bool
+	remaining int // bytes of answers that may still be read
+	stop      func() bool
 }
 
 // dialBound opens a connection that is closed when ctx ends.
@@ -28,18 +28,18 @@ func dialBound(ctx context.Context, network, address string) (*boundConn, error)
 	if err != nil {
 		return nil, err
 	}
-	b := &boundConn{Conn: conn, left: maxAnswers}
+	b := &boundConn{Conn: conn, remaining: maxAnswers}
 	b.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return b, nil
 }
 
 // Read implements net.Conn.
 func (b *boundConn) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		return 0, errTooLong
 	}
 	n, err := b.Conn.Read(p)
-	b.left -= n
+	b.remaining -= n
 	return n, err
 }
 

@@ -19,7 +19,7 @@ import (
 
 // letter is what the mail server was given.
 type letter struct {
-	from       string
+	source     string
 	recipients []string
 	data       string
 	secure     bool
@@ -115,7 +115,7 @@ func (s *mailServer) heard(prefix string) bool {
 type session struct {
 	*mailServer
 	conn net.Conn
-	in   *bufio.Reader
+	r    *bufio.Reader
 	now  letter
 }
 
@@ -125,12 +125,12 @@ func (s *mailServer) serve(conn net.Conn) {
 	if s.implicit {
 		c.secure()
 	}
-	c.in = bufio.NewReader(c.conn)
+	c.r = bufio.NewReader(c.conn)
 	if !c.answer("greeting", "220 mail.test ESMTP") {
 		return
 	}
 	for {
-		line, err := c.in.ReadString('\n')
+		line, err := c.r.ReadString('\n')
 		if err != nil {
 			return
 		}
@@ -146,7 +146,7 @@ func (s *mailServer) serve(conn net.Conn) {
 
 func (c *session) secure() {
 	c.conn = tls.Server(c.conn, &tls.Config{Certificates: []tls.Certificate{*c.certificate}, MinVersion: tls.VersionTLS12})
-	c.in, c.now = bufio.NewReader(c.conn), letter{secure: true}
+	c.r, c.now = bufio.NewReader(c.conn), letter{secure: true}
 }
 
 // answer says the scripted reply, or the usual one, and whether the usual one was said.
@@ -183,7 +183,7 @@ func (c *session) command(line string) bool {
 		}
 	case strings.HasPrefix(upper, "MAIL FROM:"):
 		if c.answer(line, "250 ok") {
-			c.now.from, c.now.recipients = strings.Trim(line[len("MAIL FROM:"):], "<>"), nil
+			c.now.source, c.now.recipients = strings.Trim(line[len("MAIL FROM:"):], "<>"), nil
 		}
 	case strings.HasPrefix(upper, "RCPT TO:"):
 		if c.answer(line, "250 ok") {
@@ -203,7 +203,7 @@ func (c *session) command(line string) bool {
 func (c *session) data() bool {
 	var b strings.Builder
 	for {
-		line, err := c.in.ReadString('\n')
+		line, err := c.r.ReadString('\n')
 		if err != nil {
 			return false
 		}

@@ -14,10 +14,10 @@ import (
 
 // smtpURL holds the parts of a mail server's URL.
 type smtpURL struct {
-	host       string
-	port       int
-	user, pass string
-	from, helo string
+	host         string
+	port         int
+	user, pass   string
+	source, helo string
 	// implicit is TLS from the first byte (smtps), plain is no TLS (?tls=none). Without both,
 	// STARTTLS is required.
 	implicit, plain bool
@@ -94,7 +94,7 @@ func (s *smtpURL) parameters(query string) error {
 		}
 		switch v := value[0]; {
 		case name == "from" && resources.ValidEmail(v):
-			s.from = v
+			s.source = v
 		case name == "helo" && validHelo(v):
 			s.helo = v
 		case name == "tls" && v == "none" && !s.implicit:
@@ -117,8 +117,8 @@ func (s *smtpURL) parameters(query string) error {
 func (s *smtpURL) sender() string {
 	atServer := defaultSender + "@" + s.host
 	switch {
-	case s.from != "":
-		return s.from
+	case s.source != "":
+		return s.source
 	case resources.ValidEmail(s.user):
 		return s.user
 	case net.ParseIP(s.host) == nil && resources.ValidEmail(atServer):

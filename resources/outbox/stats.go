@@ -31,18 +31,18 @@ type Stats struct {
 func (w *Worker) Stats(ctx context.Context) (Stats, error) {
 	var out Stats
 	err := w.cfg.Store.View(ctx, func(tx store.Tx) error {
-		found, err := w.c.Find(ctx, tx, pending(sample))
+		recs, err := w.c.Find(ctx, tx, pending(sample))
 		if err != nil {
 			return err
 		}
 		var oldest resources.Time
-		for i, rec := range found {
+		for i, rec := range recs {
 			if i == 0 || rec.Value.CreatedAt < oldest {
 				oldest = rec.Value.CreatedAt
 			}
 		}
 		out = Stats{}
-		if len(found) > 0 {
+		if len(recs) > 0 {
 			out.Oldest = time.UnixMilli(int64(oldest))
 		}
 		if out.Pending, err = w.c.Count(ctx, tx, pending(0)); err != nil {

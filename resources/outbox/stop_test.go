@@ -87,14 +87,14 @@ func TestDeliveryHasADeadline(t *testing.T) {
 	if kept := s.read(m.ID); kept == nil || kept.Attempts != 1 || kept.LeaseUntil != 0 {
 		t.Errorf("kept %+v", kept)
 	}
-	var left time.Duration
+	var remaining time.Duration
 	s.clock.pass(time.Hour)
 	s.once(s.worker(deliverFunc(func(ctx context.Context, _ resources.Message) error {
 		until, _ := ctx.Deadline()
-		left = time.Until(until)
+		remaining = time.Until(until)
 		return nil
 	}), nil), 1)
-	if left <= 0 || left > 30*time.Second {
-		t.Errorf("a delivery has %v", left)
+	if remaining <= 0 || remaining > 30*time.Second {
+		t.Errorf("a delivery has %v", remaining)
 	}
 }

@@ -98,9 +98,9 @@ func TestCheckWritesAndLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := s.store.View(t.Context(), func(tx store.Tx) error {
-		left, err := s.c.Outbox.Find(t.Context(), tx, store.Query{Index: records.ByDue})
-		if len(left) > 0 {
-			t.Errorf("left %+v", left)
+		recs, err := s.c.Outbox.Find(t.Context(), tx, store.Query{Index: records.ByDue})
+		if len(recs) > 0 {
+			t.Errorf("left %+v", recs)
 		}
 		return err
 	})

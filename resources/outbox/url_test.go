@@ -75,10 +75,10 @@ func TestPasswordIsNeverTold(t *testing.T) {
 	if kept == nil || !strings.Contains(kept.LastError, "535") {
 		t.Fatalf("kept %+v", kept)
 	}
-	told := s.logs.String() + kept.LastError + fmt.Sprintf("%v %+v %#v %+v", d, d, d, *d) + deliver(t, d, "Acme", "bob@example.org").Error()
+	text := s.logs.String() + kept.LastError + fmt.Sprintf("%v %+v %#v %+v", d, d, d, *d) + deliver(t, d, "Acme", "bob@example.org").Error()
 	for _, form := range []string{"S3CR3T", encoded, "UzNDUjNU"} {
-		if strings.Contains(told, form) {
-			t.Errorf("%q in %s", form, told)
+		if strings.Contains(text, form) {
+			t.Errorf("%q in %s", form, text)
 		}
 	}
 }
