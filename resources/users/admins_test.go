@@ -40,11 +40,11 @@ func TestLastAdminStays(t *testing.T) {
 			AccountID: acctA, Permissions: []string{"account:user:*"},
 		})
 	})
-	for _, who := range []resources.Principal{areatest.As(acctA, alice), areatest.As(acctA, bob), syncer()} {
+	for _, caller := range []resources.Principal{areatest.As(acctA, alice), areatest.As(acctA, bob), syncer()} {
 		for _, status := range []string{"INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING"} {
-			w.Expect(w.call("user.update", who, acctA, alice, areatest.Object{"status": status}), 403, "AUTH_003", "admin")
+			w.Expect(w.call("user.update", caller, acctA, alice, areatest.Object{"status": status}), 403, "AUTH_003", "admin")
 		}
-		w.Expect(w.call("user.remove", who, acctA, alice, nil), 403, "AUTH_003")
+		w.Expect(w.call("user.remove", caller, acctA, alice, nil), 403, "AUTH_003")
 	}
 	w.Expect(w.call("user.update", syncer(), "", alice, areatest.Object{"status": "INACTIVE"}), 403)
 	if u := w.get(alice); u.Status != resources.StatusActive || u.AccountID != acctA || w.admins() != 1 {
@@ -74,15 +74,15 @@ func TestTwoLastAdminsDoNotRemoveEachOther(t *testing.T) {
 	w := newWorld(t)
 	w.assign(acctA, bob, resources.RoleAccountAdmin)
 	for round := range 200 {
-		against := func(who, whom string) func() areatest.Answer {
+		remove := func(caller, target string) func() areatest.Answer {
 			return func() areatest.Answer {
 				if round%2 == 0 {
-					return w.Ask("user.update", ask(areatest.As(acctA, who), acctA, whom, areatest.Object{"status": "SUSPENDED"}))
+					return w.Ask("user.update", ask(areatest.As(acctA, caller), acctA, target, areatest.Object{"status": "SUSPENDED"}))
 				}
-				return w.Ask("user.remove", ask(areatest.As(acctA, who), acctA, whom, nil))
+				return w.Ask("user.remove", ask(areatest.As(acctA, caller), acctA, target, nil))
 			}
 		}
-		got := areatest.AtOnce(against(alice, bob), against(bob, alice))
+		got := areatest.AtOnce(remove(alice, bob), remove(bob, alice))
 		if got[0].Status+got[1].Status != 200+403 || w.admins() != 1 {
 			t.Fatalf("round %d: %s, %s; %d admins left", round, got[0].Text, got[1].Text, w.admins())
 		}

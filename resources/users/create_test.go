@@ -63,10 +63,10 @@ func TestCreatedInviteeGetsTheMail(t *testing.T) {
 
 func TestUserIsCreatedBySyncOnly(t *testing.T) {
 	w := newWorld(t)
-	for _, who := range []resources.Principal{areatest.As(acctA, alice), areatest.Service(resources.ServiceScopeAdmin, resources.ServiceScopeCheck), {}} {
-		w.Expect(w.call("user.create", who, acctA, "", areatest.Object{"email": "cy@example.com"}), 403, "AUTH_003")
-		w.Expect(w.call("user.create", who, acctA, "", areatest.Object{}), 403, "AUTH_003")
-		r := ask(who, acctA, "", nil)
+	for _, caller := range []resources.Principal{areatest.As(acctA, alice), areatest.Service(resources.ServiceScopeAdmin, resources.ServiceScopeCheck), {}} {
+		w.Expect(w.call("user.create", caller, acctA, "", areatest.Object{"email": "cy@example.com"}), 403, "AUTH_003")
+		w.Expect(w.call("user.create", caller, acctA, "", areatest.Object{}), 403, "AUTH_003")
+		r := ask(caller, acctA, "", nil)
 		r.Query = "external_id=" + bob
 		w.Expect(w.Ask("user.find", r), 403, "AUTH_003")
 	}

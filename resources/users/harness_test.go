@@ -65,7 +65,7 @@ func (w *usersWorld) in(t *testing.T) *usersWorld {
 }
 
 // pass moves the clock.
-func (w *usersWorld) pass(by resources.Time) { w.Clock.Add(int64(by)) }
+func (w *usersWorld) pass(step resources.Time) { w.Clock.Add(int64(step)) }
 
 // assign gives a user a role in the account.
 func (w *usersWorld) assign(account, user, role string) {
@@ -99,8 +99,8 @@ func (w *usersWorld) byEmail(email string) (u resources.User) {
 func (w *usersWorld) mails() (out []resources.Message) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
-		found, err := w.Collections.Outbox.Find(ctx, tx, store.Query{Index: records.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}})
-		for _, rec := range found {
+		recs, err := w.Collections.Outbox.Find(ctx, tx, store.Query{Index: records.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}})
+		for _, rec := range recs {
 			out = append(out, rec.Value)
 		}
 		return err
@@ -125,16 +125,16 @@ func (w *usersWorld) roles(account, user string) (out []string) {
 func syncer() resources.Principal { return areatest.Service(resources.ServiceScopeUsers) }
 
 // ask makes a request about the user in the account, under every name that a path has for them.
-func ask(who resources.Principal, account, user string, body any) *wire.Request {
+func ask(caller resources.Principal, account, user string, body any) *wire.Request {
 	return &wire.Request{
-		Principal: who, AccountID: account, RequestID: "test", Path: "/" + account + "/" + user,
+		Principal: caller, AccountID: account, RequestID: "test", Path: "/" + account + "/" + user,
 		Params: map[string]string{"account_id": account, "accountId": account, "user_id": user, "userId": user},
 		Body:   areatest.Body(body),
 	}
 }
 
 // call asks a handler. A body is a string or rendered as JSON; nil sends none.
-func (w *usersWorld) call(route string, who resources.Principal, account, user string, body any) areatest.Answer {
+func (w *usersWorld) call(route string, caller resources.Principal, account, user string, body any) areatest.Answer {
 	w.T.Helper()
-	return w.Ask(route, ask(who, account, user, body))
+	return w.Ask(route, ask(caller, account, user, body))
 }

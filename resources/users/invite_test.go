@@ -112,8 +112,8 @@ func TestOldInvitationBindsNobody(t *testing.T) {
 	if u.AccountID != acctA || u.Status != resources.StatusInvited || u.InvitedAt != now || u.MemberSince != now {
 		t.Errorf("%+v", u)
 	}
-	if here, there := w.roles(acctA, id), w.roles(acctB, id); len(here) != 1 || here[0] != "team_member" || len(there) != 0 {
-		t.Errorf("roles %v, before %v", here, there)
+	if home, existing := w.roles(acctA, id), w.roles(acctB, id); len(home) != 1 || home[0] != "team_member" || len(existing) != 0 {
+		t.Errorf("roles %v, before %v", home, existing)
 	}
 	if w.Revision(acctA) != revA+1 || w.Revision(acctB) != revB+1 {
 		t.Error("not both accounts' revisions moved")
@@ -231,9 +231,9 @@ func TestTwoInvitationsAtOnceMakeOneUserAndOneMail(t *testing.T) {
 		if round%2 == 1 {
 			other, want = acctB, 200+409
 		}
-		asks := func(account, who, email string) func() areatest.Answer {
+		asks := func(account, caller, email string) func() areatest.Answer {
 			return func() areatest.Answer {
-				return w.Ask("user.invite", ask(areatest.As(account, who), account, "", areatest.Object{"email": email}))
+				return w.Ask("user.invite", ask(areatest.As(account, caller), account, "", areatest.Object{"email": email}))
 			}
 		}
 		got := areatest.AtOnce(

@@ -36,14 +36,14 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	if err := p.Err(); err != nil {
 		return wire.Response{}, err
 	}
-	var found []userRow
+	var userRows []userRow
 	var next *store.Cursor
 	out := userList{Message: "The users of the account."}
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
 		if out.Total, err = s.c.Users.Count(ctx, tx, members); err != nil {
 			return err
 		}
-		found, next, err = s.c.Users.Page(ctx, tx, members)
+		userRows, next, err = s.c.Users.Page(ctx, tx, members)
 		return err
 	})
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	if next != nil {
 		out.NextPageToken = s.Tokens.Seal(next.Marshal(), binding)
 	}
-	out.Users = make([]listedUser, len(found))
-	for i, rec := range found {
+	out.Users = make([]listedUser, len(userRows))
+	for i, rec := range userRows {
 		out.Users[i] = listedOf(rec.Value)
 	}
 	return wire.OK(out)

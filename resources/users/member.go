@@ -58,11 +58,11 @@ func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now
 	if err := s.c.Assignments.DeleteAll(ctx, tx, held); err != nil {
 		return err
 	}
-	theirs := store.Query{Index: records.ByUser, Equal: []store.Value{account, user}}
-	if err := s.c.Members.DeleteAll(ctx, tx, theirs); err != nil {
+	query := store.Query{Index: records.ByUser, Equal: []store.Value{account, user}}
+	if err := s.c.Members.DeleteAll(ctx, tx, query); err != nil {
 		return err
 	}
-	keys, err := s.c.APIKeys.Find(ctx, tx, theirs)
+	keys, err := s.c.APIKeys.Find(ctx, tx, query)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now
 			return err
 		}
 	}
-	if err := s.c.APIKeys.DeleteAll(ctx, tx, theirs); err != nil {
+	if err := s.c.APIKeys.DeleteAll(ctx, tx, query); err != nil {
 		return err
 	}
 	u.AccountID, u.MemberSince, u.UpdatedAt = "", 0, now

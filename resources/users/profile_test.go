@@ -30,10 +30,10 @@ func TestProfileIsReadAndRenamedByItsOwner(t *testing.T) {
 
 func TestProfileOfAnotherIsForbiddenWhoeverTheyAre(t *testing.T) {
 	w := newWorld(t)
-	for _, who := range []resources.Principal{areatest.As(acctA, bob), areatest.As(acctA, alice), syncer(), {}} {
+	for _, caller := range []resources.Principal{areatest.As(acctA, bob), areatest.As(acctA, alice), syncer(), {}} {
 		for _, id := range []string{absent, bea, nora, "uuid-" + bea, ""} {
 			for route, body := range map[string]any{"user_profile.update": areatest.Object{"name": "x"}, "user_profile.get": nil} {
-				w.Expect(w.call(route, who, acctA, id, body), 403, "AUTH_003", notOwn)
+				w.Expect(w.call(route, caller, acctA, id, body), 403, "AUTH_003", notOwn)
 			}
 		}
 	}

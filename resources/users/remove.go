@@ -30,8 +30,8 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 			return resources.NotFound(nounUser)
 		}
 		now := s.now()
-		of := records.RoleChange{AccountID: account, Caller: r.Principal, Now: now, UserID: rec.Value.ExternalID}
-		return s.c.KeepAdmins(ctx, tx, of, func() error {
+		change := records.RoleChange{AccountID: account, Caller: r.Principal, Now: now, UserID: rec.Value.ExternalID}
+		return s.c.KeepAdmins(ctx, tx, change, func() error {
 			if err := s.leave(ctx, tx, &rec.Value, now); err != nil {
 				return err
 			}

@@ -53,20 +53,20 @@ func (w *usersWorld) unassign(account, user, role string) {
 }
 
 // has says whether a record is there.
-func has[T any](w *usersWorld, c store.Collection[T], key string) (there bool) {
+func has[T any](w *usersWorld, c store.Collection[T], key string) (exists bool) {
 	w.T.Helper()
 	w.Write(func(ctx context.Context, tx store.Tx) error {
 		_, err := c.Get(ctx, tx, key)
-		there = err == nil
+		exists = err == nil
 		return nil
 	})
-	return there
+	return exists
 }
 
 func TestRemovalEndsEverythingInTheAccount(t *testing.T) {
 	for name, c := range map[string]struct {
-		who resources.Principal
-		id  string
+		caller resources.Principal
+		id     string
 	}{
 		"by an admin":        {areatest.As(acctA, alice), bob},
 		"by an admin, UUID":  {areatest.As(acctA, alice), "uuid-" + bob},
@@ -82,7 +82,7 @@ func TestRemovalEndsEverythingInTheAccount(t *testing.T) {
 			w.join(acctA, "group-a-v1", bob)
 			w.Clock.Add(int64(minute))
 			rev, none := w.Revision(acctA), w.Revision("")
-			w.Expect(w.call("user.remove", c.who, acctA, c.id, nil), 200, `{"message":"`)
+			w.Expect(w.call("user.remove", c.caller, acctA, c.id, nil), 200, `{"message":"`)
 			u := w.get(bob)
 			if u.AccountID != "" || u.MemberSince != 0 || u.Status != resources.StatusActive || u.UpdatedAt != areatest.Start+minute || len(w.roles(acctA, bob)) != 0 {
 				t.Errorf("%+v holds %v", u, w.roles(acctA, bob))

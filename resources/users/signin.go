@@ -26,36 +26,36 @@ func (s *Service) SignIn(ctx context.Context, subject, email string) (done bool,
 	if !validSubject(subject) || !resources.ValidEmail(email) {
 		return false, nil
 	}
-	var found invitation
+	var inv invitation
 	// A token without an invitation costs a read, not a transaction.
 	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
-		_, found, err = s.findInvitation(ctx, tx, subject, email)
+		_, inv, err = s.findInvitation(ctx, tx, subject, email)
 		return err
 	})
-	if err == nil && found == invitationOpen {
+	if err == nil && inv == invitationOpen {
 		err = s.Store.Transact(changes.By(ctx, "user.sign_in"), func(tx store.Tx) (err error) {
-			found, err = s.acceptInvitation(ctx, tx, subject, email)
+			inv, err = s.acceptInvitation(ctx, tx, subject, email)
 			return err
 		})
 	}
 	if err != nil {
 		return false, fmt.Errorf("users: first sign-in: %w", err)
 	}
-	return found == invitationAccepted, nil
+	return inv == invitationAccepted, nil
 }
 
 // acceptInvitation gives the subject the user of the invitation, if it is still open.
 func (s *Service) acceptInvitation(ctx context.Context, tx store.Tx, subject, email string) (invitation, error) {
-	rec, found, err := s.findInvitation(ctx, tx, subject, email)
-	if err != nil || found != invitationOpen {
-		return found, err
+	rec, inv, err := s.findInvitation(ctx, tx, subject, email)
+	if err != nil || inv != invitationOpen {
+		return inv, err
 	}
 	if err := bump(ctx, tx, "", rec.Value.AccountID); err != nil {
 		return invitationNone, err
 	}
-	rec, found, err = s.findInvitation(ctx, tx, subject, email) // again, after the bumps
-	if err != nil || found != invitationOpen {
-		return found, err
+	rec, inv, err = s.findInvitation(ctx, tx, subject, email) // again, after the bumps
+	if err != nil || inv != invitationOpen {
+		return inv, err
 	}
 	u := &rec.Value
 	u.Status, u.IsVerified, u.UpdatedAt = resources.StatusActive, true, s.now()

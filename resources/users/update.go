@@ -11,29 +11,29 @@ import (
 
 // updateUser answers user.update (E8): it changes the fields that the body has.
 func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	in, err := s.readUpdate(r)
+	update, err := s.readUpdate(r)
 	if err != nil {
 		return wire.Response{}, err
 	}
 	err = s.Store.Transact(ctx, func(tx store.Tx) error {
-		account, err := s.beginUpdate(ctx, tx, r, in)
+		account, err := s.beginUpdate(ctx, tx, r, update)
 		if err != nil {
 			return err
 		}
-		if err := s.mayUpdate(ctx, tx, r, in, account); err != nil {
+		if err := s.mayUpdate(ctx, tx, r, update, account); err != nil {
 			return err
 		}
-		rec, err := s.findMember(ctx, tx, account, in.user)
+		rec, err := s.findMember(ctx, tx, account, update.user)
 		if err != nil {
 			return err
 		}
-		if err := in.checkUser(rec); err != nil {
+		if err := update.checkUser(rec); err != nil {
 			return err
 		}
 		if rec == nil {
 			return resources.NotFound(nounUser)
 		}
-		return s.update(ctx, tx, r.Principal, *rec, in)
+		return s.update(ctx, tx, r.Principal, *rec, update)
 	})
 	if err != nil {
 		return wire.Response{}, err
@@ -43,10 +43,10 @@ func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Respons
 
 // beginUpdate bumps the revisions and returns the account: the request's or, for a service that
 // names none, the user's. The caller reads the user after the bump.
-func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update) (string, error) {
+func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request, u *update) (string, error) {
 	account := r.AccountID
 	if account == "" {
-		rec, err := s.findUser(ctx, tx, in.user)
+		rec, err := s.findUser(ctx, tx, u.user)
 		if err != nil {
 			return "", err
 		}
@@ -55,7 +55,7 @@ func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request,
 		}
 	}
 	accounts := []string{account}
-	if in.changesUnique() {
+	if u.changesUnique() {
 		accounts = append(accounts, "")
 	}
 	return account, bump(ctx, tx, accounts...)
@@ -63,7 +63,7 @@ func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request,
 
 // mayUpdate refuses with FORBIDDEN a caller without the right to update the user, or to change a
 // field of the request.
-func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update, account string) error {
+func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, u *update, account string) error {
 	if syncs(r.Principal) {
 		return nil
 	}
@@ -72,14 +72,14 @@ func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, i
 		return err
 	}
 	if !decision.Allowed {
-		if !isSelf(r.Principal, in.user) {
+		if !isSelf(r.Principal, u.user) {
 			return resources.Denied(decision.Reason)
 		}
-		if err := s.authorizeSelf(ctx, tx, r, account, in.user, resources.KeyScopeWrite); err != nil {
+		if err := s.authorizeSelf(ctx, tx, r, account, u.user, resources.KeyScopeWrite); err != nil {
 			return err
 		}
 	}
-	if fields := in.forbiddenFields(decision.Allowed); fields != "" {
+	if fields := u.forbiddenFields(decision.Allowed); fields != "" {
 		return resources.Denied("the caller may not change " + fields)
 	}
 	return nil
@@ -87,11 +87,11 @@ func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, i
 
 // update changes the user's record. It refuses a unique value already in use, and a change after
 // which the account has no admin.
-func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Principal, rec userRow, in *update) error {
+func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Principal, rec userRow, u *update) error {
 	before, now := rec.Value, s.now()
-	in.fields.apply(&rec.Value, s.IdentityProvider)
-	if in.status != "" {
-		rec.Value.Status = in.status
+	u.fields.apply(&rec.Value, s.IdentityProvider)
+	if u.status != "" {
+		rec.Value.Status = u.status
 	}
 	rec.Value.UpdatedAt = now
 	if err := s.checkPartnerFree(ctx, tx, before, rec.Value.AuthenticationPartnerID); err != nil {
@@ -101,8 +101,8 @@ func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Prin
 	if before.Status != resources.StatusActive || rec.Value.Status == resources.StatusActive {
 		return write() // only an active user is an admin
 	}
-	of := records.RoleChange{AccountID: before.AccountID, Caller: caller, Now: now, UserID: before.ExternalID}
-	return s.c.KeepAdmins(ctx, tx, of, write)
+	change := records.RoleChange{AccountID: before.AccountID, Caller: caller, Now: now, UserID: before.ExternalID}
+	return s.c.KeepAdmins(ctx, tx, change, write)
 }
 
 // checkPartnerFree refuses a provider's subject that names another user than u.

@@ -22,60 +22,60 @@ type update struct {
 // readUpdate reads the request of user.update; 400 with all problems. It leaves the refusal to
 // checkUser where the data may tell one more problem.
 func (s *Service) readUpdate(r *wire.Request) (*update, error) {
-	in := &update{user: r.Params["user_id"]}
-	p := &in.problems
+	u := &update{user: r.Params["user_id"]}
+	p := &u.problems
 	named := r.AccountID != "" || syncs(r.Principal) // whether it is known where to look for the user
 	if !named {
 		p.Add("x-account-id", "is missing; it names the account of which the user is a member")
 	}
 	r.ParseQuery(p).Done()
 	body := r.ParseObject(p)
-	in.fields = s.readFields(body)
+	u.fields = s.readFields(body)
 	// INVITED is missing, since only an invitation sets it.
-	in.status = body.OneOf("status", "", resources.StatusActive, resources.StatusInactive,
+	u.status = body.OneOf("status", "", resources.StatusActive, resources.StatusInactive,
 		resources.StatusSuspended, statusWaitlisted, statusPending)
 	identity := []string{"email", "is_verified", "authentication_type", "authentication_partner", "authentication_partner_id"}
 	for _, name := range identity {
 		if body.Has(name) {
-			in.restricted = append(in.restricted, name)
+			u.restricted = append(u.restricted, name)
 		}
 	}
-	in.id, _ = body.Text("id")
-	in.account, _ = body.Text("account_id")
+	u.id, _ = body.Text("id")
+	u.account, _ = body.Text("account_id")
 	for _, readOnly := range []string{"external_id", "created_at", "updated_at"} {
 		body.Has(readOnly)
 	}
 	body.Done()
-	if in.id == in.user {
-		in.id = ""
+	if u.id == u.user {
+		u.id = ""
 	}
-	if named && (in.id != "" || in.account != "") {
-		return in, nil
+	if named && (u.id != "" || u.account != "") {
+		return u, nil
 	}
-	return in, p.Err()
+	return u, p.Err()
 }
 
 // checkUser compares the id and the account of the body with the user in the path, nil for none;
 // 400 with all problems.
-func (in *update) checkUser(rec *userRow) error {
-	p := in.problems
-	if in.id != "" && (rec == nil || in.id != rec.Value.UUID && in.id != rec.Value.ExternalID) {
+func (u *update) checkUser(rec *userRow) error {
+	p := u.problems
+	if u.id != "" && (rec == nil || u.id != rec.Value.UUID && u.id != rec.Value.ExternalID) {
 		p.Add("id", "is not the user in the path")
 	}
-	if in.account != "" && rec != nil && in.account != rec.Value.AccountID {
+	if u.account != "" && rec != nil && u.account != rec.Value.AccountID {
 		p.Add("account_id", "is not the user's account, and can't be changed here")
 	}
 	return p.Err()
 }
 
 // changesUnique says whether the request changes a field that must be unique among all users.
-func (in *update) changesUnique() bool { return in.fields.email != nil || in.fields.partnerID != nil }
+func (u *update) changesUnique() bool { return u.fields.email != nil || u.fields.partnerID != nil }
 
 // forbiddenFields returns the fields of the request that the caller may not change, "" for none.
 // The status is one of them for callers who may not update other users.
-func (in *update) forbiddenFields(mayUpdateOthers bool) string {
-	out := in.restricted
-	if !mayUpdateOthers && in.status != "" {
+func (u *update) forbiddenFields(mayUpdateOthers bool) string {
+	out := u.restricted
+	if !mayUpdateOthers && u.status != "" {
 		out = append([]string{"status"}, out...)
 	}
 	return strings.Join(out, ", ")

@@ -61,9 +61,9 @@ func TestUpdateTellsAllProblems(t *testing.T) {
 	w := newWorld(t)
 	before := w.get(bob)
 	for name, c := range map[string]struct {
-		who  resources.Principal
-		body any
-		want []string
+		caller resources.Principal
+		body   any
+		want   []string
 	}{
 		"all at once": {areatest.As(acctA, alice), areatest.Object{
 			"name": " ", "profile_pic_url": "javascript:alert(1)", "metadata": []int{1}, "status": "INVITED", "role": "account_admin",
@@ -96,7 +96,7 @@ func TestUpdateTellsAllProblems(t *testing.T) {
 		"subject too long":  {syncer(), areatest.Object{"authentication_partner_id": strings.Repeat("a", 256)}, []string{"authentication_partner_id: "}},
 		"invited by sync":   {syncer(), areatest.Object{"status": "INVITED"}, []string{"status: "}},
 	} {
-		got := w.in(t).call("user.update", c.who, acctA, bob, c.body)
+		got := w.in(t).call("user.update", c.caller, acctA, bob, c.body)
 		if got.Status != 400 {
 			t.Errorf("%s: %d %s", name, got.Status, got.Text)
 		}
@@ -116,9 +116,9 @@ func TestUpdateTellsAllProblems(t *testing.T) {
 
 func TestUpdateNeedsAnAccountButForASync(t *testing.T) {
 	w := newWorld(t)
-	for _, who := range []resources.Principal{areatest.As(acctA, alice), areatest.As("", nora), areatest.Service(resources.ServiceScopeAdmin)} {
+	for _, caller := range []resources.Principal{areatest.As(acctA, alice), areatest.As("", nora), areatest.Service(resources.ServiceScopeAdmin)} {
 		for _, body := range []areatest.Object{{"name": "x"}, {"name": "x", "id": "uuid-" + bea}} {
-			w.Expect(w.call("user.update", who, "", bea, body), 400, "x-account-id: is missing")
+			w.Expect(w.call("user.update", caller, "", bea, body), 400, "x-account-id: is missing")
 		}
 	}
 	w.Expect(w.call("user.update", areatest.As(acctA, alice), "", bob, areatest.Object{"name": ""}), 400, "x-account-id: is missing", "name: ")
@@ -137,11 +137,11 @@ func TestUpdateNeedsAnAccountButForASync(t *testing.T) {
 func TestUpdateOfAForeignUserIsThatOfAnAbsentOne(t *testing.T) {
 	w := newWorld(t)
 	before := w.get(bea)
-	for _, who := range []resources.Principal{areatest.As(acctA, alice), syncer()} {
+	for _, caller := range []resources.Principal{areatest.As(acctA, alice), syncer()} {
 		for _, body := range []areatest.Object{{"name": "x"}, {"status": "SUSPENDED"}, {"id": "uuid-" + alice}} {
-			want := w.call("user.update", who, acctA, absent, body)
+			want := w.call("user.update", caller, acctA, absent, body)
 			for _, id := range []string{bea, "uuid-" + bea, nora} {
-				if got := w.call("user.update", who, acctA, id, body); got.Text != want.Text || got.Status < 400 {
+				if got := w.call("user.update", caller, acctA, id, body); got.Text != want.Text || got.Status < 400 {
 					t.Errorf("%s %v: %s, absent: %s", id, body, got.Text, want.Text)
 				}
 			}
@@ -205,9 +205,9 @@ func TestUpdateBySyncReachesEverything(t *testing.T) {
 	if u := w.get(bob); u.AuthenticationPartner != "" || u.AuthenticationPartnerID != "" || u.Email != "ROBERT@example.com" {
 		t.Errorf("%+v", u)
 	}
-	for _, own := range []string{bob, "uuid-" + bob} { // names of one's own are nobody else's
-		w.Expect(w.call("user.update", syncer(), acctA, bob, areatest.Object{"authentication_partner_id": own}), 200)
-		if u := w.get(bob); u.AuthenticationPartner != "OIDC" || u.AuthenticationPartnerID != own {
+	for _, self := range []string{bob, "uuid-" + bob} { // names of one's own are nobody else's
+		w.Expect(w.call("user.update", syncer(), acctA, bob, areatest.Object{"authentication_partner_id": self}), 200)
+		if u := w.get(bob); u.AuthenticationPartner != "OIDC" || u.AuthenticationPartnerID != self {
 			t.Errorf("%+v", u)
 		}
 	}
@@ -238,11 +238,11 @@ func TestUpdateByAKeyIsBoundedByIt(t *testing.T) {
 	body := areatest.Object{"name": "x"}
 	w.Expect(w.call("user.update", areatest.By(acctA, bob, "apikey-b-v1", "write"), acctA, bob, body), 200)
 	w.Expect(w.call("user.update", areatest.By(acctA, alice, "apikey-a-v1", "write"), acctA, bob, body), 200)
-	for _, who := range []resources.Principal{
+	for _, caller := range []resources.Principal{
 		areatest.By(acctA, bob, "apikey-b-v1", "read"), areatest.By(acctA, alice, "apikey-a-v1", "read"), areatest.By(acctA, bob, "apikey-b-v1"),
 		areatest.By(acctA, bob, "apikey-gone-v1", "read", "write"), areatest.By(acctA, alice, "apikey-gone-v1", "read", "write"),
 	} {
-		w.Expect(w.call("user.update", who, acctA, bob, body), 403, "AUTH_003")
+		w.Expect(w.call("user.update", caller, acctA, bob, body), 403, "AUTH_003")
 	}
 }
 
