@@ -18,10 +18,10 @@ func parse(body string, read func(*wire.Object)) []string {
 	o := (&wire.Request{Body: []byte(body)}).ParseObject(&p)
 	read(o)
 	o.Done()
-	return told(p.Err())
+	return problemsOf(p.Err())
 }
 
-func told(err error) []string {
+func problemsOf(err error) []string {
 	var out []string
 	if err != nil {
 		for _, p := range resources.AsError(err).Problems {
@@ -138,7 +138,7 @@ func TestArraysAreBounded(t *testing.T) {
 	for body, want := range map[string]struct {
 		objects int
 		more    bool
-		told    string
+		text    string
 	}{
 		`{"texts":[],"objs":[]}`:                       {0, false, ""},
 		`{"texts":["a","b"],"objs":[{},{}]}`:           {2, false, ""},
@@ -153,7 +153,7 @@ func TestArraysAreBounded(t *testing.T) {
 				t.Errorf("%s: %d objects, more=%t, %q", body, len(items), more, texts)
 			}
 		})
-		if strings.Join(got, " ") != want.told {
+		if strings.Join(got, " ") != want.text {
 			t.Errorf("%s: %q", body, got)
 		}
 	}

@@ -139,8 +139,8 @@ func byField(problems []resources.Problem) map[string]string {
 		texts[field] = append(texts[field], p.Text)
 	}
 	out := make(map[string]string, len(texts))
-	for field, of := range texts {
-		out[field] = strings.Join(of, "; ")
+	for field, names := range texts {
+		out[field] = strings.Join(names, "; ")
 	}
 	return out
 }

@@ -21,8 +21,8 @@ func TestTheReferenceHasEveryError(t *testing.T) {
 	for kind := resources.KindInternal; kind <= resources.KindUnavailable; kind++ {
 		e := &resources.Error{Kind: kind}
 		row := fmt.Sprintf("\n| %d | `%s` |", wire.Status(kind), code(t, wire.ErrorBody(resources.AreaAccess, e)))
-		_, rest, found := strings.Cut(string(page), row)
-		if users, _, _ := strings.Cut(rest, "\n"); !found || !strings.Contains(users, "`"+code(t, wire.ErrorBody(resources.AreaUsers, e))+"`") {
+		_, rest, ok := strings.Cut(string(page), row)
+		if users, _, _ := strings.Cut(rest, "\n"); !ok || !strings.Contains(users, "`"+code(t, wire.ErrorBody(resources.AreaUsers, e))+"`") {
 			t.Errorf("no row %q with the code of users", strings.TrimSpace(row))
 		}
 	}

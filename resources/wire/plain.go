@@ -1,15 +1,15 @@
 package wire
 
 // AppendString appends the text as a JSON string, in the bytes of Render.
-func AppendString(to []byte, text string) []byte {
+func AppendString(dst []byte, text string) []byte {
 	if Plain(text) {
-		return append(append(append(to, '"'), text...), '"')
+		return append(append(append(dst, '"'), text...), '"')
 	}
 	rendered, err := Render(text)
 	if err != nil { // a string can always be rendered
-		return append(to, `""`...)
+		return append(dst, `""`...)
 	}
-	return append(to, rendered...)
+	return append(dst, rendered...)
 }
 
 // Plain says whether the text needs no escape in JSON: it is printable ASCII without

@@ -23,9 +23,9 @@ func FuzzPlainTextStandsInJSONAsItIs(f *testing.F) {
 func TestPlainTextIsPrintableASCII(t *testing.T) {
 	for c := range 256 {
 		want := ' ' <= c && c <= '~' && c != '"' && c != '\\'
-		for at := range 3 {
+		for index := range 3 {
 			text := []byte("aaa")
-			text[at] = byte(c)
+			text[index] = byte(c)
 			if got := wire.Plain(string(text)); got != want {
 				t.Errorf("%q: %t, want %t", text, got, want)
 			}

@@ -16,7 +16,7 @@ func ask(query string, read func(*wire.Query)) []string {
 	q := (&wire.Request{Query: query}).ParseQuery(&p)
 	read(q)
 	q.Done()
-	return told(p.Err())
+	return problemsOf(p.Err())
 }
 
 // TestQueryIsReadStrictly guarantees a problem for a parameter sent twice, an unknown one, one in another case and one
