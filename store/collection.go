@@ -127,14 +127,14 @@ func (c Collection[T]) Count(ctx context.Context, tx Tx, q Query) (int, error) {
 // First returns the first record that the query matches, or ErrNotFound.
 func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], error) {
 	q.Limit = 1
-	found, err := c.Find(ctx, tx, q)
+	recs, err := c.Find(ctx, tx, q)
 	if err != nil {
 		return Record[T]{}, err
 	}
-	if len(found) == 0 {
+	if len(recs) == 0 {
 		return Record[T]{}, ErrNotFound
 	}
-	return found[0], nil
+	return recs[0], nil
 }
 
 // Page returns the first records of the query, as many as its Limit. It returns the place of the
@@ -142,11 +142,11 @@ func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], er
 func (c Collection[T]) Page(ctx context.Context, tx Tx, q Query) ([]Record[T], *Cursor, error) {
 	size := q.Limit
 	q.Limit++ // one more record: there is a next page
-	found, err := c.Find(ctx, tx, q)
-	if err != nil || len(found) <= size {
-		return found, nil, err
+	recs, err := c.Find(ctx, tx, q)
+	if err != nil || len(recs) <= size {
+		return recs, nil, err
 	}
-	return found[:size], c.CursorAt(q, found[size-1].Value), nil
+	return recs[:size], c.CursorAt(q, recs[size-1].Value), nil
 }
 
 // Lookup wraps Get and First for a record that may be absent: it returns nil for ErrNotFound.

@@ -17,8 +17,8 @@ func TestAnErrorSaysItsCauseAlone(t *testing.T) {
 		if err.Error() != cause.Error() || !errors.Is(err, cause) || !errors.Is(err, contract) {
 			t.Errorf("%v", err)
 		}
-		if told := resources.AsError(err); told.Kind != resources.KindUnavailable || told.Message != contract.Error() {
-			t.Errorf("the caller is told %+v", told)
+		if domain := resources.AsError(err); domain.Kind != resources.KindUnavailable || domain.Message != contract.Error() {
+			t.Errorf("the caller is told %+v", domain)
 		}
 	}
 }

@@ -81,12 +81,12 @@ func (s *Schema) Validate() error {
 	if !nameForm.MatchString(s.Name) {
 		return fmt.Errorf("the name of the collection %q must match %s", s.Name, nameForm)
 	}
-	known := map[string]bool{}
+	names := map[string]bool{}
 	for _, c := range s.Columns {
-		if !nameForm.MatchString(c.Name) || known[c.Name] {
+		if !nameForm.MatchString(c.Name) || names[c.Name] {
 			return fmt.Errorf("collection %s: the name of the column %q must match %s and be declared once", s.Name, c.Name, nameForm)
 		}
-		known[c.Name] = true
+		names[c.Name] = true
 	}
 	seen := map[string]bool{}
 	for _, ix := range s.Indexes {
@@ -94,7 +94,7 @@ func (s *Schema) Validate() error {
 			return fmt.Errorf("collection %s: the index %q must have columns and a name that matches %s and is declared once", s.Name, ix.Name, nameForm)
 		}
 		seen[ix.Name] = true
-		if i := slices.IndexFunc(ix.Columns, func(c string) bool { return !known[c] }); i >= 0 {
+		if i := slices.IndexFunc(ix.Columns, func(c string) bool { return !names[c] }); i >= 0 {
 			return fmt.Errorf("collection %s: index %s names the column %q, which must be declared", s.Name, ix.Name, ix.Columns[i])
 		}
 	}

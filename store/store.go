@@ -109,5 +109,5 @@ type Tx interface {
 
 	// Together makes several reads, at the cost of one where the engine can. It returns the account's
 	// revision and, for each read, the rows of Find or the one of Get, none for an absent record.
-	Together(ctx context.Context, account string, reads ...Read) (revision int64, found [][]Row, err error)
+	Together(ctx context.Context, account string, reads ...Read) (revision int64, rows [][]Row, err error)
 }
