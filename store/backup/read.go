@@ -36,26 +36,26 @@ func Read(path, dir string) (m Manifest, database string, err error) {
 	if info, err := f.Stat(); err != nil || info.IsDir() {
 		return Manifest{}, "", errors.Join(err, fmt.Errorf("%s is a folder, and no backup", path))
 	}
-	in := tar.NewReader(f)
-	if m, err = readManifest(in); err != nil {
+	reader := tar.NewReader(f)
+	if m, err = readManifest(reader); err != nil {
 		return Manifest{}, "", fmt.Errorf("%s: %w", path, err)
 	}
-	if database, err = extract(in, m, dir); err != nil {
+	if database, err = extract(reader, m, dir); err != nil {
 		return Manifest{}, "", fmt.Errorf("%s: %w", path, err)
 	}
-	if err := ended(in, f); err != nil {
+	if err := ended(reader, f); err != nil {
 		return Manifest{}, "", errors.Join(fmt.Errorf("%s: %w", path, err), os.Remove(database))
 	}
 	return m, database, nil
 }
 
 // readManifest reads the manifest and checks its sum. The error is ErrNewer for a form that a later release wrote.
-func readManifest(in *tar.Reader) (m Manifest, err error) {
-	text, err := readText(in, manifestName)
+func readManifest(reader *tar.Reader) (m Manifest, err error) {
+	text, err := readText(reader, manifestName)
 	if err != nil {
 		return Manifest{}, err
 	}
-	sum, err := readText(in, sumName)
+	sum, err := readText(reader, sumName)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -75,12 +75,12 @@ func readManifest(in *tar.Reader) (m Manifest, err error) {
 }
 
 // readText reads the next member and checks its name.
-func readText(in *tar.Reader, name string) ([]byte, error) {
-	head, err := in.Next()
+func readText(reader *tar.Reader, name string) ([]byte, error) {
+	head, err := reader.Next()
 	if err != nil || head.Name != name || head.Size > maxManifest || sparse(head) {
 		return nil, ErrDamaged
 	}
-	text, err := io.ReadAll(in)
+	text, err := io.ReadAll(reader)
 	if err != nil {
 		return nil, fmt.Errorf("%s is %w: %w", name, ErrDamaged, err)
 	}
@@ -88,8 +88,8 @@ func readText(in *tar.Reader, name string) ([]byte, error) {
 }
 
 // extract writes the database of a backup to a new file in the folder, and checks its size and sum.
-func extract(in *tar.Reader, m Manifest, dir string) (database string, err error) {
-	head, err := in.Next()
+func extract(reader *tar.Reader, m Manifest, dir string) (database string, err error) {
+	head, err := reader.Next()
 	if err != nil || head.Name != databaseName || head.Size != m.Database.Size || sparse(head) {
 		return "", fmt.Errorf("it has no database of the size in its manifest: %w", ErrDamaged)
 	}
@@ -98,7 +98,7 @@ func extract(in *tar.Reader, m Manifest, dir string) (database string, err error
 		return "", err
 	}
 	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(f, sum), in)
+	_, err = io.Copy(io.MultiWriter(f, sum), reader)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the file ends too soon: %w", ErrDamaged)
 	}
@@ -113,8 +113,8 @@ func extract(in *tar.Reader, m Manifest, dir string) (database string, err error
 }
 
 // ended returns an error for anything behind the database: Write has not written it, and it has no sum.
-func ended(in *tar.Reader, f io.Reader) error {
-	_, err := in.Next()
+func ended(reader *tar.Reader, f io.Reader) error {
+	_, err := reader.Next()
 	if errors.Is(err, io.EOF) {
 		var rest int64
 		if rest, err = io.Copy(io.Discard, f); err == nil && rest == 0 {

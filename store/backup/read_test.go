@@ -63,18 +63,18 @@ func TestEachByteOfTheManifestCounts(t *testing.T) {
 	if _, _, err := backup.Read(file, dir); err != nil {
 		t.Fatal(err)
 	}
-	from, to := bytes.IndexByte(good, '{'), bytes.LastIndexByte(good, '}')
-	if from < 0 || to-from < 100 {
-		t.Fatalf("no manifest from %d to %d", from, to)
+	start, end := bytes.IndexByte(good, '{'), bytes.LastIndexByte(good, '}')
+	if start < 0 || end-start < 100 {
+		t.Fatalf("no manifest from %d to %d", start, end)
 	}
-	for at := from; at <= to; at++ {
+	for index := start; index <= end; index++ {
 		bad := bytes.Clone(good)
-		bad[at] ^= 1
+		bad[index] ^= 1
 		if err := os.WriteFile(file, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := backup.Read(file, dir); !errors.Is(err, backup.ErrDamaged) {
-			t.Errorf("byte %d of the manifest: %v", at-from, err)
+			t.Errorf("byte %d of the manifest: %v", index-start, err)
 		}
 	}
 }

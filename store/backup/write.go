@@ -13,11 +13,11 @@ import (
 // place of no file, and is not there where Write fails. It is made in the folder work, on the same disk, which the
 // caller removes. Write returns the manifest that it has written.
 func Write(path, work, database string, m Manifest) (Manifest, error) {
-	about, err := describe(database)
+	d, err := describe(database)
 	if err != nil {
 		return Manifest{}, err
 	}
-	m.Format, m.Database = format, about
+	m.Format, m.Database = format, d
 	f, err := os.OpenFile(filepath.Join(work, "backup"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return Manifest{}, err
@@ -33,12 +33,12 @@ func Write(path, work, database string, m Manifest) (Manifest, error) {
 }
 
 // write writes the manifest, its sum and the database.
-func write(to io.Writer, database string, m Manifest) error {
+func write(w io.Writer, database string, m Manifest) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	out := tar.NewWriter(to)
+	out := tar.NewWriter(w)
 	for _, part := range []struct {
 		name string
 		text []byte
