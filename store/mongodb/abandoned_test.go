@@ -25,8 +25,8 @@ import (
 // a second try, and long before the server ends it after a minute.
 const freeAgain = 30 * time.Second
 
-// left is a transaction that an application holds open, with a document of authz_meta.
-type left struct {
+// heldTransaction is a transaction that an application holds open, with a document of authz_meta.
+type heldTransaction struct {
 	t    *testing.T
 	ctx  context.Context
 	ses  *mongo.Session
@@ -35,7 +35,7 @@ type left struct {
 }
 
 // leave takes the name of an application, or "" for that of the database's own gateways.
-func leave(t *testing.T, url, application, id string) *left {
+func leave(t *testing.T, url, application, id string) *heldTransaction {
 	t.Helper()
 	where, err := connstring.Parse(url)
 	if err != nil {
@@ -54,12 +54,12 @@ func leave(t *testing.T, url, application, id string) *left {
 	if err := ses.StartTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	l := &left{t: t, ctx: mongo.NewSessionContext(t.Context(), ses), ses: ses, meta: client.Database(where.Database).Collection("authz_meta"), id: id}
+	l := &heldTransaction{t: t, ctx: mongo.NewSessionContext(t.Context(), ses), ses: ses, meta: client.Database(where.Database).Collection("authz_meta"), id: id}
 	l.write()
 	return l
 }
 
-func (l *left) write() {
+func (l *heldTransaction) write() {
 	l.t.Helper()
 	update := bson.D{{Key: "$inc", Value: bson.D{{Key: "touched", Value: 1}}}}
 	if _, err := l.meta.UpdateOne(l.ctx, bson.D{{Key: "_id", Value: l.id}}, update, options.UpdateOne().SetUpsert(true)); err != nil {
@@ -88,11 +88,11 @@ func TestAbandonedTransactionIsEnded(t *testing.T) {
 	url := database(t)
 	s := open(t, url, storetest.Schemas()...)
 	foreign := leave(t, url, "other", "else")
-	ours := leave(t, url, "", "epoch")
+	l := leave(t, url, "", "epoch")
 	if took, err := bumpedAgain(t, s); err != nil {
 		t.Errorf("after %s: %v", took, err)
 	}
-	if err := ours.ses.CommitTransaction(t.Context()); err == nil {
+	if err := l.ses.CommitTransaction(t.Context()); err == nil {
 		t.Error("the abandoned transaction was committed")
 	}
 	if err := foreign.ses.CommitTransaction(t.Context()); err != nil {
@@ -118,15 +118,15 @@ func TestForeignTransactionIsNotEnded(t *testing.T) {
 func TestTransactionOfAnotherDatabaseIsNotEnded(t *testing.T) {
 	url := database(t)
 	s := open(t, url, storetest.Schemas()...)
-	theirs := leave(t, database(t), "", "epoch")
-	ours := leave(t, url, "", "epoch")
+	other := leave(t, database(t), "", "epoch")
+	local := leave(t, url, "", "epoch")
 	if took, err := bumpedAgain(t, s); err != nil {
 		t.Errorf("after %s: %v", took, err)
 	}
-	if err := ours.ses.CommitTransaction(t.Context()); err == nil {
+	if err := local.ses.CommitTransaction(t.Context()); err == nil {
 		t.Error("the abandoned transaction was committed")
 	}
-	if err := theirs.ses.CommitTransaction(t.Context()); err != nil {
+	if err := other.ses.CommitTransaction(t.Context()); err != nil {
 		t.Errorf("the other database's: %v", err)
 	}
 }

@@ -18,13 +18,13 @@ func (t *tx) List(ctx context.Context, schema *store.Schema, after string, limit
 	if err := t.ready(ctx); err != nil || limit <= 0 {
 		return nil, err // a limit of 0 is none to the server
 	}
-	cursor, err := t.s.collection(tab).Find(t.in(ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}},
+	cursor, err := t.s.collection(tab).Find(t.session(ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}},
 		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)).SetHint("_id_"))
 	if err != nil {
 		return nil, t.fail(ctx, err)
 	}
 	var docs []document
-	if err := cursor.All(t.in(ctx), &docs); err != nil {
+	if err := cursor.All(t.session(ctx), &docs); err != nil {
 		return nil, t.fail(ctx, err)
 	}
 	var out []store.Row
@@ -44,7 +44,7 @@ func (t *tx) Load(ctx context.Context, schema *store.Schema, row store.Row) erro
 		return err
 	}
 	t.wrote = true
-	_, err = t.s.collection(tab).ReplaceOne(t.in(ctx), byID(row.Key), document{
+	_, err = t.s.collection(tab).ReplaceOne(t.session(ctx), byID(row.Key), document{
 		Key: row.Key, Revision: row.Revision, Body: row.Body, Columns: tab.columns(row.Columns), Declared: tab.declared,
 	}, options.Replace().SetUpsert(true))
 	return t.fail(ctx, err)
@@ -62,7 +62,7 @@ func (t *tx) LoadRevision(ctx context.Context, account string, revision int64) e
 		return err
 	}
 	t.wrote = true
-	_, err := t.s.revisions().UpdateOne(t.in(ctx), byID(revisionID(account)), bson.D{
+	_, err := t.s.revisions().UpdateOne(t.session(ctx), byID(revisionID(account)), bson.D{
 		{Key: "$set", Value: bson.D{{Key: "rev", Value: revision}}},
 		{Key: "$setOnInsert", Value: bson.D{{Key: "epoch", Value: int64(0)}}},
 	}, options.UpdateOne().SetUpsert(true))

@@ -105,7 +105,7 @@ func queryAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 		}
 		for n := range len(columns) + 1 {
 			q := store.Query{Index: ix.Name, Equal: values(columns[:n], "w", 2)}
-			_, found := tx.Find(t.Context(), schema, q)
+			_, err := tx.Find(t.Context(), schema, q)
 			_, scanned := tx.Scan(t.Context(), schema, q)
 			_, counted := tx.Count(t.Context(), schema, q)
 			q.After, q.Limit = &store.Cursor{Values: values(columns[n:], "u", 1), Key: "k"}, 10
@@ -114,7 +114,7 @@ func queryAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 				store.Read{Schema: schema, Query: store.Query{Index: ix.Name, Equal: values(columns[:n], "w", 2)}},
 				store.Read{Schema: schema, Query: store.Query{Index: ix.Name, Equal: values(columns[:n], "w", 3)}},
 				store.Read{Schema: schema, Key: "a"}, store.Read{Schema: schema, Key: "b"})
-			all = errors.Join(all, found, scanned, counted, behind, together)
+			all = errors.Join(all, err, scanned, counted, behind, together)
 		}
 	}
 	return all

@@ -36,12 +36,12 @@ func (s *Store) keepFilled(ctx context.Context) {
 // fill adds missing columns, taken from the bodies. It leaves alone a document with more columns than declared here: a
 // newer release's.
 func (s *Store) fill(ctx context.Context, t *table) error {
-	var found []string
-	if err := s.collection(t).Distinct(ctx, "cv", bson.D{}).Decode(&found); err != nil {
+	var names []string
+	if err := s.collection(t).Distinct(ctx, "cv", bson.D{}).Decode(&names); err != nil {
 		return err
 	}
 	want := strings.Fields(t.declared)
-	for _, cv := range found {
+	for _, cv := range names {
 		has := strings.Fields(cv)
 		if !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(has, name) }) {
 			continue
@@ -58,8 +58,8 @@ func (s *Store) fill(ctx context.Context, t *table) error {
 // fillFrom fills the documents of one declaration, one by one. A document changed meanwhile is filled by the change, or
 // found again. At the end it returns an error for a duplicate in a unique column: an older release does not know that
 // the column is unique.
-func (s *Store) fillFrom(ctx context.Context, t *table, from, to string) error {
-	cursor, err := s.collection(t).Find(ctx, bson.D{{Key: "cv", Value: from}})
+func (s *Store) fillFrom(ctx context.Context, t *table, source, target string) error {
+	cursor, err := s.collection(t).Find(ctx, bson.D{{Key: "cv", Value: source}})
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Store) fillFrom(ctx context.Context, t *table, from, to string) error {
 		if err != nil {
 			return fmt.Errorf("record %q: %w", doc.Key, err)
 		}
-		set := bson.D{{Key: "cv", Value: to}}
+		set := bson.D{{Key: "cv", Value: target}}
 		for _, c := range t.columns(values) {
 			set = append(set, bson.E{Key: "c." + c.Key, Value: c.Value})
 		}

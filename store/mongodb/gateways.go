@@ -42,9 +42,9 @@ func (s *Store) connections(ctx context.Context, allUsers bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var found []bson.D
-	err = cursor.All(ctx, &found)
-	return len(found), err
+	var documents []bson.D
+	err = cursor.All(ctx, &documents)
+	return len(documents), err
 }
 
 // Name returns the hosts and the database of a URL, without user and password. Its errors repeat nothing

@@ -11,7 +11,7 @@ import (
 // TestGatewaysAreSeen while they are connected, idle or not; a process of maintenance is none of them, and
 // neither is a gateway of another database.
 func TestGatewaysAreSeen(t *testing.T) {
-	here, elsewhere := database(t), database(t)
+	home, elsewhere := database(t), database(t)
 	open := func(url string, maintenance bool) *mongodb.Store {
 		s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: storetest.Schemas(), Maintenance: maintenance})
 		if err != nil {
@@ -20,7 +20,7 @@ func TestGatewaysAreSeen(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
-	tool, _ := open(here, true), open(elsewhere, false)
+	tool, _ := open(home, true), open(elsewhere, false)
 	count := func() int {
 		n, err := tool.Gateways(t.Context())
 		if err != nil {
@@ -31,7 +31,7 @@ func TestGatewaysAreSeen(t *testing.T) {
 	if n := count(); n != 0 {
 		t.Errorf("%d connections before a gateway is there", n)
 	}
-	gateway := open(here, false)
+	gateway := open(home, false)
 	if count() == 0 {
 		t.Error("a gateway is not seen")
 	}

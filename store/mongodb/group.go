@@ -14,13 +14,13 @@ import (
 type member struct {
 	ctx context.Context //nolint:containedctx // of the caller, who waits here
 	fn  func(store.Tx) error
-	// mine gives the change the slot for itself.
-	mine chan struct{}
+	// slot gives the change the slot for itself.
+	slot chan struct{}
 	// turn begins its part in a group's transaction, and said is the result of that part.
 	turn chan *tx
 	said chan error
-	// told is the result of the group.
-	told chan outcome
+	// result is the result of the group.
+	result chan outcome
 	// alone is set after its group failed: it joins no other.
 	alone bool
 	// panicked is set if its function panicked.
@@ -35,7 +35,7 @@ type outcome struct {
 func newMember(ctx context.Context, fn func(store.Tx) error) *member {
 	return &member{
 		ctx: ctx, fn: fn,
-		mine: make(chan struct{}, 1), turn: make(chan *tx), said: make(chan error), told: make(chan outcome, 1),
+		slot: make(chan struct{}, 1), turn: make(chan *tx), said: make(chan error), result: make(chan outcome, 1),
 	}
 }
 
@@ -45,15 +45,15 @@ func (s *Store) share(m *member) (alone bool, err error) {
 	s.slot.join(m)
 	for done := m.ctx.Done(); ; {
 		select {
-		case <-m.mine:
+		case <-m.slot:
 			return true, nil
 		case part := <-m.turn:
 			m.play(part)
-		case told := <-m.told:
-			if told.err == nil {
-				outwait(told.lease)
+		case outcome := <-m.result:
+			if outcome.err == nil {
+				outwait(outcome.lease)
 			}
-			return false, told.err
+			return false, outcome.err
 		case <-done:
 			if s.slot.leave(m) {
 				return false, unavailable(m.ctx.Err())
@@ -91,7 +91,7 @@ func (s *Store) lead(members []*member) {
 		if err != nil {
 			refusals[i] = err
 		}
-		m.told <- outcome{refusals[i], lease}
+		m.result <- outcome{refusals[i], lease}
 	}
 }
 
@@ -101,7 +101,7 @@ func (s *Store) apart(members []*member) {
 		m.alone = true
 		over := m.ctx.Err()
 		if over != nil {
-			m.told <- outcome{err: unavailable(over)}
+			m.result <- outcome{err: unavailable(over)}
 		}
 		return m.panicked || over != nil
 	}))

@@ -146,10 +146,10 @@ func (g *grouped) wantCount(id string, want int) {
 // wantNotes says which notes are there, and no other of those named.
 func (g *grouped) wantNotes(want map[string]bool) {
 	g.t.Helper()
-	for id, there := range want {
+	for id, exists := range want {
 		err := g.View(g.t.Context(), func(tx store.Tx) error { _, err := g.notes.Get(g.t.Context(), tx, id); return err })
-		if there != (err == nil) || !there && !errors.Is(err, store.ErrNotFound) {
-			g.t.Errorf("%s: %v, want it there: %v", id, err, there)
+		if exists != (err == nil) || !exists && !errors.Is(err, store.ErrNotFound) {
+			g.t.Errorf("%s: %v, want it there: %v", id, err, exists)
 		}
 	}
 }

@@ -57,9 +57,9 @@ func TestViewCommits(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-		var left atomic.Int64
+		var remaining atomic.Int64
 		monitor := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
-			if e.CommandName != "commitTransaction" || left.Add(-1) < 0 {
+			if e.CommandName != "commitTransaction" || remaining.Add(-1) < 0 {
 				return
 			}
 			end := bson.D{{Key: "killSessions", Value: bson.A{e.Command.Lookup("lsid")}}}
@@ -72,7 +72,7 @@ func TestViewCommits(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		return s, func(n int) { left.Store(int64(n)) }
+		return s, func(n int) { remaining.Store(int64(n)) }
 	})
 }
 
@@ -121,8 +121,8 @@ func TestInspectChangesNothing(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if left, err := collection.Indexes().ListSpecifications(t.Context()); err != nil || len(left) != 1 {
-		t.Errorf("indexes %v, %v", left, err)
+	if indexes, err := collection.Indexes().ListSpecifications(t.Context()); err != nil || len(indexes) != 1 {
+		t.Errorf("indexes %v, %v", indexes, err)
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 
 // Together implements store.Tx. Reads of records by their keys, and queries that differ in their last value
 // alone, are one find each: what costs is the round trip.
-func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (revision int64, found [][]store.Row, err error) {
+func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (revision int64, rows [][]store.Row, err error) {
 	var alike, alone [][]int // by their places in reads
 	for i, r := range reads {
-		switch at := slices.IndexFunc(alike, func(of []int) bool { return joins(reads[of[0]], r) }); {
-		case at >= 0:
-			alike[at] = append(alike[at], i)
+		switch index := slices.IndexFunc(alike, func(offsets []int) bool { return joins(reads[offsets[0]], r) }); {
+		case index >= 0:
+			alike[index] = append(alike[index], i)
 		case joins(r, r):
 			alike = append(alike, []int{i})
 		default:
@@ -27,18 +27,18 @@ func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) 
 	if revision, err = t.Revision(ctx, account); err != nil {
 		return 0, nil, err
 	}
-	found = make([][]store.Row, len(reads))
+	rows = make([][]store.Row, len(reads))
 	for _, places := range slices.Concat(alike, alone) {
 		if len(places) == 1 {
-			found[places[0]], err = store.ReadOne(ctx, t, reads[places[0]])
+			rows[places[0]], err = store.ReadOne(ctx, t, reads[places[0]])
 		} else {
-			err = t.findAlike(ctx, reads, places, found)
+			err = t.findAlike(ctx, reads, places, rows)
 		}
 		if err != nil {
 			return 0, nil, err
 		}
 	}
-	return revision, found, nil
+	return revision, rows, nil
 }
 
 // joins reports whether two reads can be one find.
@@ -57,7 +57,7 @@ func joins(a, b store.Read) bool {
 }
 
 // findAlike makes one find of several reads, and sorts what it found to the places of each.
-func (t *tx) findAlike(ctx context.Context, reads []store.Read, places []int, found [][]store.Row) error {
+func (t *tx) findAlike(ctx context.Context, reads []store.Read, places []int, rows [][]store.Row) error {
 	first := reads[places[0]]
 	tab, err := t.table(first.Schema)
 	if err != nil {
@@ -67,13 +67,13 @@ func (t *tx) findAlike(ctx context.Context, reads []store.Read, places []int, fo
 		return err
 	}
 	ofRead, ofRow := alikeBy(tab, first)
-	of, values := map[store.Value][]int{}, bson.A{}
+	index, values := map[store.Value][]int{}, bson.A{}
 	for _, place := range places {
 		v := ofRead(reads[place])
-		if of[v] == nil {
+		if index[v] == nil {
 			values = append(values, bind(v))
 		}
-		of[v] = append(of[v], place)
+		index[v] = append(index[v], place)
 	}
 	filter, opts := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: values}}}}, options.Find()
 	if q := first.Query; q.Index != "" {
@@ -84,18 +84,18 @@ func (t *tx) findAlike(ctx context.Context, reads []store.Read, places []int, fo
 		filter[last].Value = bson.D{{Key: "$in", Value: values}}
 		opts.SetSort(tab.sortBy(ix, last)).SetHint(tab.indexName(ix))
 	}
-	cursor, err := t.s.collection(tab).Find(t.in(ctx), filter, opts)
+	cursor, err := t.s.collection(tab).Find(t.session(ctx), filter, opts)
 	if err != nil {
 		return t.fail(ctx, err)
 	}
 	var docs []document
-	if err := cursor.All(t.in(ctx), &docs); err != nil {
+	if err := cursor.All(t.session(ctx), &docs); err != nil {
 		return t.fail(ctx, err)
 	}
 	for _, doc := range docs {
 		row := tab.row(doc)
-		for _, place := range of[ofRow(row)] {
-			found[place] = append(found[place], row)
+		for _, place := range index[ofRow(row)] {
+			rows[place] = append(rows[place], row)
 		}
 	}
 	return nil
@@ -107,6 +107,6 @@ func alikeBy(tab *table, first store.Read) (ofRead func(store.Read) store.Value,
 		return func(r store.Read) store.Value { return store.String(r.Key) }, func(row store.Row) store.Value { return store.String(row.Key) }
 	}
 	last := len(first.Query.Equal) - 1
-	at := tab.column(tab.schema.Index(first.Query.Index).Columns[last])
-	return func(r store.Read) store.Value { return r.Query.Equal[last] }, func(row store.Row) store.Value { return row.Columns[at] }
+	index := tab.column(tab.schema.Index(first.Query.Index).Columns[last])
+	return func(r store.Read) store.Value { return r.Query.Equal[last] }, func(row store.Row) store.Value { return row.Columns[index] }
 }

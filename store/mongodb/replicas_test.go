@@ -68,10 +68,10 @@ func TestReadingBeforeAChangeStarvesNobody(t *testing.T) {
 	s := open(t, url, storetest.Schemas()...)
 	for name, other := range map[string]*mongodb.Store{"its process": s, "another": open(t, url, storetest.Schemas()...)} {
 		t.Run(name, func(t *testing.T) {
-			var others sync.WaitGroup
+			var writers sync.WaitGroup
 			done := make(chan struct{})
 			for range 4 {
-				others.Go(func() {
+				writers.Go(func() {
 					for ended := false; !ended; {
 						if err := other.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), "a"); return err }); err != nil {
 							t.Error(err)
@@ -90,7 +90,7 @@ func TestReadingBeforeAChangeStarvesNobody(t *testing.T) {
 				}
 			}
 			close(done)
-			others.Wait()
+			writers.Wait()
 		})
 	}
 }
@@ -148,8 +148,8 @@ func TestChangeWaitsForTheLongestLease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fresh, err := writer.Freshness(t.Context()); err != nil || fresh.Generation != generation {
-		t.Errorf("%+v, %v", fresh, err)
+	if freshness, err := writer.Freshness(t.Context()); err != nil || freshness.Generation != generation {
+		t.Errorf("%+v, %v", freshness, err)
 	}
 	if got := quickest(bump); got > 300*time.Millisecond {
 		t.Errorf("after a new generation a change took %s", got)

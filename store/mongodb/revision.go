@@ -49,7 +49,7 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 		return 0, err
 	}
 	var doc revisionDoc
-	err := t.s.revisions().FindOneAndUpdate(t.in(ctx), byID(revisionID(account)), bson.D{
+	err := t.s.revisions().FindOneAndUpdate(t.session(ctx), byID(revisionID(account)), bson.D{
 		{Key: "$inc", Value: bson.D{{Key: "rev", Value: int64(1)}}},
 		{Key: "$setOnInsert", Value: bson.D{{Key: "epoch", Value: int64(0)}}},
 	}, options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&doc)
@@ -76,7 +76,7 @@ func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
 		return 0, err
 	}
 	var doc revisionDoc
-	err := t.s.revisions().FindOne(t.in(ctx), byID(revisionID(account))).Decode(&doc)
+	err := t.s.revisions().FindOne(t.session(ctx), byID(revisionID(account))).Decode(&doc)
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
 		return 0, t.fail(ctx, err)
 	}
@@ -96,7 +96,7 @@ func (t *tx) seal() error {
 	for account := range t.bumped {
 		ids = append(ids, revisionID(account))
 	}
-	_, err := t.s.revisions().UpdateMany(t.in(t.ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+	_, err := t.s.revisions().UpdateMany(t.session(t.ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
 		bson.D{{Key: "$set", Value: bson.D{{Key: "epoch", Value: t.epoch}}}})
 	return t.fail(t.ctx, err)
 }
@@ -115,7 +115,7 @@ func (t *tx) move() error {
 		Epoch int64 `bson:"epoch"`
 		Lease int64 `bson:"lease_max"`
 	}
-	err := t.s.meta().FindOneAndUpdate(t.in(t.ctx), byID(epochID), bson.D{{Key: "$inc", Value: bson.D{{Key: "epoch", Value: int64(1)}}}},
+	err := t.s.meta().FindOneAndUpdate(t.session(t.ctx), byID(epochID), bson.D{{Key: "$inc", Value: bson.D{{Key: "epoch", Value: int64(1)}}}},
 		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&doc)
 	if err != nil {
 		return t.fail(t.ctx, err)

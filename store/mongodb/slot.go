@@ -35,7 +35,7 @@ func (l *slot) join(m *member) {
 	defer l.mu.Unlock()
 	if !l.taken {
 		l.taken = true
-		m.mine <- struct{}{}
+		m.slot <- struct{}{}
 		return
 	}
 	l.line = append(l.line, m)
@@ -79,7 +79,7 @@ func (s *Store) release() {
 	switch members := s.slot.next(); len(members) {
 	case 0:
 	case 1:
-		members[0].mine <- struct{}{}
+		members[0].slot <- struct{}{}
 	default:
 		go s.lead(members)
 	}

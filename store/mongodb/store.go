@@ -114,10 +114,10 @@ func (s *Store) session(causal bool) (*mongo.Session, error) {
 
 // end ends a session, and stores the operation time that it reached.
 func (s *Store) end(ses *mongo.Session) {
-	if at := ses.OperationTime(); at != nil {
+	if timestamp := ses.OperationTime(); timestamp != nil {
 		s.mu.Lock()
-		if at.After(s.seen) {
-			s.seen = *at
+		if timestamp.After(s.seen) {
+			s.seen = *timestamp
 		}
 		s.mu.Unlock()
 	}

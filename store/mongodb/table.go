@@ -140,9 +140,9 @@ func (t *table) behind(ix store.Index, n int, after store.Cursor) (bson.D, error
 		return nil, fmt.Errorf("store: %s: a cursor of %d values for the %d columns that order the query",
 			t.schema.Name, len(after.Values), len(rest))
 	}
-	over, from := "$gt", "$gte"
+	over, source := "$gt", "$gte"
 	if ix.Descending {
-		over, from = "$lt", "$lte"
+		over, source = "$lt", "$lte"
 	}
 	fields, values := make([]string, 0, len(rest)+1), make([]any, 0, len(rest)+1)
 	for i, name := range rest {
@@ -160,7 +160,7 @@ func (t *table) behind(ix store.Index, n int, after store.Cursor) (bson.D, error
 		ladder = append(ladder, append(step, bson.E{Key: fields[i], Value: bson.D{{Key: over, Value: values[i]}}}))
 	}
 	return bson.D{
-		{Key: "$and", Value: bson.A{bson.D{{Key: fields[0], Value: bson.D{{Key: from, Value: values[0]}}}}}},
+		{Key: "$and", Value: bson.A{bson.D{{Key: fields[0], Value: bson.D{{Key: source, Value: values[0]}}}}}},
 		{Key: "$or", Value: ladder},
 	}, nil
 }

@@ -53,12 +53,12 @@ func (t *tx) see(ctx context.Context) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
-	err := t.s.meta().FindOne(t.in(ctx), byID(epochID), options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
+	err := t.s.meta().FindOne(t.session(ctx), byID(epochID), options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
 	return t.fail(ctx, err)
 }
 
-// in returns the context of an operation of this transaction.
-func (t *tx) in(ctx context.Context) context.Context { return mongo.NewSessionContext(ctx, t.ses) }
+// session returns the context of an operation of this transaction.
+func (t *tx) session(ctx context.Context) context.Context { return mongo.NewSessionContext(ctx, t.ses) }
 
 // ready returns an error where no operation may run any more.
 func (t *tx) ready(ctx context.Context) error {
@@ -106,7 +106,7 @@ func (t *tx) Get(ctx context.Context, schema *store.Schema, key string) (store.R
 		return store.Row{}, err
 	}
 	var doc document
-	err = t.s.collection(tab).FindOne(t.in(ctx), byID(key)).Decode(&doc)
+	err = t.s.collection(tab).FindOne(t.session(ctx), byID(key)).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return store.Row{}, store.ErrNotFound
 	}
@@ -173,12 +173,12 @@ func (t *tx) find(ctx context.Context, tab *table, q store.Query, fields bson.D)
 	if fields != nil {
 		opts.SetProjection(fields)
 	}
-	cursor, err := t.s.collection(tab).Find(t.in(ctx), filter, opts)
+	cursor, err := t.s.collection(tab).Find(t.session(ctx), filter, opts)
 	if err != nil {
 		return nil, t.fail(ctx, err)
 	}
 	var docs []document
-	if err := cursor.All(t.in(ctx), &docs); err != nil {
+	if err := cursor.All(t.session(ctx), &docs); err != nil {
 		return nil, t.fail(ctx, err)
 	}
 	return docs, nil
@@ -197,7 +197,7 @@ func (t *tx) Count(ctx context.Context, schema *store.Schema, q store.Query) (in
 	if err := t.ready(ctx); err != nil || filter == nil {
 		return 0, err
 	}
-	n, err := t.s.collection(tab).CountDocuments(t.in(ctx), filter, options.Count().SetHint(tab.indexName(schema.Index(q.Index))))
+	n, err := t.s.collection(tab).CountDocuments(t.session(ctx), filter, options.Count().SetHint(tab.indexName(schema.Index(q.Index))))
 	if err != nil {
 		return 0, t.fail(ctx, err)
 	}

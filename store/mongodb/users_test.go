@@ -24,11 +24,11 @@ func TestReadWriteIsEnough(t *testing.T) {
 		t.Error(err)
 	}
 
-	ours := leave(t, urls[0], "", "epoch")
+	l := leave(t, urls[0], "", "epoch")
 	if err := bumpA(t.Context(), g.Store); err != nil {
 		t.Error(err)
 	}
-	if err := ours.ses.CommitTransaction(t.Context()); err == nil {
+	if err := l.ses.CommitTransaction(t.Context()); err == nil {
 		t.Error("the abandoned transaction was committed")
 	}
 	foreign := leave(t, urls[1], "", "epoch")

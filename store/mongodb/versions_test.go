@@ -79,18 +79,18 @@ func (r *release) put(id string) {
 func (r *release) missing(index, kind string, n int) (out []string) {
 	r.t.Helper()
 	err := r.View(r.t.Context(), func(tx store.Tx) error {
-		found := map[string]bool{}
+		matches := map[string]bool{}
 		q := store.Query{Index: index}
 		if index != "by_mail" {
 			q.Equal = []store.Value{store.String("t")}
 		}
 		all, err := r.people.Find(r.t.Context(), tx, q)
 		for _, rec := range all {
-			found[rec.Value.ID] = true
+			matches[rec.Value.ID] = true
 		}
 		out = nil
 		for i := range n {
-			if id := fmt.Sprint(kind, i); !found[id] {
+			if id := fmt.Sprint(kind, i); !matches[id] {
 				out = append(out, id)
 			}
 		}

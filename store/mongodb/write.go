@@ -42,7 +42,7 @@ func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) er
 		return err
 	}
 	t.wrote = true
-	_, err = t.s.collection(tab).InsertOne(t.in(ctx), document{
+	_, err = t.s.collection(tab).InsertOne(t.session(ctx), document{
 		Key: row.Key, Revision: 1, Body: row.Body, Columns: tab.columns(row.Columns), Declared: tab.declared,
 	})
 	return t.fail(ctx, err)
@@ -58,7 +58,7 @@ func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) e
 	if err := tab.schema.Fits(row); err != nil {
 		return err
 	}
-	old, err := t.at(ctx, tab, row.Key, row.Revision)
+	old, err := t.getAt(ctx, tab, row.Key, row.Revision)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) e
 		return err
 	}
 	t.wrote = true
-	_, err = t.s.collection(tab).UpdateOne(t.in(ctx), byID(row.Key), bson.D{
+	_, err = t.s.collection(tab).UpdateOne(t.session(ctx), byID(row.Key), bson.D{
 		{Key: "$inc", Value: bson.D{{Key: "rev", Value: int64(1)}}},
 		{Key: "$set", Value: bson.D{
 			{Key: "body", Value: row.Body}, {Key: "c", Value: tab.columns(row.Columns)}, {Key: "cv", Value: tab.declared},
@@ -81,11 +81,11 @@ func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revis
 	if err != nil {
 		return err
 	}
-	if _, err := t.at(ctx, tab, key, revision); err != nil {
+	if _, err := t.getAt(ctx, tab, key, revision); err != nil {
 		return err
 	}
 	t.wrote = true
-	_, err = t.s.collection(tab).DeleteOne(t.in(ctx), byID(key))
+	_, err = t.s.collection(tab).DeleteOne(t.session(ctx), byID(key))
 	return t.fail(ctx, err)
 }
 
@@ -100,12 +100,12 @@ func (t *tx) DeleteAll(ctx context.Context, schema *store.Schema, q store.Query)
 		return err
 	}
 	t.wrote = true
-	_, err = t.s.collection(tab).DeleteMany(t.in(ctx), filter, options.DeleteMany().SetHint(tab.indexName(schema.Index(q.Index))))
+	_, err = t.s.collection(tab).DeleteMany(t.session(ctx), filter, options.DeleteMany().SetHint(tab.indexName(schema.Index(q.Index))))
 	return t.fail(ctx, err)
 }
 
-// at returns the record at a revision, or why there is none.
-func (t *tx) at(ctx context.Context, tab *table, key string, revision int64) (store.Row, error) {
+// getAt returns the record at a revision, or why there is none.
+func (t *tx) getAt(ctx context.Context, tab *table, key string, revision int64) (store.Row, error) {
 	row, err := t.Get(ctx, tab.schema, key)
 	if err == nil && row.Revision != revision {
 		return store.Row{}, store.ErrRevision
@@ -148,7 +148,7 @@ func (t *tx) unique(ctx context.Context, tab *table, row store.Row, old []store.
 // inUse returns a *store.DuplicateError for the index where a record matches the filter.
 func (t *tx) inUse(ctx context.Context, tab *table, index string, filter bson.D) error {
 	find := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
-	switch err := t.s.collection(tab).FindOne(t.in(ctx), filter, find).Err(); {
+	switch err := t.s.collection(tab).FindOne(t.session(ctx), filter, find).Err(); {
 	case err == nil:
 		return &store.DuplicateError{Collection: tab.schema.Name, Index: index}
 	case errors.Is(err, mongo.ErrNoDocuments):
