@@ -18,10 +18,10 @@ func (r Reader) FactsAndRoles(ctx context.Context, account, user, project string
 		if facts, err = r.Collections.LoadFacts(ctx, tx, account, user, project); err != nil {
 			return err
 		}
-		found, err := r.Collections.Roles.Find(ctx, tx, store.Query{Index: records.ByName, Equal: []store.Value{store.String(account)}})
-		roles = make([]resources.Role, len(found))
-		for i := range found {
-			roles[i] = found[i].Value
+		recs, err := r.Collections.Roles.Find(ctx, tx, store.Query{Index: records.ByName, Equal: []store.Value{store.String(account)}})
+		roles = make([]resources.Role, len(recs))
+		for i := range recs {
+			roles[i] = recs[i].Value
 		}
 		return err
 	})
@@ -29,16 +29,16 @@ func (r Reader) FactsAndRoles(ctx context.Context, account, user, project string
 }
 
 // Concerned counts the users of a change at that revision of the account; ErrMoved if the account has another one.
-func (r Reader) Concerned(ctx context.Context, revision int64, of records.Concern) (n int, err error) {
-	err = r.view(ctx, of.AccountID, func(tx store.Tx) error {
-		now, err := tx.Revision(ctx, of.AccountID)
+func (r Reader) Concerned(ctx context.Context, revision int64, concern records.Concern) (n int, err error) {
+	err = r.view(ctx, concern.AccountID, func(tx store.Tx) error {
+		now, err := tx.Revision(ctx, concern.AccountID)
 		if err != nil {
 			return err
 		}
 		if now != revision {
 			return ErrMoved
 		}
-		n, err = r.Collections.Concerned(ctx, tx, of)
+		n, err = r.Collections.Concerned(ctx, tx, concern)
 		return err
 	})
 	return n, err

@@ -38,25 +38,25 @@ type Snapshot struct {
 }
 
 // FactsOf reads the facts about each of these, into the value at the same index.
-func (s *Snapshot) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
+func (s *Snapshot) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
 	if account != s.account {
 		return errElsewhere
 	}
 	var others []resources.About
-	for _, about := range of {
-		if !s.isLast(about.UserID) {
-			others = append(others, resources.About{UserID: about.UserID})
+	for _, pair := range pairs {
+		if !s.isLast(pair.UserID) {
+			others = append(others, resources.About{UserID: pair.UserID})
 		}
 	}
 	read, err := s.read(ctx, others)
 	if err != nil {
 		return err
 	}
-	for i, about := range of {
-		if into[i] = s.last; !s.isLast(about.UserID) {
-			into[i], read = read[0], read[1:]
+	for i, pair := range pairs {
+		if facts[i] = s.last; !s.isLast(pair.UserID) {
+			facts[i], read = read[0], read[1:]
 		}
-		if into[i].ProjectState, err = s.state(ctx, about.ProjectID); err != nil {
+		if facts[i].ProjectState, err = s.state(ctx, pair.ProjectID); err != nil {
 			return err
 		}
 	}
@@ -82,8 +82,8 @@ func (s *Snapshot) load(ctx context.Context, user string) (err error) {
 	return err
 }
 
-func (s *Snapshot) read(ctx context.Context, of []resources.About) ([]resources.Facts, error) {
-	return s.Collections.LoadFactsOf(ctx, s.tx, s.account, of, func(int64) records.ReadThrough { return s.shared })
+func (s *Snapshot) read(ctx context.Context, pairs []resources.About) ([]resources.Facts, error) {
+	return s.Collections.LoadFactsOf(ctx, s.tx, s.account, pairs, func(int64) records.ReadThrough { return s.shared })
 }
 
 // isLast reports whether the facts of the user were read last.
@@ -93,8 +93,8 @@ func (s *Snapshot) isLast(user string) bool {
 
 // state returns the state of a project, "" for no project.
 func (s *Snapshot) state(ctx context.Context, project string) (string, error) {
-	state, known := s.states[project]
-	if !known {
+	state, ok := s.states[project]
+	if !ok {
 		var err error
 		if state, err = s.Collections.ProjectState(ctx, s.tx, s.account, project); err != nil {
 			return "", err
@@ -112,21 +112,21 @@ func (s *Snapshot) Homes(ctx context.Context, users []string) ([]string, error) 
 // Holders returns users whose assignments cover the target with one of these system roles, or with a custom role that
 // grants the action. They are the first by id after the given one.
 func (s *Snapshot) Holders(
-	ctx context.Context, action resources.Action, system []string, at resources.Target, after string, limit int,
+	ctx context.Context, action resources.Action, system []string, target resources.Target, after string, limit int,
 ) ([]string, error) {
 	roles, err := s.roles(ctx, action, system)
 	if err != nil {
 		return nil, err
 	}
 	return s.Collections.Holders(ctx, s.tx, records.Holding{
-		AccountID: s.account, RoleIDs: roles, ProjectID: at.ProjectID, ResourceID: at.Resource, After: after, Limit: limit,
+		AccountID: s.account, RoleIDs: roles, ProjectID: target.ProjectID, ResourceID: target.Resource, After: after, Limit: limit,
 	})
 }
 
 // roles adds the custom roles with the action to the system roles.
 func (s *Snapshot) roles(ctx context.Context, action resources.Action, system []string) ([]string, error) {
-	custom, known := s.custom[action.ID]
-	if !known {
+	custom, ok := s.custom[action.ID]
+	if !ok {
 		var err error
 		if custom, err = s.Collections.CustomRolesWith(ctx, s.tx, s.account, action.Patterns()); err != nil {
 			return nil, err
@@ -142,8 +142,8 @@ func (s *Snapshot) roles(ctx context.Context, action resources.Action, system []
 // that grants the action. They are the first by project and id after the given one. A named project limits them to it.
 // For a subject with such roles in projects alone, it reads those projects only.
 func (s *Snapshot) Stored(
-	ctx context.Context, action resources.Action, system []string, subject string, of *store.Schema, project string, after records.Located, limit int,
-) (found []records.Located, err error) {
+	ctx context.Context, action resources.Action, system []string, subject string, schema *store.Schema, project string, after records.Located, limit int,
+) (places []records.Located, err error) {
 	roles, err := s.roles(ctx, action, system)
 	if err != nil {
 		return nil, err
@@ -151,35 +151,35 @@ func (s *Snapshot) Stored(
 	if err := s.load(ctx, subject); err != nil {
 		return nil, err
 	}
-	for _, in := range s.projects(roles, project) {
-		some, err := s.Collections.Locate(ctx, s.tx, of, s.account, in, after, limit-len(found))
+	for _, text := range s.projects(roles, project) {
+		some, err := s.Collections.Locate(ctx, s.tx, schema, s.account, text, after, limit-len(places))
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, some...)
-		if len(found) == limit {
+		places = append(places, some...)
+		if len(places) == limit {
 			break
 		}
 	}
-	return found, nil
+	return places, nil
 }
 
 // projects returns the scopes of the last user's roles by id: "" is the whole account. A named project limits them to
 // it.
 func (s *Snapshot) projects(roles []string, project string) []string {
-	in := map[string]bool{}
+	set := map[string]bool{}
 	for _, held := range s.last.Subject.Assignments {
 		if slices.Contains(roles, held.RoleID) {
-			in[held.ProjectID] = true
+			set[held.ProjectID] = true
 		}
 	}
 	switch {
-	case project != "" && (in[""] || in[project]):
+	case project != "" && (set[""] || set[project]):
 		return []string{project}
 	case project != "":
 		return nil
-	case in[""]:
+	case set[""]:
 		return []string{""}
 	}
-	return slices.Sorted(maps.Keys(in))
+	return slices.Sorted(maps.Keys(set))
 }
