@@ -35,28 +35,28 @@ type RoleChange struct {
 // It reads the admins only if the change concerns account_admin or a holder of it. A RoleChange
 // without a role, group or user is taken to concern it. It stands here because it binds every area
 // with changes of users, groups or assignments.
-func (c Collections) KeepAdmins(ctx context.Context, tx store.Tx, of RoleChange, change func() error) error {
-	concerned, err := c.concernsAdmin(ctx, tx, of)
+func (c Collections) KeepAdmins(ctx context.Context, tx store.Tx, roleChange RoleChange, change func() error) error {
+	concerned, err := c.concernsAdmin(ctx, tx, roleChange)
 	if err != nil {
 		return err
 	}
 	if !concerned {
 		return change()
 	}
-	before, err := c.admins(ctx, tx, of.AccountID, of.Now)
+	before, err := c.admins(ctx, tx, roleChange.AccountID, roleChange.Now)
 	if err != nil {
 		return err
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	after, err := c.admins(ctx, tx, of.AccountID, of.Now)
+	after, err := c.admins(ctx, tx, roleChange.AccountID, roleChange.Now)
 	if err != nil {
 		return err
 	}
-	lastingBefore, was := before[of.Caller.ID]
-	lastingAfter, is := after[of.Caller.ID]
-	if of.Caller.Kind == resources.PrincipalUser && (was && !is || lastingBefore && !lastingAfter) {
+	lastingBefore, was := before[roleChange.Caller.ID]
+	lastingAfter, is := after[roleChange.Caller.ID]
+	if roleChange.Caller.Kind == resources.PrincipalUser && (was && !is || lastingBefore && !lastingAfter) {
 		return resources.Forbidden("An organization admin cannot give up their own admin role; another admin has to do it.")
 	}
 	if lasting(before) && !lasting(after) {
@@ -68,30 +68,30 @@ func (c Collections) KeepAdmins(ctx context.Context, tx store.Tx, of RoleChange,
 
 // concernsAdmin reports whether the change is one of account_admin's assignments, or of a group or
 // user with the role. The state of the assignment does not matter.
-func (c Collections) concernsAdmin(ctx context.Context, tx store.Tx, of RoleChange) (bool, error) {
-	if len(of.RoleIDs) == 0 && of.GroupID == "" && of.UserID == "" {
+func (c Collections) concernsAdmin(ctx context.Context, tx store.Tx, change RoleChange) (bool, error) {
+	if len(change.RoleIDs) == 0 && change.GroupID == "" && change.UserID == "" {
 		return true, nil
 	}
-	if slices.Contains(of.RoleIDs, resources.RoleAccountAdmin) {
+	if slices.Contains(change.RoleIDs, resources.RoleAccountAdmin) {
 		return true, nil
 	}
-	if of.GroupID != "" {
-		if holds, err := c.holdsAdmin(ctx, tx, of.AccountID, resources.AssigneeGroup, of.GroupID); holds || err != nil {
+	if change.GroupID != "" {
+		if holds, err := c.holdsAdmin(ctx, tx, change.AccountID, resources.AssigneeGroup, change.GroupID); holds || err != nil {
 			return holds, err
 		}
 	}
-	if of.UserID == "" {
+	if change.UserID == "" {
 		return false, nil
 	}
-	if holds, err := c.holdsAdmin(ctx, tx, of.AccountID, resources.AssigneeUser, of.UserID); holds || err != nil {
+	if holds, err := c.holdsAdmin(ctx, tx, change.AccountID, resources.AssigneeUser, change.UserID); holds || err != nil {
 		return holds, err
 	}
-	memberships, err := c.Members.Find(ctx, tx, membershipsOf(of.AccountID, of.UserID))
+	memberships, err := c.Members.Find(ctx, tx, membershipsOf(change.AccountID, change.UserID))
 	if err != nil {
 		return false, err
 	}
 	for _, m := range memberships {
-		if holds, err := c.holdsAdmin(ctx, tx, of.AccountID, resources.AssigneeGroup, m.Value.GroupID); holds || err != nil {
+		if holds, err := c.holdsAdmin(ctx, tx, change.AccountID, resources.AssigneeGroup, m.Value.GroupID); holds || err != nil {
 			return holds, err
 		}
 	}
@@ -109,14 +109,14 @@ func (c Collections) holdsAdmin(ctx context.Context, tx store.Tx, account, kind,
 // admins returns the active users who hold account_admin now; the value is true for an unlimited
 // one.
 func (c Collections) admins(ctx context.Context, tx store.Tx, account string, now resources.Time) (map[string]bool, error) {
-	found, err := c.Assignments.Find(ctx, tx, store.Query{
+	recs, err := c.Assignments.Find(ctx, tx, store.Query{
 		Index: ByRole, Equal: []store.Value{store.String(account), store.String(resources.RoleAccountAdmin)},
 	})
 	if err != nil {
 		return nil, err
 	}
 	forever := map[string]bool{}
-	for _, rec := range found {
+	for _, rec := range recs {
 		a := rec.Value
 		// An assignment without permissions in policy makes no admin here either.
 		if a.ProjectID != "" || a.RoleScope != resources.RoleScopeAccount || a.EffectiveStatus(now) != resources.StatusActive {
@@ -135,8 +135,8 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 		return nil, err
 	}
 	maps.DeleteFunc(forever, func(id string, _ bool) bool {
-		u, there := users[id]
-		return !there || u.Value.Status != resources.StatusActive || u.Value.AccountID != account
+		u, exists := users[id]
+		return !exists || u.Value.Status != resources.StatusActive || u.Value.AccountID != account
 	})
 	return forever, nil
 }

@@ -104,15 +104,15 @@ func (w *adminsWorld) join(group, user string) {
 }
 
 // change makes a change by an operator's service and returns how often all admins were read.
-func (w *adminsWorld) change(of records.RoleChange, fn func(ctx context.Context, tx store.Tx) error) (reads int, err error) {
+func (w *adminsWorld) change(change records.RoleChange, fn func(ctx context.Context, tx store.Tx) error) (reads int, err error) {
 	w.t.Helper()
-	of.AccountID, of.Now = account, now
-	if of.Caller.ID == "" {
-		of.Caller = resources.Principal{Kind: resources.PrincipalService, ID: "a-service"}
+	change.AccountID, change.Now = account, now
+	if change.Caller.ID == "" {
+		change.Caller = resources.Principal{Kind: resources.PrincipalService, ID: "a-service"}
 	}
 	err = w.try(func(ctx context.Context, tx store.Tx) error {
 		tx = counting{tx, &reads}
-		return w.c.KeepAdmins(ctx, tx, of, func() error { return fn(ctx, tx) })
+		return w.c.KeepAdmins(ctx, tx, change, func() error { return fn(ctx, tx) })
 	})
 	return reads, err
 }
@@ -163,10 +163,10 @@ func TestLastAdminStaysByEveryWay(t *testing.T) {
 		return func(context.Context, store.Tx) error { return nil }
 	}
 	for name, c := range map[string]struct {
-		holds func(*adminsWorld)
-		of    records.RoleChange
-		fn    func(*adminsWorld) func(context.Context, store.Tx) error
-		kept  bool
+		holds  func(*adminsWorld)
+		change records.RoleChange
+		fn     func(*adminsWorld) func(context.Context, store.Tx) error
+		kept   bool
 	}{
 		"revoked":                      {direct, records.RoleChange{RoleIDs: []string{admin}}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.revoke(user, alice, admin) }, false},
 		"replaced":                     {direct, records.RoleChange{RoleIDs: []string{"team_member", admin}}, func(w *adminsWorld) func(context.Context, store.Tx) error { return w.revoke(user, alice, admin) }, false},
@@ -183,11 +183,11 @@ func TestLastAdminStaysByEveryWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			c.holds(w)
-			if _, err := w.change(c.of, c.fn(w)); c.kept && err != nil || !c.kept && !resources.IsKind(err, resources.KindForbidden) {
+			if _, err := w.change(c.change, c.fn(w)); c.kept && err != nil || !c.kept && !resources.IsKind(err, resources.KindForbidden) {
 				t.Errorf("the last admin: %v", err)
 			}
 			w.assign(user, bob, admin)
-			if _, err := w.change(c.of, c.fn(w)); err != nil {
+			if _, err := w.change(c.change, c.fn(w)); err != nil {
 				t.Errorf("one of two admins: %v", err)
 			}
 		})
@@ -208,10 +208,10 @@ func TestChangeThatConcernsNoAdminReadsNoAdmins(t *testing.T) {
 	w.join(others, bob)
 	w.join(admins, alice)
 	for _, c := range []struct {
-		name string
-		of   records.RoleChange
-		fn   func(context.Context, store.Tx) error
-		want int
+		name   string
+		change records.RoleChange
+		fn     func(context.Context, store.Tx) error
+		want   int
 	}{
 		{"another role of an admin", records.RoleChange{RoleIDs: []string{"team_member"}}, w.revoke(user, alice, "team_member"), 0},
 		{"another role replaced", records.RoleChange{RoleIDs: []string{"account_reader", "team_member"}}, w.revoke(user, bob, "team_member"), 0},
@@ -221,7 +221,7 @@ func TestChangeThatConcernsNoAdminReadsNoAdmins(t *testing.T) {
 		{"a group with the role", records.RoleChange{GroupID: admins}, func(context.Context, store.Tx) error { return nil }, 2},
 		{"a user with the role", records.RoleChange{UserID: alice}, func(context.Context, store.Tx) error { return nil }, 2},
 	} {
-		if reads, err := w.change(c.of, c.fn); err != nil || reads != c.want {
+		if reads, err := w.change(c.change, c.fn); err != nil || reads != c.want {
 			t.Errorf("%s: all admins were read %d times, want %d; %v", c.name, reads, c.want, err)
 		}
 	}
@@ -232,8 +232,8 @@ func TestAdminKeepsTheirOwnRole(t *testing.T) {
 	w := newWorld(t)
 	w.assign(resources.AssigneeUser, alice, admin)
 	w.assign(resources.AssigneeUser, bob, admin)
-	of := records.RoleChange{Caller: resources.Principal{Kind: resources.PrincipalUser, ID: alice}, UserID: alice}
-	if _, err := w.change(of, w.setUser(alice, leave)); !resources.IsKind(err, resources.KindForbidden) {
+	change := records.RoleChange{Caller: resources.Principal{Kind: resources.PrincipalUser, ID: alice}, UserID: alice}
+	if _, err := w.change(change, w.setUser(alice, leave)); !resources.IsKind(err, resources.KindForbidden) {
 		t.Error(err)
 	}
 }

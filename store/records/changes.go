@@ -88,14 +88,14 @@ func (c Collections) JoinChange(ctx context.Context, tx store.Tx, change *resour
 // bound of the server on its size.
 func packSides(sides resources.ChangeSides) ([]byte, error) {
 	var packed bytes.Buffer
-	to, err := flate.NewWriter(&packed, flate.BestSpeed)
+	writer, err := flate.NewWriter(&packed, flate.BestSpeed)
 	if err == nil {
-		err = json.NewEncoder(to).Encode(sides)
+		err = json.NewEncoder(writer).Encode(sides)
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = to.Close()
+	err = writer.Close()
 	return packed.Bytes(), err
 }
 

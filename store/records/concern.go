@@ -20,24 +20,24 @@ type Concern struct {
 
 // Concerned counts the users of a change, each once. Those of a role have it assigned anywhere in the account,
 // themselves or through a group, in any state.
-func (c Collections) Concerned(ctx context.Context, tx store.Tx, of Concern) (int, error) {
-	if of.AllMembers {
-		n, err := c.Users.Count(ctx, tx, store.Query{Index: ByAccount, Equal: []store.Value{store.String(of.AccountID)}})
+func (c Collections) Concerned(ctx context.Context, tx store.Tx, concern Concern) (int, error) {
+	if concern.AllMembers {
+		n, err := c.Users.Count(ctx, tx, store.Query{Index: ByAccount, Equal: []store.Value{store.String(concern.AccountID)}})
 		if err != nil {
 			return 0, err
 		}
-		except, err := store.Lookup(c.Users.Get(ctx, tx, of.Except))
-		if err == nil && except != nil && except.Value.AccountID == of.AccountID {
+		except, err := store.Lookup(c.Users.Get(ctx, tx, concern.Except))
+		if err == nil && except != nil && except.Value.AccountID == concern.AccountID {
 			n--
 		}
 		return n, err
 	}
 	users, groups := map[string]bool{}, map[string]bool{}
-	for _, group := range of.Groups {
+	for _, group := range concern.Groups {
 		groups[group] = true
 	}
-	for _, role := range of.RoleIDs {
-		held, err := c.Assignments.Find(ctx, tx, store.Query{Index: ByRole, Equal: []store.Value{store.String(of.AccountID), store.String(role)}})
+	for _, role := range concern.RoleIDs {
+		held, err := c.Assignments.Find(ctx, tx, store.Query{Index: ByRole, Equal: []store.Value{store.String(concern.AccountID), store.String(role)}})
 		if err != nil {
 			return 0, err
 		}
@@ -58,6 +58,6 @@ func (c Collections) Concerned(ctx context.Context, tx store.Tx, of Concern) (in
 			users[user] = true
 		}
 	}
-	delete(users, of.Except)
+	delete(users, concern.Except)
 	return len(users), nil
 }

@@ -39,8 +39,8 @@ func TestConcernedAreCountedOnce(t *testing.T) {
 		return nil
 	})
 	for name, c := range map[string]struct {
-		of   records.Concern
-		want int
+		concern records.Concern
+		want    int
 	}{
 		"nobody":                    {records.Concern{}, 0},
 		"a role":                    {records.Concern{RoleIDs: []string{role}}, 3},
@@ -52,9 +52,9 @@ func TestConcernedAreCountedOnce(t *testing.T) {
 		"all members, and a guest":  {records.Concern{AllMembers: true, Except: "user-x-v1"}, 2},
 		"all members, and a nobody": {records.Concern{AllMembers: true, Except: "user-none-v1"}, 2},
 	} {
-		c.of.AccountID = account
+		c.concern.AccountID = account
 		err := w.db.View(t.Context(), func(tx store.Tx) error {
-			got, err := w.c.Concerned(t.Context(), tx, c.of)
+			got, err := w.c.Concerned(t.Context(), tx, c.concern)
 			if got != c.want {
 				t.Errorf("%s: %d, want %d", name, got, c.want)
 			}

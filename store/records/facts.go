@@ -22,37 +22,37 @@ func (c Collections) LoadFacts(ctx context.Context, tx store.Tx, account, user, 
 // of the users' shared facts. It calls caching with the revision of the snapshot, and reads what users share through
 // the result.
 func (c Collections) LoadFactsOf(
-	ctx context.Context, tx store.Tx, account string, of []resources.About, caching func(revision int64) ReadThrough,
+	ctx context.Context, tx store.Tx, account string, pairs []resources.About, caching func(revision int64) ReadThrough,
 ) ([]resources.Facts, error) {
-	at := map[string]int{} // where a user's reads begin
-	reads := make([]store.Read, 0, readsPerUser*len(of))
-	for _, about := range of {
-		if _, known := at[about.UserID]; !known {
-			at[about.UserID] = len(reads)
-			mine := c.readsOf(account, about.UserID)
+	starts := map[string]int{} // where a user's reads begin
+	reads := make([]store.Read, 0, readsPerUser*len(pairs))
+	for _, pair := range pairs {
+		if _, ok := starts[pair.UserID]; !ok {
+			starts[pair.UserID] = len(reads)
+			mine := c.readsOf(account, pair.UserID)
 			reads = append(reads, mine[:]...)
 		}
 	}
-	revision, found, err := tx.Together(ctx, account, reads...)
+	revision, rows, err := tx.Together(ctx, account, reads...)
 	if err != nil {
 		return nil, err
 	}
 	r := factsReader{Collections: c, tx: tx, account: account, through: caching(revision)}
-	subjects, err := r.subjects(ctx, at, found)
+	subjects, err := r.subjects(ctx, starts, rows)
 	if err != nil {
 		return nil, err
 	}
-	projects := make([]string, len(of))
-	for i, about := range of {
-		projects[i] = about.ProjectID
+	projects := make([]string, len(pairs))
+	for i, pair := range pairs {
+		projects[i] = pair.ProjectID
 	}
 	states, err := r.projectStates(ctx, projects)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]resources.Facts, len(of))
-	for i, about := range of {
-		out[i] = resources.Facts{Revision: revision, Subject: subjects[about.UserID], ProjectState: states[about.ProjectID]}
+	out := make([]resources.Facts, len(pairs))
+	for i, pair := range pairs {
+		out[i] = resources.Facts{Revision: revision, Subject: subjects[pair.UserID], ProjectState: states[pair.ProjectID]}
 	}
 	return out, nil
 }
@@ -61,12 +61,12 @@ func (c Collections) LoadFactsOf(
 const readsPerUser = 4
 
 func (c Collections) readsOf(account, user string) [readsPerUser]store.Read {
-	own := membershipsOf(account, user)
+	query := membershipsOf(account, user)
 	return [...]store.Read{
 		{Schema: c.Users.Schema(), Key: user},
-		{Schema: c.Members.Schema(), Query: own},
+		{Schema: c.Members.Schema(), Query: query},
 		{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)},
-		{Schema: c.APIKeys.Schema(), Query: own},
+		{Schema: c.APIKeys.Schema(), Query: query},
 	}
 }
 
@@ -100,21 +100,21 @@ type member struct {
 
 // subjects returns the subjects of the rows of users: the user, memberships, assignments and keys. The user's own reads
 // begin at these places.
-func (r factsReader) subjects(ctx context.Context, at map[string]int, found [][]store.Row) (map[string]*resources.Subject, error) {
+func (r factsReader) subjects(ctx context.Context, starts map[string]int, rows [][]store.Row) (map[string]*resources.Subject, error) {
 	accounts, err := readThrough(r.through, SharedAccount, []string{r.account}, func(ids []string) (map[string]*store.Record[resources.Account], error) {
 		return pointers(r.Accounts.GetAll(ctx, r.tx, ids))
 	})
 	if err != nil {
 		return nil, err
 	}
-	out, members := make(map[string]*resources.Subject, len(at)), make([]*member, 0, len(at))
-	for user, from := range at {
+	out, members := make(map[string]*resources.Subject, len(starts)), make([]*member, 0, len(starts))
+	for user, start := range starts {
 		s := &resources.Subject{AccountID: r.account, UserID: user}
 		if acct := accounts[r.account]; acct != nil {
 			s.AccountExists, s.AccountStatus = true, acct.Value.Status
 		}
 		out[user] = s
-		m, err := r.member(s, found[from:][:readsPerUser])
+		m, err := r.member(s, rows[start:][:readsPerUser])
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ func (r factsReader) subjects(ctx context.Context, at map[string]int, found [][]
 }
 
 // member adds a user's rows to the subject; nil for a user outside the account.
-func (r factsReader) member(s *resources.Subject, found [][]store.Row) (*member, error) {
-	users, err := decoded[userFacts](r.Users.Schema(), found[0])
+func (r factsReader) member(s *resources.Subject, rows [][]store.Row) (*member, error) {
+	users, err := decoded[userFacts](r.Users.Schema(), rows[0])
 	if err != nil || len(users) == 0 {
 		return nil, err
 	}
@@ -138,10 +138,10 @@ func (r factsReader) member(s *resources.Subject, found [][]store.Row) (*member,
 	if !s.Member {
 		return nil, nil
 	}
-	if s.Keys, err = r.usableKeys(found[3]); err != nil {
+	if s.Keys, err = r.usableKeys(rows[3]); err != nil {
 		return nil, err
 	}
-	return r.holding(s, found[1], found[2])
+	return r.holding(s, rows[1], rows[2])
 }
 
 // holding returns a member with what was found of their memberships and assignments.
@@ -156,12 +156,12 @@ func (r factsReader) holding(s *resources.Subject, memberships, assigned []store
 
 // usableKeys returns the unrevoked keys. The decision checks whether they have expired.
 func (r factsReader) usableKeys(rows []store.Row) ([]resources.KeyFact, error) {
-	found, err := decoded[resources.APIKey](r.APIKeys.Schema(), rows)
+	keys, err := decoded[resources.APIKey](r.APIKeys.Schema(), rows)
 	if err != nil {
 		return nil, err
 	}
 	var out []resources.KeyFact
-	for _, k := range found {
+	for _, k := range keys {
 		if k.RevokedAt == 0 {
 			out = append(out, resources.KeyFact{ID: k.ID, Hash: k.Hash, Scopes: k.Scopes, ExpiresAt: k.ExpiresAt})
 		}
@@ -172,14 +172,14 @@ func (r factsReader) usableKeys(rows []store.Row) ([]resources.KeyFact, error) {
 // HeldRoles returns the user's assignments in the account, direct ones first, then those through
 // groups, each with its role.
 func (c Collections) HeldRoles(ctx context.Context, tx store.Tx, account, user string) ([]resources.HeldRole, error) {
-	_, found, err := tx.Together(ctx, account,
+	_, rows, err := tx.Together(ctx, account,
 		store.Read{Schema: c.Members.Schema(), Query: membershipsOf(account, user)},
 		store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)})
 	if err != nil {
 		return nil, err
 	}
 	r := factsReader{Collections: c, tx: tx, account: account}
-	m, err := r.holding(&resources.Subject{}, found[0], found[1])
+	m, err := r.holding(&resources.Subject{}, rows[0], rows[1])
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +193,8 @@ func (r factsReader) assign(ctx context.Context, members []*member) error {
 	var direct []assignmentFacts
 	for _, m := range members {
 		direct = append(direct, m.assigned...)
-		for _, of := range m.memberships {
-			groups = append(groups, of.GroupID)
+		for _, facts := range m.memberships {
+			groups = append(groups, facts.GroupID)
 		}
 	}
 	byGroup, err := readThrough(r.through, SharedGroup, groups, func(ids []string) (map[string][]resources.HeldRole, error) {
@@ -209,8 +209,8 @@ func (r factsReader) assign(ctx context.Context, members []*member) error {
 	}
 	for _, m := range members {
 		held := r.held("", m.assigned, roles)
-		for _, of := range m.memberships {
-			held = append(held, byGroup[of.GroupID]...)
+		for _, facts := range m.memberships {
+			held = append(held, byGroup[facts.GroupID]...)
 		}
 		m.subject.Assignments = held
 	}
@@ -288,14 +288,14 @@ func (r factsReader) held(group string, assigned []assignmentFacts, roles map[st
 // projectStates returns the states of projects of the account. It leaves out a deleted project and another account's.
 func (r factsReader) projectStates(ctx context.Context, projects []string) (map[string]string, error) {
 	return readThrough(r.through, SharedProject, projects, func(ids []string) (map[string]string, error) {
-		found, err := r.Projects.GetAll(ctx, r.tx, ids)
+		records, err := r.Projects.GetAll(ctx, r.tx, ids)
 		if err != nil {
 			return nil, err
 		}
 		out := make(map[string]string, len(ids))
 		for _, id := range ids {
-			p, there := found[id]
-			if out[id] = p.Value.State; !there || p.Value.AccountID != r.account || p.Value.State == resources.ProjectDeleted {
+			p, exists := records[id]
+			if out[id] = p.Value.State; !exists || p.Value.AccountID != r.account || p.Value.State == resources.ProjectDeleted {
 				out[id] = resources.ProjectAbsent
 			}
 		}
@@ -304,9 +304,9 @@ func (r factsReader) projectStates(ctx context.Context, projects []string) (map[
 }
 
 // pointers returns records by pointer: an absent one is nil.
-func pointers[T any](found map[string]store.Record[T], err error) (map[string]*store.Record[T], error) {
-	out := make(map[string]*store.Record[T], len(found))
-	for id, rec := range found {
+func pointers[T any](records map[string]store.Record[T], err error) (map[string]*store.Record[T], error) {
+	out := make(map[string]*store.Record[T], len(records))
+	for id, rec := range records {
 		out[id] = &rec
 	}
 	return out, err

@@ -24,7 +24,7 @@ type Holding struct {
 // them by id. It looks neither at the state of an assignment nor at the user. It costs as much as there are roles and
 // groups, and reads no more users of each than Limit.
 func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]string, error) {
-	var found []string
+	var names []string
 	groups := map[string]bool{}
 	for _, role := range h.RoleIDs {
 		for _, place := range h.places() {
@@ -36,7 +36,7 @@ func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]str
 			if err != nil {
 				return nil, err
 			}
-			found = append(found, users...)
+			names = append(names, users...)
 			for _, group := range held {
 				groups[group] = true
 			}
@@ -47,11 +47,11 @@ func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]str
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, users...)
+		names = append(names, users...)
 	}
-	slices.Sort(found)
-	found = slices.Compact(found)
-	return found[:min(len(found), h.Limit)], nil
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), h.Limit)], nil
 }
 
 // scope is where an assignment grants: the account, a project or a resource.
@@ -71,14 +71,14 @@ func (h Holding) places() []scope {
 
 // holdersAt returns the role's assignees at that place, by id.
 func (c Collections) holdersAt(
-	ctx context.Context, tx store.Tx, h Holding, role string, at scope, kind, after string, limit int,
+	ctx context.Context, tx store.Tx, h Holding, role string, s scope, kind, after string, limit int,
 ) ([]string, error) {
 	q := store.Query{Index: ByHolder, Limit: limit, Equal: []store.Value{
-		store.String(h.AccountID), store.String(role), store.String(compositeKey(at.project, at.resource)), store.String(kind),
+		store.String(h.AccountID), store.String(role), store.String(compositeKey(s.project, s.resource)), store.String(kind),
 	}}
 	if after != "" {
 		q.After = &store.Cursor{Values: []store.Value{store.String(after)}, Key: AssignmentID(resources.Assignment{
-			AccountID: h.AccountID, RoleID: role, AssigneeType: kind, AssigneeID: after, ProjectID: at.project, ResourceID: at.resource,
+			AccountID: h.AccountID, RoleID: role, AssigneeType: kind, AssigneeID: after, ProjectID: s.project, ResourceID: s.resource,
 		})}
 	}
 	return firstValues(tx.Scan(ctx, c.Assignments.Schema(), q))
@@ -96,20 +96,20 @@ func (c Collections) membersAfter(ctx context.Context, tx store.Tx, group, after
 // firstValues returns the first value of each place.
 func firstValues(places []store.Cursor, err error) ([]string, error) {
 	out := make([]string, len(places))
-	for i, at := range places {
-		out[i] = at.Values[0].Text()
+	for i, cursor := range places {
+		out[i] = cursor.Values[0].Text()
 	}
 	return out, err
 }
 
 // CustomRolesWith returns the custom roles of the account with one of the patterns.
 func (c Collections) CustomRolesWith(ctx context.Context, tx store.Tx, account string, patterns [8]string) ([]string, error) {
-	found, err := c.Roles.Find(ctx, tx, store.Query{Index: ByName, Equal: []store.Value{store.String(account)}})
+	recs, err := c.Roles.Find(ctx, tx, store.Query{Index: ByName, Equal: []store.Value{store.String(account)}})
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, rec := range found {
+	for _, rec := range recs {
 		if slices.ContainsFunc(rec.Value.Permissions, func(p string) bool { return slices.Contains(patterns[:], p) }) {
 			out = append(out, rec.Value.ID)
 		}

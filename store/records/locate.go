@@ -13,11 +13,11 @@ type Located struct{ ProjectID, ID string }
 // Locate returns the resources of a collection with ByPlace, by project and id: the account's first ones after the
 // given one. A named project limits them to it.
 func (c Collections) Locate(
-	ctx context.Context, tx store.Tx, of *store.Schema, account, project string, after Located, limit int,
+	ctx context.Context, tx store.Tx, schema *store.Schema, account, project string, after Located, limit int,
 ) ([]Located, error) {
 	q := store.Query{Index: ByPlace, Equal: []store.Value{store.String(account)}, Limit: limit}
 	switch {
-	case of == c.Projects.Schema():
+	case schema == c.Projects.Schema():
 		if project != "" {
 			return c.locateProject(ctx, tx, account, project, after)
 		}
@@ -35,13 +35,13 @@ func (c Collections) Locate(
 	case after.ID != "":
 		q.After = &store.Cursor{Values: []store.Value{store.String(after.ProjectID)}, Key: after.ID}
 	}
-	found, err := tx.Scan(ctx, of, q)
-	out := make([]Located, len(found))
-	for i, at := range found {
-		out[i] = Located{ProjectID: at.Key, ID: at.Key}
+	cursors, err := tx.Scan(ctx, schema, q)
+	out := make([]Located, len(cursors))
+	for i, cursor := range cursors {
+		out[i] = Located{ProjectID: cursor.Key, ID: cursor.Key}
 		switch {
-		case len(at.Values) > 0:
-			out[i].ProjectID = at.Values[0].Text()
+		case len(cursor.Values) > 0:
+			out[i].ProjectID = cursor.Values[0].Text()
 		case project != "":
 			out[i].ProjectID = project
 		}

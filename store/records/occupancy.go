@@ -48,21 +48,21 @@ func (c Collections) EnterProject(ctx context.Context, tx store.Tx, area, accoun
 
 // CloseProject is called by an area in the transaction that finds the project empty: for a time nothing can be made
 // there. It returns UNAVAILABLE for a given up attempt.
-func (c Collections) CloseProject(ctx context.Context, tx store.Tx, area string, by resources.Closing, now resources.Time) error {
-	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
-		if by.Mark <= o.Opened {
+func (c Collections) CloseProject(ctx context.Context, tx store.Tx, area string, closing resources.Closing, now resources.Time) error {
+	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: closing.AccountID, ProjectID: closing.ProjectID}, func(o *Occupancy) error {
+		if closing.Mark <= o.Opened {
 			return errGivenUp
 		}
-		o.ClosedUntil, o.ClosedBy = now+resources.Time(closedFor.Milliseconds()), max(o.ClosedBy, by.Mark)
+		o.ClosedUntil, o.ClosedBy = now+resources.Time(closedFor.Milliseconds()), max(o.ClosedBy, closing.Mark)
 		return nil
 	})
 }
 
 // OpenProject undoes the closing of an attempt when the project is not deleted after all. The closing
 // of a later attempt stays.
-func (c Collections) OpenProject(ctx context.Context, tx store.Tx, area string, by resources.Closing) error {
-	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
-		if o.Opened = max(o.Opened, by.Mark); o.ClosedBy <= by.Mark {
+func (c Collections) OpenProject(ctx context.Context, tx store.Tx, area string, closing resources.Closing) error {
+	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: closing.AccountID, ProjectID: closing.ProjectID}, func(o *Occupancy) error {
+		if o.Opened = max(o.Opened, closing.Mark); o.ClosedBy <= closing.Mark {
 			o.ClosedUntil = 0
 		}
 		return nil

@@ -24,10 +24,10 @@ func ReadOnce() ReadThrough {
 		kind Shared
 		id   string
 	}
-	known := map[name]any{}
+	results := map[name]any{}
 	return Through(
-		func(kind Shared, id string) (v any, ok bool) { v, ok = known[name{kind, id}]; return v, ok },
-		func(kind Shared, id string, v any) { known[name{kind, id}] = v },
+		func(kind Shared, id string) (v any, ok bool) { v, ok = results[name{kind, id}]; return v, ok },
+		func(kind Shared, id string, v any) { results[name{kind, id}] = v },
 	)
 }
 
@@ -44,13 +44,13 @@ func Through(get func(kind Shared, id string) (v any, ok bool), put func(kind Sh
 		if len(missing) == 0 {
 			return out, nil
 		}
-		found, err := read(missing)
+		list, err := read(missing)
 		if err != nil {
 			return nil, err
 		}
 		for j, i := range places {
-			out[i] = found[j]
-			put(kind, ids[i], found[j])
+			out[i] = list[j]
+			put(kind, ids[i], list[j])
 		}
 		return out, nil
 	}
@@ -72,7 +72,7 @@ func readThrough[T any](cache ReadThrough, kind Shared, ids []string, read func(
 	case cache == nil:
 		return read(asked)
 	}
-	found, err := cache(kind, asked, func(missing []string) ([]any, error) {
+	list, err := cache(kind, asked, func(missing []string) ([]any, error) {
 		read, err := read(missing)
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func readThrough[T any](cache ReadThrough, kind Shared, ids []string, read func(
 	}
 	out := make(map[string]T, len(asked))
 	for i, id := range asked {
-		out[id] = found[i].(T)
+		out[id] = list[i].(T)
 	}
 	return out, nil
 }

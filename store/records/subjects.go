@@ -41,12 +41,12 @@ func (c Collections) HomesOf(ctx context.Context, tx store.Tx, users []string) (
 	}
 	out := make([]string, len(users))
 	for i, rows := range found {
-		known, err := decoded[userFacts](c.Users.Schema(), rows)
+		facts, err := decoded[userFacts](c.Users.Schema(), rows)
 		if err != nil {
 			return nil, err
 		}
-		if len(known) > 0 {
-			out[i] = known[0].AccountID
+		if len(facts) > 0 {
+			out[i] = facts[0].AccountID
 		}
 	}
 	return out, nil

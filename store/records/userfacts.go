@@ -35,20 +35,20 @@ func (c Collections) EveryUser(
 		after = users[len(users)-1].Value.ExternalID
 		byAccount := map[string][]resources.About{}
 		for _, u := range users {
-			of, err := seen(u.Value.AccountID)
+			visible, err := seen(u.Value.AccountID)
 			if err != nil {
 				return err
 			}
-			if of {
+			if visible {
 				byAccount[u.Value.AccountID] = append(byAccount[u.Value.AccountID], resources.About{UserID: u.Value.ExternalID})
 			}
 		}
-		found, err := c.userFacts(ctx, s, byAccount)
+		all, err := c.userFacts(ctx, s, byAccount)
 		if err != nil {
 			return err
 		}
 		for _, u := range users {
-			if facts, known := found[u.Value.ExternalID]; known {
+			if facts, ok := all[u.Value.ExternalID]; ok {
 				if err := fn(facts); err != nil {
 					return err
 				}
@@ -61,9 +61,9 @@ func (c Collections) EveryUser(
 func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map[string][]resources.About) (out map[string]UserFacts, err error) {
 	err = s.View(ctx, func(tx store.Tx) error {
 		out = map[string]UserFacts{}
-		for account, about := range byAccount {
+		for account, pairs := range byAccount {
 			shared := ReadOnce()
-			facts, err := c.LoadFactsOf(ctx, tx, account, about, func(int64) ReadThrough { return shared })
+			facts, err := c.LoadFactsOf(ctx, tx, account, pairs, func(int64) ReadThrough { return shared })
 			if err != nil {
 				return err
 			}

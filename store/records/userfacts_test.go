@@ -38,12 +38,12 @@ func TestUsersWhoGoMeanwhileAreLeftOut(t *testing.T) {
 		}
 		gone = true
 		return true, w.try(func(ctx context.Context, tx store.Tx) error {
-			for id, to := range map[string]string{bob: "deleted", carol: "acct-b-v1", dave: account} {
+			for id, target := range map[string]string{bob: "deleted", carol: "acct-b-v1", dave: account} {
 				rec, err := w.c.Users.Get(ctx, tx, id)
 				if err != nil {
 					return err
 				}
-				if rec.Value.AccountID = to; to == "deleted" {
+				if rec.Value.AccountID = target; target == "deleted" {
 					err = w.c.Users.Delete(ctx, tx, rec)
 				} else {
 					err = w.c.Users.Replace(ctx, tx, rec)
@@ -55,12 +55,12 @@ func TestUsersWhoGoMeanwhileAreLeftOut(t *testing.T) {
 			return nil
 		})
 	}
-	var told []string
-	err := w.c.EveryUser(t.Context(), w.db, leave, func(of records.UserFacts) error {
-		told = append(told, of.Subject.UserID)
+	var lines []string
+	err := w.c.EveryUser(t.Context(), w.db, leave, func(userFacts records.UserFacts) error {
+		lines = append(lines, userFacts.Subject.UserID)
 		return nil
 	})
-	if err != nil || !slices.Equal(told, []string{alice}) {
-		t.Errorf("%v %v", told, err)
+	if err != nil || !slices.Equal(lines, []string{alice}) {
+		t.Errorf("%v %v", lines, err)
 	}
 }

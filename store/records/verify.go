@@ -31,20 +31,20 @@ const maxDamage = 1000
 // means an unreadable store. Each record is checked on its own snapshot: concurrent changes are not
 // damage.
 func (c Collections) Verify(ctx context.Context, s store.Store) (Verified, error) {
-	v := &verification{c: c, store: s, found: Verified{Records: map[string]int{}}}
+	v := &verification{c: c, store: s, verified: Verified{Records: map[string]int{}}}
 	for _, step := range v.steps() {
 		if err := step(ctx); err != nil {
 			return Verified{}, err
 		}
 	}
-	return v.found, nil
+	return v.verified, nil
 }
 
 // verification is one run of Verify.
 type verification struct {
-	c     Collections
-	store store.Store
-	found Verified
+	c        Collections
+	store    store.Store
+	verified Verified
 }
 
 // steps returns the checks of all collections but the mark of an unfinished copy.
@@ -110,11 +110,11 @@ func checked[T any](v *verification, c store.Collection[T], check func(*refs, T)
 				if err != nil {
 					return err
 				}
-				r := &refs{ctx: ctx, tx: tx, c: v.c, known: map[string]bool{}}
+				r := &refs{ctx: ctx, tx: tx, c: v.c, seen: map[string]bool{}}
 				for _, row := range rows {
-					r.found = nil
+					r.names = nil
 					readable(c, row, r, check)
-					for _, fault := range r.found {
+					for _, fault := range r.names {
 						faults = append(faults, fmt.Sprintf("%s %q: %s", name, row.Key, fault))
 					}
 					n, last = n+1, row.Key
@@ -124,7 +124,7 @@ func checked[T any](v *verification, c store.Collection[T], check func(*refs, T)
 			if err != nil {
 				return err
 			}
-			v.found.Records[name] += n
+			v.verified.Records[name] += n
 			v.add(faults)
 			if n < verifyPage {
 				return nil
@@ -151,9 +151,9 @@ func readable[T any](c store.Collection[T], row store.Row, r *refs, check func(*
 }
 
 func (v *verification) add(faults []string) {
-	room := min(maxDamage-len(v.found.Damage), len(faults))
-	v.found.Damage = append(v.found.Damage, faults[:room]...)
-	v.found.More += len(faults) - room
+	room := min(maxDamage-len(v.verified.Damage), len(faults))
+	v.verified.Damage = append(v.verified.Damage, faults[:room]...)
+	v.verified.More += len(faults) - room
 }
 
 // account checks an account's revision and its admins.
@@ -213,7 +213,7 @@ func (v *verification) assignment(r *refs, a resources.Assignment) {
 		r.project(a.AccountID, a.ProjectID)
 	}
 	// System roles stand in the policy; a custom role's id is made here.
-	if strings.HasPrefix(a.RoleID, resources.PrefixRole+"-") && !r.there("role "+a.RoleID, v.c.Roles.Schema(), a.RoleID) {
+	if strings.HasPrefix(a.RoleID, resources.PrefixRole+"-") && !r.exists("role "+a.RoleID, v.c.Roles.Schema(), a.RoleID) {
 		r.fault("the role %s is missing", a.RoleID)
 	}
 }
@@ -224,14 +224,14 @@ func (v *verification) claim(r *refs, claim ClusterClaim) {
 	if claim.Kind == resources.PrefixGPU {
 		clusters = v.c.GPUClusters.Schema()
 	}
-	if !r.there("cluster "+claim.ClusterID, clusters, claim.ClusterID) {
+	if !r.exists("cluster "+claim.ClusterID, clusters, claim.ClusterID) {
 		r.fault("the cluster %s is missing", claim.ClusterID)
 	}
 }
 
 func (v *verification) reference(r *refs, ref SecurityGroupReference) {
 	for _, id := range []string{ref.GroupID, ref.RemoteID} {
-		if !r.there("security group "+id, v.c.SecurityGroups.Schema(), id) {
+		if !r.exists("security group "+id, v.c.SecurityGroups.Schema(), id) {
 			r.fault("the security group %s is missing", id)
 		}
 	}

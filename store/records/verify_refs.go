@@ -13,13 +13,13 @@ type refs struct {
 	ctx   context.Context //nolint:containedctx // lives for one snapshot
 	tx    store.Tx
 	c     Collections
-	known map[string]bool
-	found []string
+	seen  map[string]bool
+	names []string
 	err   error
 }
 
 func (r *refs) fault(format string, args ...any) {
-	r.found = append(r.found, fmt.Sprintf(format, args...))
+	r.names = append(r.names, fmt.Sprintf(format, args...))
 }
 
 // failed notes an error of the store; it ends the check.
@@ -28,57 +28,57 @@ func (r *refs) failed(err error) bool {
 	return err != nil
 }
 
-// there reports whether a record is there. It asks the store once for each name, and says yes after an error, since an
+// exists reports whether a record is there. It asks the store once for each name, and says yes after an error, since an
 // error is not damage.
-func (r *refs) there(name string, schema *store.Schema, key string) bool {
-	found, asked := r.known[name]
+func (r *refs) exists(name string, schema *store.Schema, key string) bool {
+	ok, asked := r.seen[name]
 	if asked {
-		return found
+		return ok
 	}
 	_, err := r.tx.Get(r.ctx, schema, key)
-	found = !errors.Is(err, store.ErrNotFound)
-	if found {
+	ok = !errors.Is(err, store.ErrNotFound)
+	if ok {
 		r.failed(err)
 	}
-	r.known[name] = found
-	return found
+	r.seen[name] = ok
+	return ok
 }
 
 func (r *refs) account(id string) {
-	if !r.there("account "+id, r.c.Accounts.Schema(), id) {
+	if !r.exists("account "+id, r.c.Accounts.Schema(), id) {
 		r.fault("the account %s is missing", id)
 	}
 }
 
 func (r *refs) user(id string) {
-	if !r.there("user "+id, r.c.Users.Schema(), id) {
+	if !r.exists("user "+id, r.c.Users.Schema(), id) {
 		r.fault("the user %s is missing", id)
 	}
 }
 
 func (r *refs) group(account, id string) {
 	r.account(account)
-	if !r.there("group "+id, r.c.Groups.Schema(), id) {
+	if !r.exists("group "+id, r.c.Groups.Schema(), id) {
 		r.fault("the group %s is missing", id)
 	}
 }
 
 func (r *refs) project(account, id string) {
 	r.account(account)
-	if !r.there("project "+id, r.c.Projects.Schema(), id) {
+	if !r.exists("project "+id, r.c.Projects.Schema(), id) {
 		r.fault("the project %s is missing", id)
 	}
 }
 
 func (r *refs) change(id string) {
-	if !r.there("change "+id, r.c.Changes.Schema(), id) {
+	if !r.exists("change "+id, r.c.Changes.Schema(), id) {
 		r.fault("the change %s is missing", id)
 	}
 }
 
 func (r *refs) changePart(id string, number int64) {
 	key := r.c.ChangeParts.Key(ChangePart{ChangeID: id, Number: number})
-	if !r.there("change part "+key, r.c.ChangeParts.Schema(), key) {
+	if !r.exists("change part "+key, r.c.ChangeParts.Schema(), key) {
 		r.fault("part %d is missing", number)
 	}
 }

@@ -14,11 +14,11 @@ import (
 // verified checks the world's store.
 func (w *adminsWorld) verified() records.Verified {
 	w.t.Helper()
-	found, err := w.c.Verify(w.t.Context(), w.db)
+	verified, err := w.c.Verify(w.t.Context(), w.db)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return found
+	return verified
 }
 
 // populate gives the account one record of each kind that names others, all of them good.
@@ -115,8 +115,8 @@ func TestVerifyFindsEachFault(t *testing.T) {
 			if err := w.db.Transact(t.Context(), func(tx store.Tx) error { return c.damage(w, t.Context(), tx) }); err != nil {
 				t.Fatal(err)
 			}
-			found := w.verified()
-			if all := strings.Join(found.Damage, "\n"); len(c.says) == 0 && all != "" {
+			verified := w.verified()
+			if all := strings.Join(verified.Damage, "\n"); len(c.says) == 0 && all != "" {
 				t.Errorf("damage in a good store: %s", all)
 			} else {
 				for _, text := range c.says {
@@ -142,12 +142,12 @@ func TestVerifyReadsEveryCollection(t *testing.T) {
 		}
 		return nil
 	})
-	found := w.verified()
-	if found.Records["api_keys"] != 451 || len(found.Damage) != 0 {
-		t.Errorf("%+v", found)
+	verified := w.verified()
+	if verified.Records["api_keys"] != 451 || len(verified.Damage) != 0 {
+		t.Errorf("%+v", verified)
 	}
 	for _, schema := range w.c.Schemas() {
-		if _, ok := found.Records[schema.Name]; !ok && schema != w.c.Copies.Schema() {
+		if _, ok := verified.Records[schema.Name]; !ok && schema != w.c.Copies.Schema() {
 			t.Errorf("%s is not checked", schema.Name)
 		}
 	}
