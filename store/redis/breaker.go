@@ -36,12 +36,12 @@ func newBreaker[T any](changed func(cause error)) *breaker[T] {
 			last.Store(&err)
 			return false
 		},
-		OnStateChange: func(_ string, from, to gobreaker.State) {
+		OnStateChange: func(_ string, previous, next gobreaker.State) {
 			switch {
 			case changed == nil:
-			case from == gobreaker.StateClosed:
+			case previous == gobreaker.StateClosed:
 				changed(*last.Load())
-			case to == gobreaker.StateClosed:
+			case next == gobreaker.StateClosed:
 				changed(nil)
 			}
 		},
