@@ -45,8 +45,8 @@ func (c *Cache) caughtUp(ctx context.Context) bool {
 		return false
 	}
 	// The store is asked first: the cache can only have come further since.
-	fresh, err := c.store.Freshness(ctx)
-	return err == nil && fresh == c.now()
+	freshness, err := c.store.Freshness(ctx)
+	return err == nil && freshness == c.now()
 }
 
 // Run makes barriers ahead of requests, so that these find one within the lease. It returns when ctx ends.
@@ -69,17 +69,17 @@ func (c *Cache) Run(ctx context.Context) {
 // barrier reads how far the store has come and takes over the revisions that moved. One runs at a
 // time, so that none knows less than the one before it.
 func (c *Cache) barrier(ctx context.Context) error {
-	if c.within > 0 {
+	if c.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.within)
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	began, fresh, err := c.ask(ctx)
+	began, freshness, err := c.ask(ctx)
 	if err != nil {
 		return err
 	}
-	if now := c.now(); fresh != now {
-		err = c.apply(ctx, now, fresh)
+	if now := c.now(); freshness != now {
+		err = c.apply(ctx, now, freshness)
 	}
 	if err == nil {
 		c.read.Store(int64(began))
@@ -96,26 +96,26 @@ func (c *Cache) now() store.Freshness {
 
 // ask reads how far the store has come, and returns when that read began. It tells the store of the
 // lease first, in each of its generations: a read of before that does not count.
-func (c *Cache) ask(ctx context.Context) (began time.Duration, fresh store.Freshness, err error) {
+func (c *Cache) ask(ctx context.Context) (began time.Duration, freshness store.Freshness, err error) {
 	for {
 		if c.lease > 0 {
 			began = c.clock()
 		}
-		fresh, err = c.store.Freshness(ctx)
-		if err != nil || c.lease <= 0 || fresh.Generation == c.declared {
-			return began, fresh, err
+		freshness, err = c.store.Freshness(ctx)
+		if err != nil || c.lease <= 0 || freshness.Generation == c.declared {
+			return began, freshness, err
 		}
 		if err := c.store.Lease(ctx, c.lease); err != nil {
 			return 0, store.Freshness{}, err
 		}
-		c.declared = fresh.Generation
+		c.declared = freshness.Generation
 	}
 }
 
 // apply moves the cache from now to fresh. After an epoch went back, the store has lost changes: the cache forgets all
 // it knows. Meanwhile requests within the lease are answered from the known revisions.
-func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
-	anew := fresh.Generation != now.Generation || fresh.Epoch < now.Epoch
+func (c *Cache) apply(ctx context.Context, now, freshness store.Freshness) error {
+	anew := freshness.Generation != now.Generation || freshness.Epoch < now.Epoch
 	after := now.Epoch
 	if anew {
 		after = 0 // lists all accounts
@@ -135,7 +135,7 @@ func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 	for _, ch := range changed {
 		c.learn(ch.AccountID, ch.Revision)
 	}
-	c.generation, c.epoch = fresh.Generation, fresh.Epoch
+	c.generation, c.epoch = freshness.Generation, freshness.Epoch
 	return nil
 }
 
@@ -150,8 +150,8 @@ func (c *Cache) forget() {
 // learn takes over a revision; it never falls. Without room it evicts another account's, and the next use of that
 // account looks it up again. c.mu is held.
 func (c *Cache) learn(account string, revision int64) {
-	before, known := c.revisions[account]
-	if !known && len(c.revisions) >= maxAccounts {
+	before, ok := c.revisions[account]
+	if !ok && len(c.revisions) >= maxAccounts {
 		for evicted := range c.revisions { // any one: an order of use would cost each request a write
 			delete(c.revisions, evicted)
 			break
@@ -164,9 +164,9 @@ func (c *Cache) learn(account string, revision int64) {
 func (c *Cache) revision(ctx context.Context, account string) (generation string, revision int64, err error) {
 	c.mu.RLock()
 	generation, epoch := c.generation, c.epoch
-	revision, known := c.revisions[account]
+	revision, ok := c.revisions[account]
 	c.mu.RUnlock()
-	if known {
+	if ok {
 		return generation, revision, nil
 	}
 	revision, err = c.lookUp(ctx, generation, epoch, account)
@@ -181,10 +181,10 @@ func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, acco
 	name := flightName{key: key{generation: generation, account: account, revision: lookUp}, epoch: epoch}
 	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {
 		c.mu.RLock()
-		revision, known := c.revisions[account]
-		known = known && c.generation == generation && c.epoch == epoch
+		revision, ok := c.revisions[account]
+		ok = ok && c.generation == generation && c.epoch == epoch
 		c.mu.RUnlock()
-		if known { // the flight before this one stored it
+		if ok { // the flight before this one stored it
 			return revision, nil
 		}
 		err = c.view(ctx, account, func(tx store.Tx) (err error) {

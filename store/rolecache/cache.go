@@ -74,7 +74,7 @@ type Cache struct {
 	unknown *memo.Table[string, store.Freshness]
 	flights flights
 	rounds  rounds
-	within  time.Duration
+	timeout time.Duration
 	lease   time.Duration
 	local   bool
 	remote  *remote
@@ -94,7 +94,7 @@ type Cache struct {
 // New returns an empty cache before the store.
 func New(s store.Store, c records.Collections, o Options) *Cache {
 	cache := &Cache{
-		store: s, records: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{},
+		store: s, records: c, timeout: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{},
 		subjects: memo.New[key, *resources.Subject](o.Entries), shared: memo.New[sharedKey, any](o.Entries),
 		homes: memo.New[lookup, userRef](o.Entries), unknown: memo.New[string, store.Freshness](o.Entries),
 	}
@@ -143,18 +143,18 @@ func (c *Cache) cached(k key, project string) (facts resources.Facts, ok bool) {
 
 // fill makes one read for all concurrent misses of the same key, which names the revision.
 func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Facts, error) {
-	about := resources.About{UserID: k.id, ProjectID: project}
+	pair := resources.About{UserID: k.id, ProjectID: project}
 	return together(ctx, c, flightName{key: k, project: project}, func(ctx context.Context) (facts resources.Facts, err error) {
 		if facts, ok := c.cached(k, project); ok { // the flight before this one stored them
 			return facts, nil
 		}
 		if c.remote != nil {
-			if facts := c.remote.facts(ctx, k, about)[0]; facts.Subject != nil {
+			if facts := c.remote.facts(ctx, k, pair)[0]; facts.Subject != nil {
 				c.put(k, project, facts)
 				return facts, nil
 			}
 		}
-		loaded, err := c.load(ctx, k, about)
+		loaded, err := c.load(ctx, k, pair)
 		if err != nil {
 			return resources.Facts{}, err
 		}
@@ -165,12 +165,12 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 // load reads the values of several questions of the account in one snapshot of the store; it may be newer than the
 // key's. It caches them after the view has returned: the view's function may run on a history that is undone, and its
 // revision is then used again.
-func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts []resources.Facts, err error) {
-	var found map[sharedKey]any
+func (c *Cache) load(ctx context.Context, k key, pairs ...resources.About) (facts []resources.Facts, err error) {
+	var values map[sharedKey]any
 	err = c.view(ctx, k.account, func(tx store.Tx) (err error) {
-		facts, err = c.records.LoadFactsOf(ctx, tx, k.account, of, func(revision int64) records.ReadThrough {
-			found = map[sharedKey]any{}
-			return c.sharing(key{k.generation, k.account, revision, ""}, found)
+		facts, err = c.records.LoadFactsOf(ctx, tx, k.account, pairs, func(revision int64) records.ReadThrough {
+			values = map[sharedKey]any{}
+			return c.sharing(key{k.generation, k.account, revision, ""}, values)
 		})
 		return err
 	})
@@ -183,16 +183,16 @@ func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts [
 	if k.revision = facts[0].Revision; k.revision == 0 { // the account does not exist
 		return facts, nil
 	}
-	for named, v := range found {
+	for named, v := range values {
 		if v != resources.ProjectAbsent {
 			c.shared.Put(named, v)
 		}
 	}
-	for i, about := range of {
-		c.put(k.named(about.UserID), about.ProjectID, facts[i])
+	for i, pair := range pairs {
+		c.put(k.named(pair.UserID), pair.ProjectID, facts[i])
 	}
 	if c.remote != nil {
-		c.remote.put(ctx, k, of, facts)
+		c.remote.put(ctx, k, pairs, facts)
 	}
 	return facts, nil
 }
@@ -223,15 +223,15 @@ func (c *Cache) put(k key, project string, facts resources.Facts) {
 
 // sharing returns the reader of what users of the account share at that revision. It adds to found
 // what it had to read.
-func (c *Cache) sharing(k key, found map[sharedKey]any) records.ReadThrough {
+func (c *Cache) sharing(k key, values map[sharedKey]any) records.ReadThrough {
 	return records.Through(func(kind records.Shared, id string) (any, bool) {
 		named := k.of(kind, id)
 		if v := c.shared.Get(named); v != nil {
 			return *v, true
 		}
-		v, ok := found[named]
+		v, ok := values[named]
 		return v, ok
-	}, func(kind records.Shared, id string, v any) { found[k.of(kind, id)] = v })
+	}, func(kind records.Shared, id string, v any) { values[k.of(kind, id)] = v })
 }
 
 // named returns the name of the user's or the project's value of the same revision.

@@ -21,7 +21,7 @@ var errMoving = errors.New("rolecache: the account has moved during each of seve
 // FactsOf puts the facts of several users and projects of the account into a list of the same length. All are of one
 // revision, with every change answered before the call. If the account moves meanwhile, older facts are read again. No
 // name of a user or a project is kept.
-func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
+func (c *Cache) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
 	if err := c.catchUp(ctx); err != nil {
 		return err
 	}
@@ -29,13 +29,13 @@ func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.Abou
 	if err != nil {
 		return err
 	}
-	clear(into)
+	clear(facts)
 	for round := range maxGatherings {
-		newest, err := c.gather(ctx, key{generation, account, revision, ""}, of, into, round < maxGatherings-1)
+		newest, err := c.gather(ctx, key{generation, account, revision, ""}, pairs, facts, round < maxGatherings-1)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(into, func(f resources.Facts) bool { return f.Revision != newest }) {
+		if !slices.ContainsFunc(facts, func(f resources.Facts) bool { return f.Revision != newest }) {
 			return nil
 		}
 		revision = newest
@@ -45,11 +45,11 @@ func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.Abou
 
 // gather sets the facts not yet of the key's revision, and returns the newest revision among all. With share, few are
 // read together with other callers. Without it, everything is read anew, few of them at once.
-func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []resources.Facts, share bool) (newest int64, err error) {
+func (c *Cache) gather(ctx context.Context, k key, pairs []resources.About, all []resources.Facts, share bool) (newest int64, err error) {
 	newest = k.revision
 	var missing []int
 	read := func() error {
-		if err := c.fillAt(ctx, k, of, all, missing, share); err != nil {
+		if err := c.fillAt(ctx, k, pairs, all, missing, share); err != nil {
 			return err
 		}
 		for _, i := range missing {
@@ -58,11 +58,11 @@ func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []r
 		missing = missing[:0]
 		return nil
 	}
-	for i, about := range of {
+	for i, pair := range pairs {
 		if all[i].Subject != nil && all[i].Revision == k.revision {
 			continue
 		}
-		if facts, ok := c.cached(k.named(about.UserID), about.ProjectID); ok && share {
+		if facts, ok := c.cached(k.named(pair.UserID), pair.ProjectID); ok && share {
 			all[i] = facts
 			continue
 		}
@@ -78,11 +78,11 @@ func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []r
 
 // fillAt fills the facts at those places. Those of a single question, the asker's and the subject's, may be missing
 // elsewhere at the same time: it shares these reads.
-func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []resources.Facts, places []int, share bool) (err error) {
+func (c *Cache) fillAt(ctx context.Context, k key, pairs []resources.About, all []resources.Facts, places []int, share bool) (err error) {
 	if len(places) == 0 || share && len(places) <= 2 {
 		for _, i := range places {
-			about := owned(of[i])
-			if all[i], err = c.fill(ctx, k.named(about.UserID), about.ProjectID); err != nil {
+			pair := owned(pairs[i])
+			if all[i], err = c.fill(ctx, k.named(pair.UserID), pair.ProjectID); err != nil {
 				return err
 			}
 		}
@@ -90,7 +90,7 @@ func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []r
 	}
 	abouts := make([]resources.About, len(places))
 	for j, i := range places {
-		abouts[j] = owned(of[i])
+		abouts[j] = owned(pairs[i])
 	}
 	facts, err := c.fillSeveral(ctx, k, abouts)
 	if err != nil {
@@ -103,22 +103,22 @@ func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []r
 }
 
 // owned returns a copy whose names the cache may keep: a name can be a part of a long text.
-func owned(of resources.About) resources.About {
-	return resources.About{UserID: strings.Clone(of.UserID), ProjectID: strings.Clone(of.ProjectID)}
+func owned(pair resources.About) resources.About {
+	return resources.About{UserID: strings.Clone(pair.UserID), ProjectID: strings.Clone(pair.ProjectID)}
 }
 
 // fillSeveral is fill for several misses, without waiting for those of others.
-func (c *Cache) fillSeveral(ctx context.Context, k key, of []resources.About) ([]resources.Facts, error) {
+func (c *Cache) fillSeveral(ctx context.Context, k key, pairs []resources.About) ([]resources.Facts, error) {
 	if c.remote == nil {
-		return c.load(ctx, k, of...)
+		return c.load(ctx, k, pairs...)
 	}
-	out := c.remote.facts(ctx, k, of...)
+	out := c.remote.facts(ctx, k, pairs...)
 	var missing []int
-	for i, about := range of {
+	for i, pair := range pairs {
 		if out[i].Subject == nil {
 			missing = append(missing, i)
 		} else {
-			c.put(k.named(about.UserID), about.ProjectID, out[i])
+			c.put(k.named(pair.UserID), pair.ProjectID, out[i])
 		}
 	}
 	if len(missing) == 0 {
@@ -126,7 +126,7 @@ func (c *Cache) fillSeveral(ctx context.Context, k key, of []resources.About) ([
 	}
 	abouts := make([]resources.About, len(missing))
 	for j, i := range missing {
-		abouts[j] = of[i]
+		abouts[j] = pairs[i]
 	}
 	loaded, err := c.load(ctx, k, abouts...)
 	if err != nil {

@@ -50,22 +50,22 @@ func (c *Cache) Homes(ctx context.Context, users []string) ([]string, error) {
 
 // confirmHomes sets those homes of the hinted ones that the facts of the current revision confirm.
 func (c *Cache) confirmHomes(ctx context.Context, users, hinted, homes []string) error {
-	in := map[string][]int{}
+	byAccount := map[string][]int{}
 	for i, account := range hinted {
 		if account != "" {
-			in[account] = append(in[account], i)
+			byAccount[account] = append(byAccount[account], i)
 		}
 	}
-	return atonce.Each(ctx, slices.Collect(maps.Keys(in)), accountsAtOnce, func(ctx context.Context, account string) error {
-		of := make([]resources.About, len(in[account]))
-		for j, i := range in[account] {
-			of[j].UserID = users[i]
+	return atonce.Each(ctx, slices.Collect(maps.Keys(byAccount)), accountsAtOnce, func(ctx context.Context, account string) error {
+		pairs := make([]resources.About, len(byAccount[account]))
+		for j, i := range byAccount[account] {
+			pairs[j].UserID = users[i]
 		}
-		facts := make([]resources.Facts, len(of))
-		if err := c.FactsOf(ctx, account, of, facts); err != nil {
+		facts := make([]resources.Facts, len(pairs))
+		if err := c.FactsOf(ctx, account, pairs, facts); err != nil {
 			return err
 		}
-		for j, i := range in[account] {
+		for j, i := range byAccount[account] {
 			if s := facts[j].Subject; s.UserExists && s.HomeID == account {
 				homes[i] = account
 			}
@@ -85,16 +85,16 @@ func (c *Cache) findHomes(ctx context.Context, users []string, places []int) ([]
 		for j, i := range some {
 			asked[j] = users[i]
 		}
-		var found []string
+		var names []string
 		err := c.view(ctx, "", func(tx store.Tx) (err error) {
-			found, err = c.records.HomesOf(ctx, tx, asked)
+			names, err = c.records.HomesOf(ctx, tx, asked)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 		for j, i := range some {
-			hinted[i] = found[j]
+			hinted[i] = names[j]
 		}
 	}
 	return hinted, nil

@@ -27,23 +27,23 @@ type Identity struct {
 
 // Identify finds the user with that external id (byExternal) or identity provider's subject (byPartner). found is false
 // for an unknown subject; it means nothing beside an error.
-func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, found bool, err error) {
+func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, exists bool, err error) {
 	look := lookup{subject: subject, byExternal: byExternal, byPartner: byPartner}
 	if hint := c.homes.Get(look); hint != nil {
-		id, found, err = c.confirm(ctx, look, *hint)
-		if err != nil || found {
-			return id, found, err
+		id, exists, err = c.confirm(ctx, look, *hint)
+		if err != nil || exists {
+			return id, exists, err
 		}
 	}
 	hint, ok, err := c.find(ctx, look)
 	if err != nil || !ok {
 		return Identity{}, false, err
 	}
-	id, found, err = c.confirm(ctx, look, hint)
-	if found {
+	id, exists, err = c.confirm(ctx, look, hint)
+	if exists {
 		c.homes.Put(look, hint)
 	}
-	return id, found, err
+	return id, exists, err
 }
 
 // confirm checks a hint against the facts of the current revision.
@@ -62,12 +62,12 @@ func (c *Cache) confirm(ctx context.Context, look lookup, hint userRef) (Identit
 
 // find asks the store; an external id goes before a provider's subject. It catches up first: a store without an answer
 // then costs no second deadline.
-func (c *Cache) find(ctx context.Context, look lookup) (hint userRef, found bool, err error) {
+func (c *Cache) find(ctx context.Context, look lookup) (hint userRef, ok bool, err error) {
 	if err := c.catchUp(ctx); err != nil {
 		return userRef{}, false, err
 	}
 	err = c.view(ctx, "", func(tx store.Tx) error {
-		hint, found = userRef{}, false // the result of an earlier run does not count
+		hint, ok = userRef{}, false // the result of an earlier run does not count
 		rec, err := c.user(ctx, tx, look)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -75,10 +75,10 @@ func (c *Cache) find(ctx context.Context, look lookup) (hint userRef, found bool
 		if err != nil {
 			return err
 		}
-		hint, found = userRef{user: rec.Value.ExternalID, account: rec.Value.AccountID}, true
+		hint, ok = userRef{user: rec.Value.ExternalID, account: rec.Value.AccountID}, true
 		return nil
 	})
-	return hint, found, err
+	return hint, ok, err
 }
 
 func (c *Cache) user(ctx context.Context, tx store.Tx, look lookup) (store.Record[resources.User], error) {

@@ -21,7 +21,7 @@ type KeyIdentity struct {
 // account; it means nothing beside an error. Only the owner of a key is cached, since it never changes; everything else
 // comes from the facts of the current revision. An unknown key is cached until the store moves, as it does with each
 // new key.
-func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, found bool, err error) {
+func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, ok bool, err error) {
 	look := lookup{subject: keyID, key: true}
 	owner := c.homes.Get(look)
 	if owner == nil {
@@ -35,13 +35,13 @@ func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, 
 		return KeyIdentity{}, false, err
 	}
 	s := facts.Subject
-	at := slices.IndexFunc(s.Keys, func(k resources.KeyFact) bool { return k.ID == keyID })
-	if at < 0 || !s.UserExists || !s.Member {
+	index := slices.IndexFunc(s.Keys, func(k resources.KeyFact) bool { return k.ID == keyID })
+	if index < 0 || !s.UserExists || !s.Member {
 		return KeyIdentity{}, false, nil
 	}
 	return KeyIdentity{
 		Identity: Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.AccountID, Status: s.UserStatus},
-		Key:      s.Keys[at],
+		Key:      s.Keys[index],
 	}, true, nil
 }
 

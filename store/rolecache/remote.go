@@ -63,13 +63,13 @@ func (r *remote) seal(name string, value any) []byte {
 }
 
 // open reads a value. It returns false unless one of the secrets authenticates it under its name.
-func (r *remote) open(name string, sealed []byte, into any) bool {
+func (r *remote) open(name string, sealed []byte, v any) bool {
 	if len(sealed) < sha256.Size {
 		return false
 	}
 	for _, secret := range r.keys {
 		if hmac.Equal(mac(secret, name, sealed[sha256.Size:]), sealed[:sha256.Size]) {
-			return json.Unmarshal(sealed[sha256.Size:], into) == nil
+			return json.Unmarshal(sealed[sha256.Size:], v) == nil
 		}
 	}
 	return false
@@ -85,24 +85,24 @@ func mac(secret []byte, name string, body []byte) []byte {
 
 // facts returns the facts of several questions of one account, in one round trip. Facts with a missing part have no
 // subject.
-func (r *remote) facts(ctx context.Context, k key, of ...resources.About) []resources.Facts {
-	out := make([]resources.Facts, len(of))
+func (r *remote) facts(ctx context.Context, k key, pairs ...resources.About) []resources.Facts {
+	out := make([]resources.Facts, len(pairs))
 	var names []string
-	for _, about := range of {
-		names = append(names, r.names(k, about)...)
+	for _, pair := range pairs {
+		names = append(names, r.names(k, pair)...)
 	}
 	values, err := r.Get(ctx, names...)
 	if err != nil || len(values) != len(names) {
 		r.observe(RemoteDown)
 		return out
 	}
-	for i, about := range of {
+	for i, pair := range pairs {
 		n := 1
-		if about.ProjectID != "" {
+		if pair.ProjectID != "" {
 			n = 2
 		}
 		var result string
-		out[i], result = r.read(k, about, names[:n], values[:n])
+		out[i], result = r.read(k, pair, names[:n], values[:n])
 		r.observe(result)
 		names, values = names[n:], values[n:]
 	}
@@ -110,23 +110,23 @@ func (r *remote) facts(ctx context.Context, k key, of ...resources.About) []reso
 }
 
 // names returns those of the values of a question: of its subject, and of its project where there is one.
-func (r *remote) names(k key, about resources.About) []string {
-	names := []string{r.name(k.named(about.UserID), kindSubject)}
-	if about.ProjectID != "" {
-		names = append(names, r.name(k.named(about.ProjectID), kindProject))
+func (r *remote) names(k key, pair resources.About) []string {
+	names := []string{r.name(k.named(pair.UserID), kindSubject)}
+	if pair.ProjectID != "" {
+		names = append(names, r.name(k.named(pair.ProjectID), kindProject))
 	}
 	return names
 }
 
 // read returns the facts in the values of those names, without a subject where a part is missing.
-func (r *remote) read(k key, about resources.About, names []string, values [][]byte) (facts resources.Facts, result string) {
+func (r *remote) read(k key, pair resources.About, names []string, values [][]byte) (facts resources.Facts, result string) {
 	for _, v := range values {
 		if v == nil {
 			return facts, RemoteMiss
 		}
 	}
 	subject, state := &resources.Subject{}, ""
-	ok := r.open(names[0], values[0], subject) && subject.AccountID == k.account && subject.UserID == about.UserID
+	ok := r.open(names[0], values[0], subject) && subject.AccountID == k.account && subject.UserID == pair.UserID
 	if ok && len(names) > 1 {
 		ok = r.open(names[1], values[1], &state)
 	}
@@ -137,10 +137,10 @@ func (r *remote) read(k key, about resources.About, names []string, values [][]b
 }
 
 // put stores the values under the key with their revision. It leaves out values a client could invent.
-func (r *remote) put(ctx context.Context, k key, of []resources.About, facts []resources.Facts) {
+func (r *remote) put(ctx context.Context, k key, pairs []resources.About, facts []resources.Facts) {
 	values := map[string][]byte{}
-	for i, about := range of {
-		names := r.names(k, about)
+	for i, pair := range pairs {
+		names := r.names(k, pair)
 		if lasts(facts[i].Subject) {
 			values[names[0]] = r.seal(names[0], facts[i].Subject)
 		}

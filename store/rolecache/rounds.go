@@ -35,11 +35,11 @@ func (r *rounds) join(ctx context.Context, do func(context.Context) error) error
 	if r.next == nil {
 		r.next = &round{done: make(chan struct{})}
 	}
-	mine := r.next
+	joined := r.next
 	r.mu.Unlock()
 	select {
-	case <-mine.done:
-		return mine.err
+	case <-joined.done:
+		return joined.err
 	case <-ctx.Done():
 		return store.Unavailable(fmt.Errorf("waiting for the revisions: %w", ctx.Err()))
 	}
