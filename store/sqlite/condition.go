@@ -88,18 +88,18 @@ func (s *Store) guardFiles(ctx context.Context) error {
 	return s.write.use(ctx, func(ses *session) error {
 		s.checkpoint(ctx, ses)
 		s.contents.log, _ = s.footprintOf(s.path + "-wal")
-		return s.ours()
+		return s.unchanged()
 	})
 }
 
 // present returns an error unless the folder has the files that this process has opened.
 func (s *Store) present() error {
 	for name, opened := range s.condition.files {
-		found, err := os.Stat(name)
+		info, err := os.Stat(name)
 		switch {
 		case err != nil:
 			return fmt.Errorf("the data folder was taken away under the running process: %w", err)
-		case !os.SameFile(found, opened):
+		case !os.SameFile(info, opened):
 			return fmt.Errorf("the data folder was replaced under the running process: %s is another file", name)
 		}
 	}
@@ -204,12 +204,12 @@ const (
 
 // check runs one of the checks on the file that the session has open.
 func (s *session) check(ctx context.Context, path, check string) error {
-	var found string
-	if err := s.long(ctx, check, nil, []any{&found}); err != nil {
+	var match string
+	if err := s.long(ctx, check, nil, []any{&match}); err != nil {
 		return fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
 	}
-	if found != "ok" {
-		return fmt.Errorf("the data file %s is %w: %s", path, ErrCorrupt, strings.ReplaceAll(found, "\n", " "))
+	if match != "ok" {
+		return fmt.Errorf("the data file %s is %w: %s", path, ErrCorrupt, strings.ReplaceAll(match, "\n", " "))
 	}
 	return nil
 }
@@ -217,10 +217,10 @@ func (s *session) check(ctx context.Context, path, check string) error {
 // quickCheck checks the file at a start, for quickTime at most: the rest of a large one is checked
 // beside serving.
 func quickCheck(ctx context.Context, path string) error {
-	within, cancel := context.WithTimeout(ctx, quickTime)
+	bounded, cancel := context.WithTimeout(ctx, quickTime)
 	defer cancel()
-	err := integrity(within, path, pageCheck)
-	if within.Err() != nil && ctx.Err() == nil {
+	err := integrity(bounded, path, pageCheck)
+	if bounded.Err() != nil && ctx.Err() == nil {
 		return nil
 	}
 	return err

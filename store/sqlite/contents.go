@@ -53,7 +53,7 @@ func (s *Store) unwritten(since *footprint) error {
 	if since == nil {
 		return nil
 	}
-	if now, here := s.footprintOf(s.path); !here || now == *since || s.contents.file.Load() != since {
+	if now, inside := s.footprintOf(s.path); !inside || now == *since || s.contents.file.Load() != since {
 		return nil
 	}
 	s.contents.void.Store(true)
@@ -90,7 +90,7 @@ func (s *Store) writing(ctx context.Context, fn func(*session) error) error {
 		return unavailable(lost)
 	}
 	return s.write.use(ctx, func(ses *session) error {
-		if err := s.ours(); err != nil {
+		if err := s.unchanged(); err != nil {
 			return err
 		}
 		defer func() { s.contents.log, _ = s.footprintOf(s.path + "-wal") }()
@@ -99,14 +99,14 @@ func (s *Store) writing(ctx context.Context, fn func(*session) error) error {
 	})
 }
 
-// ours returns an error if somebody else has written to the files: to the data file past SQLite, or to the
+// unchanged returns an error if somebody else has written to the files: to the data file past SQLite, or to the
 // log by a statement.
-func (s *Store) ours() error {
+func (s *Store) unchanged() error {
 	if err := s.refuseLost(); err != nil {
 		return err
 	}
-	if log, here := s.footprintOf(s.path + "-wal"); !here || log != s.contents.log {
-		s.contents.void.Store(here) // the sessions still read a log after it was moved away
+	if log, inside := s.footprintOf(s.path + "-wal"); !inside || log != s.contents.log {
+		s.contents.void.Store(inside) // the sessions still read a log after it was moved away
 		return s.lose(errForeign(s.path + "-wal"))
 	}
 	return nil
@@ -148,7 +148,7 @@ func (s *Store) move(ctx context.Context, ses *session) (all bool) {
 // before.
 func (s *Store) checkMoved(ctx context.Context, ses *session, all bool) {
 	s.stamp()
-	if now, here := s.footprintOf(s.path); here {
+	if now, inside := s.footprintOf(s.path); inside {
 		defer s.contents.file.Store(&now)
 	}
 	var last mark
@@ -156,15 +156,15 @@ func (s *Store) checkMoved(ctx context.Context, ses *session, all bool) {
 		_ = s.met(translate(ctx, err))
 		return
 	}
-	found, err := markOf(ctx, s.path)
+	m, err := markOf(ctx, s.path)
 	switch {
-	case all && (err != nil || found != last), err == nil && !found.between(s.contents.base, last):
+	case all && (err != nil || m != last), err == nil && !m.between(s.contents.base, last):
 		s.contents.void.Store(true)
 		_ = s.lose(errForeign(s.path))
 	case err != nil: // with a part of the log alone a file need not be readable
 		s.contents.base = mark{seq: unknown}
 	default:
-		s.contents.base = found
+		s.contents.base = m
 	}
 }
 

@@ -27,7 +27,7 @@ func shell(t *testing.T, text string, args ...string) {
 func dataFile(dir string) string { return filepath.Join(dir, "portcullis.db") }
 
 // writeUntilMoved writes until the data file has grown: the log was moved into it.
-func writeUntilMoved(t *testing.T, s *sqlite.Store, dir string, from int) (last int) {
+func writeUntilMoved(t *testing.T, s *sqlite.Store, dir string, start int) (last int) {
 	t.Helper()
 	size := func() int64 {
 		info, err := os.Stat(dataFile(dir))
@@ -36,7 +36,7 @@ func writeUntilMoved(t *testing.T, s *sqlite.Store, dir string, from int) (last 
 		}
 		return info.Size()
 	}
-	for before, n := size(), from; n < from+2000; n++ {
+	for before, n := size(), start; n < start+2000; n++ {
 		mustWrite(t, s, n)
 		if size() > before {
 			return n
@@ -257,11 +257,11 @@ func TestForeignLogStopsTheStart(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	putPets(t, other, c, all...)
-	for name, from := range map[string]string{
+	for name, source := range map[string]string{
 		"older": dataFile(older), "of another store": dataFile(other), "empty": "/dev/null",
 	} {
 		t.Run(name, func(t *testing.T) {
-			killed := image(t, from, dir)
+			killed := image(t, source, dir)
 			log := func() string {
 				raw, err := os.ReadFile(dataFile(killed) + "-wal")
 				if err != nil {

@@ -163,16 +163,16 @@ func verifyPairs(t *testing.T, dir string, acked []string) {
 				t.Errorf("%s was answered and is not there", id)
 			}
 		}
-		others, err := twins.Find(t.Context(), tx, store.Query{Index: "by_count"})
+		recs, err := twins.Find(t.Context(), tx, store.Query{Index: "by_count"})
 		if err != nil {
 			return err
 		}
-		for _, e := range others {
+		for _, e := range recs {
 			if have[e.Value.ID] != e.Value.Count {
 				t.Errorf("half of a pair: %s is %d and %d", e.Value.ID, have[e.Value.ID], e.Value.Count)
 			}
 		}
-		return sums(t, tx, s, len(list), len(others), sum)
+		return sums(t, tx, s, len(list), len(recs), sum)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -45,12 +45,12 @@ func inspect(ctx context.Context, path string) error {
 	}
 	defer func() { _ = db.Close() }()
 	var id, version, tables int
-	for text, into := range map[string]*int{
+	for text, dst := range map[string]*int{
 		"PRAGMA application_id":              &id,
 		"PRAGMA user_version":                &version,
 		"SELECT count(*) FROM sqlite_schema": &tables,
 	} {
-		if err := db.QueryRowContext(ctx, text).Scan(into); err != nil {
+		if err := db.QueryRowContext(ctx, text).Scan(dst); err != nil {
 			return fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
 		}
 	}

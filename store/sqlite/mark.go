@@ -54,11 +54,11 @@ func belongs(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	found, err := markOf(ctx, path)
+	mark, err := markOf(ctx, path)
 	if err != nil { // a process was killed while it moved the log, without which the file is not whole
 		return nil //nolint:nilerr // the log completes it
 	}
-	if !found.between(base, last) {
+	if !mark.between(base, last) {
 		return fmt.Errorf("the data file %s is %w: it was overwritten, and its log %s-wal is that of the file before", path, ErrCorrupt, path)
 	}
 	return nil

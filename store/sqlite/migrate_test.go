@@ -61,8 +61,8 @@ func findPets(t *testing.T, dir string, c store.Collection[pet], q store.Query) 
 	s := open(t, dir, c.Schema())
 	defer func() { _ = s.Close() }()
 	err := s.View(t.Context(), func(tx store.Tx) error {
-		found, err := c.Find(t.Context(), tx, q)
-		for _, rec := range found {
+		recs, err := c.Find(t.Context(), tx, q)
+		for _, rec := range recs {
 			out = append(out, rec.Value.ID)
 		}
 		return err

@@ -15,21 +15,21 @@ func TestLateWordOfAnAttemptIsVoid(t *testing.T) {
 	c := records.NewCollections()
 	s := open(t, t.TempDir(), c.Schemas()...)
 	defer func() { _ = s.Close() }()
-	at := func(mark int64) resources.Closing {
+	offset := func(mark int64) resources.Closing {
 		return resources.Closing{AccountID: "acct-a-v1", ProjectID: "proj-a-v1", Mark: mark}
 	}
 	does := func(step func(tx store.Tx) error) bool { return s.Transact(t.Context(), step) == nil }
 	closes := func(mark int64, now resources.Time) bool {
-		return does(func(tx store.Tx) error { return c.CloseProject(t.Context(), tx, "x", at(mark), now) })
+		return does(func(tx store.Tx) error { return c.CloseProject(t.Context(), tx, "x", offset(mark), now) })
 	}
 	opens := func(mark int64) bool {
-		return does(func(tx store.Tx) error { return c.OpenProject(t.Context(), tx, "x", at(mark)) })
+		return does(func(tx store.Tx) error { return c.OpenProject(t.Context(), tx, "x", offset(mark)) })
 	}
 	enters := func(area string, now resources.Time) bool {
 		return does(func(tx store.Tx) error { return c.EnterProject(t.Context(), tx, area, "acct-a-v1", "proj-a-v1", now) })
 	}
 	for i, step := range []struct {
-		what      string
+		title     string
 		got, want bool
 	}{
 		{"open at first", enters("x", now), true},
@@ -48,7 +48,7 @@ func TestLateWordOfAnAttemptIsVoid(t *testing.T) {
 		{"and not for ever", enters("x", now+2*60_000), true},
 	} {
 		if step.got != step.want {
-			t.Errorf("%d, %s: %v", i, step.what, step.got)
+			t.Errorf("%d, %s: %v", i, step.title, step.got)
 		}
 	}
 }

@@ -37,11 +37,11 @@ func TestEveryQueryGoesThroughItsIndex(t *testing.T) {
 func TestReadsTogetherGoThroughTheirIndexes(t *testing.T) {
 	dir, c := t.TempDir(), records.NewCollections()
 	s := open(t, dir, c.Schemas()...)
-	own := store.Query{Index: records.ByUser, Equal: []store.Value{store.String("a"), store.String("u")}}
+	query := store.Query{Index: records.ByUser, Equal: []store.Value{store.String("a"), store.String("u")}}
 	text, err := s.Together(
 		store.Read{Schema: c.Users.Schema(), Key: "u"},
-		store.Read{Schema: c.Members.Schema(), Query: own},
-		store.Read{Schema: c.APIKeys.Schema(), Query: own},
+		store.Read{Schema: c.Members.Schema(), Query: query},
+		store.Read{Schema: c.APIKeys.Schema(), Query: query},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -42,15 +42,15 @@ func TestALongListEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, want := range map[string]error{"ends": store.ErrUnavailable, "goes on": nil} {
+	for title, want := range map[string]error{"ends": store.ErrUnavailable, "goes on": nil} {
 		ctx := &ending{t.Context(), looks}
 		if want == nil {
 			ctx.looks = 10 * accounts
 		}
 		err := s.View(t.Context(), func(tx store.Tx) error {
-			found, err := c.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated})
-			if err == nil && len(found) != accounts {
-				t.Errorf("%d accounts", len(found))
+			recs, err := c.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated})
+			if err == nil && len(recs) != accounts {
+				t.Errorf("%d accounts", len(recs))
 			}
 			if want != nil && (!errors.Is(err, want) || !errors.Is(err, context.Canceled)) {
 				t.Errorf("the query: %v", err)
@@ -58,7 +58,7 @@ func TestALongListEndsWithItsContext(t *testing.T) {
 			return nil // swallowed
 		})
 		if !errors.Is(err, want) {
-			t.Errorf("a context that %s: %v, want %v", what, err, want)
+			t.Errorf("a context that %s: %v, want %v", title, err, want)
 		}
 	}
 }

@@ -13,19 +13,19 @@ const maxTogether = 16
 
 // Together implements store.Tx by one statement for several reads, whose rows name their read. For a few
 // records most of the cost is the statement's.
-func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (revision int64, found [][]store.Row, err error) {
-	found = make([][]store.Row, len(reads))
-	for from := 0; from == 0 || from < len(reads); from += maxTogether {
-		until := min(from+maxTogether, len(reads))
-		if revision, err = t.readTogether(ctx, account, reads[from:until], found[from:until]); err != nil {
+func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (revision int64, rows [][]store.Row, err error) {
+	rows = make([][]store.Row, len(reads))
+	for start := 0; start == 0 || start < len(reads); start += maxTogether {
+		until := min(start+maxTogether, len(reads))
+		if revision, err = t.readTogether(ctx, account, reads[start:until], rows[start:until]); err != nil {
 			return 0, nil, err
 		}
 	}
-	return revision, found, nil
+	return revision, rows, nil
 }
 
 // readTogether makes the reads and that of the account's revision in one statement.
-func (t *tx) readTogether(ctx context.Context, account string, reads []store.Read, found [][]store.Row) (revision int64, err error) {
+func (t *tx) readTogether(ctx context.Context, account string, reads []store.Read, rows [][]store.Row) (revision int64, err error) {
 	text, args, err := t.compound(account, reads)
 	if err != nil {
 		return 0, err
@@ -33,17 +33,17 @@ func (t *tx) readTogether(ctx context.Context, account string, reads []store.Rea
 	if err := t.ready(ctx); err != nil {
 		return 0, err
 	}
-	var of int64
+	var total int64
 	var r store.Row
-	into := []any{&of, &r.Key, &r.Revision, &r.Body}
+	targets := []any{&total, &r.Key, &r.Revision, &r.Body}
 	err = t.ses.each(ctx, text, args, func(row []driver.Value) error {
-		if err := scan(row, into); err != nil {
+		if err := scan(row, targets); err != nil {
 			return err
 		}
-		if of < 0 {
+		if total < 0 {
 			revision = r.Revision
 		} else {
-			found[of] = append(found[of], r)
+			rows[total] = append(rows[total], r)
 		}
 		return nil
 	})
@@ -67,7 +67,7 @@ func (t *tx) compound(account string, reads []store.Read) (string, []any, error)
 		text = append(append(text, one...), ')')
 	}
 	t.ses.text = text
-	return t.ses.known(text), args, nil
+	return t.ses.kept(text), args, nil
 }
 
 // read returns the text of one read, and args with its arguments appended.

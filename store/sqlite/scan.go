@@ -12,13 +12,13 @@ import (
 var errPlace = errors.New("a value of an index is neither a string nor an integer")
 
 // scan copies a row into variables of the types that the statement returns.
-func scan(row []driver.Value, into []any) error {
-	if len(row) != len(into) {
-		return fmt.Errorf("a row of %d values, not %d", len(row), len(into))
+func scan(row []driver.Value, targets []any) error {
+	if len(row) != len(targets) {
+		return fmt.Errorf("a row of %d values, not %d", len(row), len(targets))
 	}
 	for i, v := range row {
 		ok := false
-		switch to := into[i].(type) {
+		switch to := targets[i].(type) {
 		case *int64:
 			*to, ok = v.(int64)
 		case *string:

@@ -74,8 +74,8 @@ func (s *session) stmt(ctx context.Context, text string, args []any) (*statement
 	return st, nil
 }
 
-// known returns the text as a string, without an allocation where the session has a statement of it.
-func (s *session) known(text []byte) string {
+// kept returns the text as a string, without an allocation where the session has a statement of it.
+func (s *session) kept(text []byte) string {
 	if st, ok := s.stmts[string(text)]; ok {
 		return st.text
 	}
@@ -97,26 +97,26 @@ func (s *session) exec(ctx context.Context, text string, args ...any) (int64, er
 }
 
 // one reads the first row into variables; errNoRow without a row.
-func (s *session) one(ctx context.Context, text string, args, into []any) error {
-	return first(into, func(fn func([]driver.Value) error) error { return s.each(ctx, text, args, fn) })
+func (s *session) one(ctx context.Context, text string, args, targets []any) error {
+	return first(targets, func(fn func([]driver.Value) error) error { return s.each(ctx, text, args, fn) })
 }
 
 // long is one for a statement that may take long: the end of the context interrupts it.
-func (s *session) long(ctx context.Context, text string, args, into []any) error {
-	return first(into, func(fn func([]driver.Value) error) error { return s.query(ctx, ctx, text, args, fn) })
+func (s *session) long(ctx context.Context, text string, args, targets []any) error {
+	return first(targets, func(fn func([]driver.Value) error) error { return s.query(ctx, ctx, text, args, fn) })
 }
 
 // first scans the first row. The error is errNoRow without a row.
-func first(into []any, each func(func([]driver.Value) error) error) error {
-	found := false
+func first(targets []any, each func(func([]driver.Value) error) error) error {
+	ok := false
 	err := each(func(row []driver.Value) error {
-		if found {
+		if ok {
 			return nil
 		}
-		found = true
-		return scan(row, into)
+		ok = true
+		return scan(row, targets)
 	})
-	if err == nil && !found {
+	if err == nil && !ok {
 		return errNoRow
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 // Snapshot writes everything committed at one instant into a new file for Restore. It works beside a process with the
 // data folder open, and asks it nothing. It checks the whole file before and the new one after. For a damaged one the
 // error wraps ErrCorrupt and names the damage.
-func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
+func Snapshot(ctx context.Context, dir, target string) (store.Freshness, error) {
 	path := filepath.Join(dir, fileName)
 	if _, err := os.Stat(path); err != nil {
 		return store.Freshness{}, fmt.Errorf("there is no store in the data folder: %w", err)
@@ -32,29 +32,29 @@ func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
 		if err := made(ctx, ses); err != nil {
 			return err
 		}
-		_, err := ses.exec(ctx, "VACUUM INTO ?", into)
+		_, err := ses.exec(ctx, "VACUUM INTO ?", target)
 		return err
 	})
 	if errors.Is(err, errNoRoom) {
-		return store.Freshness{}, fmt.Errorf("there is no room for a copy of the store in %s", filepath.Dir(into))
+		return store.Freshness{}, fmt.Errorf("there is no room for a copy of the store in %s", filepath.Dir(target))
 	}
 	if err != nil {
 		return store.Freshness{}, err
 	}
-	var at store.Freshness
-	err = whole(ctx, into, func(ses *session) error {
-		return ses.one(ctx, "SELECT generation, epoch FROM authz_meta WHERE id = 1", nil, []any{&at.Generation, &at.Epoch})
+	var freshness store.Freshness
+	err = whole(ctx, target, func(ses *session) error {
+		return ses.one(ctx, "SELECT generation, epoch FROM authz_meta WHERE id = 1", nil, []any{&freshness.Generation, &freshness.Epoch})
 	})
-	return at, errors.Join(err, durable(into))
+	return freshness, errors.Join(err, durable(target))
 }
 
 // Restore moves a file that Snapshot has written into a data folder without a store. The next Open
 // begins a new generation.
-func Restore(ctx context.Context, from, dir string) error {
-	if err := inspect(ctx, from); err != nil {
+func Restore(ctx context.Context, source, dir string) error {
+	if err := inspect(ctx, source); err != nil {
 		return err
 	}
-	if err := whole(ctx, from, func(ses *session) error { return made(ctx, ses) }); err != nil {
+	if err := whole(ctx, source, func(ses *session) error { return made(ctx, ses) }); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -65,11 +65,11 @@ func Restore(ctx context.Context, from, dir string) error {
 		return err
 	}
 	defer func() { _ = unlock(held) }()
-	if err := durable(from); err != nil {
+	if err := durable(source); err != nil {
 		return err
 	}
 	// A link, unlike a rename, never takes the place of a file.
-	if err := os.Link(from, filepath.Join(dir, fileName)); err != nil {
+	if err := os.Link(source, filepath.Join(dir, fileName)); err != nil {
 		return fmt.Errorf("the store can't be put into the data folder: %w", err)
 	}
 	return syncDir(dir)

@@ -34,11 +34,11 @@ func TestSnapshotWithoutRoomNamesTheFolderOfTheCopy(t *testing.T) {
 	}
 	s := openPairs(t, dir)
 	mustWrite(t, s, 1)
-	into := t.TempDir()
+	target := t.TempDir()
 	limitFiles(t, 40_000)
-	_, err := sqlite.Snapshot(t.Context(), dir, filepath.Join(into, "copy"))
+	_, err := sqlite.Snapshot(t.Context(), dir, filepath.Join(target, "copy"))
 	limitFiles(t, ^uint64(0))
-	if err == nil || err.Error() != "there is no room for a copy of the store in "+into {
+	if err == nil || err.Error() != "there is no room for a copy of the store in "+target {
 		t.Error(err)
 	}
 }

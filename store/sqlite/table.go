@@ -50,16 +50,16 @@ func newTable(s *store.Schema) (*table, error) {
 		marks += ", ?"
 		taken += ", " + c + " = excluded." + c
 	}
-	into := "INSERT INTO " + name + " (" + strings.Join(append([]string{record}, cols...), ", ") + ") VALUES (?, "
+	target := "INSERT INTO " + name + " (" + strings.Join(append([]string{record}, cols...), ", ") + ") VALUES (?, "
 	t := &table{
 		schema:    s,
 		get:       "SELECT " + record + " FROM " + name + " WHERE key = ?",
 		revision:  "SELECT revision FROM " + name + " WHERE key = ?",
-		insert:    into + "1, ?" + marks + ")",
+		insert:    target + "1, ?" + marks + ")",
 		replace:   "UPDATE " + name + " SET revision = revision + 1, body = ?" + set + " WHERE key = ? AND revision = ?",
 		delete:    "DELETE FROM " + name + " WHERE key = ? AND revision = ?",
 		list:      "SELECT " + record + " FROM " + name + " WHERE key > ? ORDER BY key" + limit,
-		load:      into + "?, ?" + marks + ") ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, body = excluded.body" + taken,
+		load:      target + "?, ?" + marks + ") ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, body = excluded.body" + taken,
 		hasUnique: map[string]string{},
 		find:      map[shape]string{},
 		scan:      map[shape]string{},
@@ -75,17 +75,17 @@ func newTable(s *store.Schema) (*table, error) {
 // addIndex makes the statements that read by an index.
 func (t *table) addIndex(ix store.Index) {
 	if ix.Unique {
-		t.hasUnique[ix.Name] = "SELECT 1 FROM " + from(t.schema, ix) + " WHERE " +
+		t.hasUnique[ix.Name] = "SELECT 1 FROM " + source(t.schema, ix) + " WHERE " +
 			join(columnsOf(ix), " AND ", " = ?") + " AND key <> ?"
 	}
 	for n := range len(ix.Columns) + 1 {
-		matched := " FROM " + from(t.schema, ix) + where(ix, n, false)
+		matched := " FROM " + source(t.schema, ix) + where(ix, n, false)
 		t.count[shape{ix.Name, n, false}] = "SELECT count(*)" + matched
 		t.deleteAll[shape{ix.Name, n, false}] = "DELETE" + matched
 		for _, after := range []bool{false, true} {
-			found := " FROM " + from(t.schema, ix) + where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
-			t.find[shape{ix.Name, n, after}] = "SELECT " + record + found
-			t.scan[shape{ix.Name, n, after}] = "SELECT " + strings.Join(append([]string{"key"}, columnsOf(ix)[n:]...), ", ") + found
+			match := " FROM " + source(t.schema, ix) + where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
+			t.find[shape{ix.Name, n, after}] = "SELECT " + record + match
+			t.scan[shape{ix.Name, n, after}] = "SELECT " + strings.Join(append([]string{"key"}, columnsOf(ix)[n:]...), ", ") + match
 		}
 	}
 }
@@ -102,11 +102,11 @@ func where(ix store.Index, n int, after bool) string {
 		}
 	}
 	if after {
-		cmp, by := " > ", order(ix, n)
+		cmp, columns := " > ", order(ix, n)
 		if ix.Descending {
 			cmp = " < "
 		}
-		terms = append(terms, "("+join(by, ", ", "")+")"+cmp+"("+strings.TrimSuffix(strings.Repeat("?, ", len(by)), ", ")+")")
+		terms = append(terms, "("+join(columns, ", ", "")+")"+cmp+"("+strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")+")")
 	}
 	return " WHERE " + strings.Join(terms, " AND ")
 }
@@ -128,7 +128,7 @@ func direction(ix store.Index) string {
 	return ""
 }
 
-func from(s *store.Schema, ix store.Index) string {
+func source(s *store.Schema, ix store.Index) string {
 	return quote(s.Name) + " INDEXED BY " + quote(indexName(s, ix))
 }
 

@@ -81,15 +81,15 @@ func (t *tx) Get(ctx context.Context, schema *store.Schema, key string) (store.R
 		return store.Row{}, err
 	}
 	var out store.Row
-	found := false
+	ok := false
 	err = t.ses.each(ctx, tab.get, []any{key}, func(row []driver.Value) error {
-		found = true
+		ok = true
 		return scan(row, []any{&out.Key, &out.Revision, &out.Body})
 	})
 	switch {
 	case err != nil:
 		return store.Row{}, t.fail(ctx, err)
-	case !found:
+	case !ok:
 		return store.Row{}, store.ErrNotFound
 	}
 	return out, nil
