@@ -108,16 +108,16 @@ func changesKeepUp(t *testing.T, e *env) {
 			finished.Add(1)
 			return
 		}
-		epoch, known := start, map[string]int64{}
+		epoch, revisions := start, map[string]int64{}
 		for last := false; !last && !t.Failed(); {
 			last = finished.Load() == writers
 			var floor [writers]int64
 			for w := range floor {
 				floor[w] = answered[w].Load()
 			}
-			epoch = e.follow(t, epoch, known)
+			epoch = e.follow(t, epoch, revisions)
 			for w, want := range floor {
-				if got := known[fmt.Sprint(w)]; got < want {
+				if got := revisions[fmt.Sprint(w)]; got < want {
 					t.Errorf("account %d: revision %d is known, %d was answered", w, got, want)
 				}
 			}
@@ -128,7 +128,7 @@ func changesKeepUp(t *testing.T, e *env) {
 	})
 }
 
-func (e *env) follow(t *testing.T, epoch int64, known map[string]int64) int64 {
+func (e *env) follow(t *testing.T, epoch int64, revisions map[string]int64) int64 {
 	f, err := e.Freshness(e.ctx)
 	if err != nil || f.Epoch < epoch {
 		t.Errorf("freshness %+v after epoch %d, %v", f, epoch, err)
@@ -141,7 +141,7 @@ func (e *env) follow(t *testing.T, epoch int64, known map[string]int64) int64 {
 		t.Errorf("changes: complete is %v, %v", complete, err)
 	}
 	for _, c := range changed {
-		known[c.AccountID] = max(known[c.AccountID], c.Revision)
+		revisions[c.AccountID] = max(revisions[c.AccountID], c.Revision)
 	}
 	return f.Epoch
 }

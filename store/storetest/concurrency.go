@@ -90,12 +90,12 @@ func lastAdminStays(t *testing.T, e *env) {
 				t.Errorf("round %d: %v", round, err)
 			}
 		})
-		left := e.list(t, all)
-		if len(left) != 1 {
-			t.Fatalf("round %d: %q are left", round, left)
+		rest := e.list(t, all)
+		if len(rest) != 1 {
+			t.Fatalf("round %d: %q are left", round, rest)
 		}
 		for _, a := range admins {
-			if a.ID != left[0] {
+			if a.ID != rest[0] {
 				e.put(t, a)
 			}
 		}
@@ -108,9 +108,9 @@ func staleReplaceLoses(t *testing.T, e *env) {
 	rec, _ := e.get(t, "a")
 	results := make(chan error, writers)
 	together(writers, func(i int) {
-		mine := rec
-		mine.Value.Count = i + 1
-		results <- e.Transact(e.ctx, func(tx store.Tx) error { return e.things.Replace(e.ctx, tx, mine) })
+		record := rec
+		record.Value.Count = i + 1
+		results <- e.Transact(e.ctx, func(tx store.Tx) error { return e.things.Replace(e.ctx, tx, record) })
 	})
 	won := 0
 	for range writers {

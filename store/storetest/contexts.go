@@ -28,12 +28,12 @@ func overContextIsRefused(t *testing.T, e *env) {
 	}
 	_, fresh := e.Freshness(ctx)
 	_, _, changed := e.Changes(ctx, 0, 1)
-	for what, err := range map[string]error{
+	for title, err := range map[string]error{
 		"View": e.View(ctx, ran), "Transact": e.Transact(ctx, ran), "Freshness": fresh, "Changes": changed,
 		"Ping": e.Ping(ctx), "Check": e.Check(ctx),
 	} {
-		wantIs(t, what, err, store.ErrUnavailable)
-		wantIs(t, what, err, context.Canceled)
+		wantIs(t, title, err, store.ErrUnavailable)
+		wantIs(t, title, err, context.Canceled)
 	}
 }
 
@@ -132,10 +132,10 @@ func closedIsUnavailable(t *testing.T, e *env) {
 	nothing := func(store.Tx) error { return nil }
 	_, fresh := e.Freshness(e.ctx)
 	_, _, changed := e.Changes(e.ctx, 0, 1)
-	for what, err := range map[string]error{
+	for title, err := range map[string]error{
 		"View": e.View(e.ctx, nothing), "Transact": e.Transact(e.ctx, nothing), "Freshness": fresh, "Changes": changed,
 		"Ping": e.Ping(e.ctx), "Check": e.Check(e.ctx),
 	} {
-		wantIs(t, what, err, store.ErrUnavailable)
+		wantIs(t, title, err, store.ErrUnavailable)
 	}
 }

@@ -36,9 +36,9 @@ func numbered(n int) thing {
 	return thing{ID: fmt.Sprintf("k%03d", n), Account: "x", Name: fmt.Sprintf("n%03d", 999-n), Rank: int64(n / 4 % 3)}
 }
 
-func (e *env) putNumbered(t *testing.T, from, to, step int) {
+func (e *env) putNumbered(t *testing.T, start, end, step int) {
 	var all []thing
-	for n := from; n < to; n += step {
+	for n := start; n < end; n += step {
 		all = append(all, numbered(n))
 	}
 	e.put(t, all...)
@@ -47,16 +47,16 @@ func (e *env) putNumbered(t *testing.T, from, to, step int) {
 // walk reads all pages, each in a view of its own, and calls between after each.
 func (e *env) walk(t *testing.T, q store.Query, between func(page int)) (out []string) {
 	for page := 0; ; page++ {
-		var found []store.Record[thing]
+		var recs []store.Record[thing]
 		e.see(t, func(tx store.Tx) (err error) {
-			found, err = e.things.Find(e.ctx, tx, q)
+			recs, err = e.things.Find(e.ctx, tx, q)
 			return err
 		})
-		out = append(out, ids(found)...)
-		if len(found) < q.Limit || page > 1000 {
+		out = append(out, ids(recs)...)
+		if len(recs) < q.Limit || page > 1000 {
 			return out
 		}
-		q.After = e.things.CursorAt(q, found[len(found)-1].Value)
+		q.After = e.things.CursorAt(q, recs[len(recs)-1].Value)
 		between(page)
 	}
 }

@@ -124,8 +124,8 @@ func queryReadsOwnWrites(t *testing.T, e *env) {
 		if err := e.things.Delete(e.ctx, tx, rec); err != nil {
 			return err
 		}
-		found, err := e.things.Find(e.ctx, tx, rank(byRank, store.String("x")))
-		wantIDs(t, ids(found), "c", "new", "d", "e")
+		recs, err := e.things.Find(e.ctx, tx, rank(byRank, store.String("x")))
+		wantIDs(t, ids(recs), "c", "new", "d", "e")
 		if n, err := e.things.Count(e.ctx, tx, rank(byRank, store.String("x"))); err != nil || n != 4 {
 			return fmt.Errorf("count: %d, %w", n, err)
 		}
@@ -143,15 +143,15 @@ func scanGivesPlaces(t *testing.T, e *env) {
 	} {
 		for range 2 {
 			e.see(t, func(tx store.Tx) error {
-				found, err := e.things.Find(e.ctx, tx, q)
+				recs, err := e.things.Find(e.ctx, tx, q)
 				if err != nil {
 					return err
 				}
 				places, err := tx.Scan(e.ctx, e.things.Schema(), q)
-				if err != nil || len(places) != len(found) {
-					return fmt.Errorf("%+v: %+v for %d records, %w", q, places, len(found), err)
+				if err != nil || len(places) != len(recs) {
+					return fmt.Errorf("%+v: %+v for %d records, %w", q, places, len(recs), err)
 				}
-				for i, rec := range found {
+				for i, rec := range recs {
 					if want := e.things.CursorAt(q, rec.Value); places[i].Key != want.Key || !slices.Equal(places[i].Values, want.Values) {
 						t.Errorf("%+v: %+v, want %+v", q, places[i], *want)
 					}

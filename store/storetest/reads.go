@@ -10,17 +10,17 @@ import (
 )
 
 // OneByOne makes the reads of Tx.Together one after the other.
-func OneByOne(ctx context.Context, tx store.Tx, account string, reads ...store.Read) (revision int64, found [][]store.Row, err error) {
+func OneByOne(ctx context.Context, tx store.Tx, account string, reads ...store.Read) (revision int64, rows [][]store.Row, err error) {
 	if revision, err = tx.Revision(ctx, account); err != nil {
 		return 0, nil, err
 	}
-	found = make([][]store.Row, len(reads))
+	rows = make([][]store.Row, len(reads))
 	for i, r := range reads {
-		if found[i], err = store.ReadOne(ctx, tx, r); err != nil {
+		if rows[i], err = store.ReadOne(ctx, tx, r); err != nil {
 			return 0, nil, err
 		}
 	}
-	return revision, found, nil
+	return revision, rows, nil
 }
 
 func severalReads() []testCase {
@@ -60,16 +60,16 @@ func (e *env) someReads() []store.Read {
 
 func (e *env) wantTogether(t *testing.T, tx store.Tx, account string, reads []store.Read) {
 	t.Helper()
-	revision, found, err := tx.Together(e.ctx, account, reads...)
+	revision, rows, err := tx.Together(e.ctx, account, reads...)
 	wantRevision, want, wantErr := OneByOne(e.ctx, tx, account, reads...)
 	if err != nil || wantErr != nil {
 		t.Fatal(err, wantErr)
 	}
-	if revision != wantRevision || len(found) != len(want) {
-		t.Errorf("revision %d and %d lists, want %d and %d", revision, len(found), wantRevision, len(want))
+	if revision != wantRevision || len(rows) != len(want) {
+		t.Errorf("revision %d and %d lists, want %d and %d", revision, len(rows), wantRevision, len(want))
 	}
 	for i := range want {
-		if got, want := plain(found[i]), plain(want[i]); !reflect.DeepEqual(got, want) {
+		if got, want := plain(rows[i]), plain(want[i]); !reflect.DeepEqual(got, want) {
 			t.Errorf("read %d: %v, want %v", i, got, want)
 		}
 	}
@@ -94,9 +94,9 @@ func togetherIsEach(t *testing.T, e *env) {
 				e.wantTogether(t, tx, account, e.someReads())
 			}
 			e.wantTogether(t, tx, "x", slices.Concat(e.someReads(), e.someReads())) // more than an engine may read at once
-			revision, found, err := tx.Together(e.ctx, "x")
-			if revision != 2 || len(found) != 0 {
-				t.Errorf("no reads: %d, %v", revision, found)
+			revision, rows, err := tx.Together(e.ctx, "x")
+			if revision != 2 || len(rows) != 0 {
+				t.Errorf("no reads: %d, %v", revision, rows)
 			}
 			return err
 		})
@@ -112,9 +112,9 @@ func togetherSeesOwnWrites(t *testing.T, e *env) {
 		if err := e.things.Insert(e.ctx, tx, thing{ID: "new", Account: "x", Name: "new"}); err != nil {
 			return err
 		}
-		revision, found, err := tx.Together(e.ctx, "x", store.Read{Schema: e.things.Schema(), Key: "new"})
-		if err == nil && (revision != 1 || len(found[0]) != 1) {
-			t.Errorf("revision %d, found %v", revision, found)
+		revision, rows, err := tx.Together(e.ctx, "x", store.Read{Schema: e.things.Schema(), Key: "new"})
+		if err == nil && (revision != 1 || len(rows[0]) != 1) {
+			t.Errorf("revision %d, found %v", revision, rows)
 		}
 		return err
 	})
@@ -125,10 +125,10 @@ func togetherIsOneSnapshot(t *testing.T, e *env) {
 	e.bump(t, "x")
 	e.see(t, func(tx store.Tx) error {
 		e.changeA(t)
-		revision, found, err := tx.Together(e.ctx, "x",
+		revision, rows, err := tx.Together(e.ctx, "x",
 			store.Read{Schema: e.things.Schema(), Key: "a"}, store.Read{Schema: e.things.Schema(), Query: rank(byRank, store.String("x"))})
-		if err == nil && (revision != 1 || len(found[0]) != 1 || found[0][0].Revision != 1 || len(found[1]) != 1) {
-			t.Errorf("revision %d, found %v", revision, found)
+		if err == nil && (revision != 1 || len(rows[0]) != 1 || rows[0][0].Revision != 1 || len(rows[1]) != 1) {
+			t.Errorf("revision %d, found %v", revision, rows)
 		}
 		return err
 	})

@@ -138,12 +138,12 @@ func allAreDeleted(t *testing.T, e *env) {
 func severalAreRead(t *testing.T, e *env) {
 	e.putRanked(t)
 	e.see(t, func(tx store.Tx) error {
-		found, err := e.things.GetAll(e.ctx, tx, []string{"e", "nobody", "a", "e"})
-		if err != nil || len(found) != 2 || found["e"].Value.Rank != 10 || found["a"].Value.Account != "y" || found["a"].Revision != 1 {
-			t.Errorf("%+v, %v", found, err)
+		records, err := e.things.GetAll(e.ctx, tx, []string{"e", "nobody", "a", "e"})
+		if err != nil || len(records) != 2 || records["e"].Value.Rank != 10 || records["a"].Value.Account != "y" || records["a"].Revision != 1 {
+			t.Errorf("%+v, %v", records, err)
 		}
-		if found, err = e.things.GetAll(e.ctx, tx, nil); err != nil || len(found) != 0 {
-			t.Errorf("no keys: %+v, %v", found, err)
+		if records, err = e.things.GetAll(e.ctx, tx, nil); err != nil || len(records) != 0 {
+			t.Errorf("no keys: %+v, %v", records, err)
 		}
 		return nil
 	})
@@ -193,10 +193,10 @@ func collectionsAreApart(t *testing.T, e *env) {
 	})
 }
 
-func wantIs(t *testing.T, what string, err, want error) {
+func wantIs(t *testing.T, title string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		t.Errorf("%s: got %v, want %v", what, err, want)
+		t.Errorf("%s: got %v, want %v", title, err, want)
 	}
 }
 

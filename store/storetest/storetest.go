@@ -103,8 +103,8 @@ func (e *env) get(t *testing.T, id string) (rec store.Record[thing], err error) 
 func (e *env) list(t *testing.T, q store.Query) (out []string) {
 	t.Helper()
 	e.see(t, func(tx store.Tx) error {
-		found, err := e.things.Find(e.ctx, tx, q)
-		out = ids(found)
+		recs, err := e.things.Find(e.ctx, tx, q)
+		out = ids(recs)
 		return err
 	})
 	return out
@@ -132,9 +132,9 @@ func (e *env) freshness(t *testing.T) store.Freshness {
 	return f
 }
 
-func ids(found []store.Record[thing]) []string {
-	out := make([]string, len(found))
-	for i, rec := range found {
+func ids(recs []store.Record[thing]) []string {
+	out := make([]string, len(recs))
+	for i, rec := range recs {
 		out[i] = rec.Value.ID
 	}
 	return out

@@ -52,9 +52,9 @@ func stringsAreKept(t *testing.T, e *env) {
 			if rec, err := e.things.Get(e.ctx, tx, s); err != nil || rec.Value.ID != s {
 				t.Errorf("%q: %+v, %v", s, rec, err)
 			}
-			found, err := e.things.Find(e.ctx, tx, store.Query{Index: byTag, Equal: []store.Value{store.String(s)}})
-			if err != nil || len(found) != 1 || found[0].Value.ID != s {
-				t.Errorf("%q: found %q, %v", s, ids(found), err)
+			recs, err := e.things.Find(e.ctx, tx, store.Query{Index: byTag, Equal: []store.Value{store.String(s)}})
+			if err != nil || len(recs) != 1 || recs[0].Value.ID != s {
+				t.Errorf("%q: found %q, %v", s, ids(recs), err)
 			}
 			if _, err := tx.Bump(e.ctx, s); err == nil {
 				t.Errorf("a view bumped %q", s)

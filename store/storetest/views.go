@@ -27,9 +27,9 @@ func snapshotHolds(t *testing.T, e *env) {
 			if err != nil || rec.Revision != 1 || rec.Value.Count != 0 {
 				t.Errorf("%s: %+v, %v", when, rec, err)
 			}
-			found, err := e.things.Find(e.ctx, tx, rank(byRank, store.String("x")))
-			if err != nil || len(found) != 1 {
-				t.Errorf("%s: found %q, %v", when, ids(found), err)
+			recs, err := e.things.Find(e.ctx, tx, rank(byRank, store.String("x")))
+			if err != nil || len(recs) != 1 {
+				t.Errorf("%s: found %q, %v", when, ids(recs), err)
 			}
 			if rev, err := tx.Revision(e.ctx, "x"); err != nil || rev != 1 {
 				t.Errorf("%s: revision %d, %v", when, rev, err)
