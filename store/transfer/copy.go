@@ -135,19 +135,19 @@ func (c Copier) load(ctx context.Context, schema *store.Schema, rows []store.Row
 
 // finish compares the stores and takes the mark away.
 func (c Copier) finish(ctx context.Context) (Digest, error) {
-	from, err := Read(ctx, c.From, c.Collections)
+	digest, err := Read(ctx, c.From, c.Collections)
 	if err != nil {
 		return nil, err
 	}
-	to, err := Read(ctx, c.To, c.Collections)
+	target, err := Read(ctx, c.To, c.Collections)
 	if err != nil {
 		return nil, err
 	}
-	if differ := from.Differences(to); len(differ) > 0 {
+	if differ := digest.Differences(target); len(differ) > 0 {
 		return nil, fmt.Errorf("%w: %s", ErrDiffers, strings.Join(differ, "; "))
 	}
 	copies := c.Collections.Copies
-	return to, c.To.Transact(ctx, func(tx store.Tx) error {
+	return target, c.To.Transact(ctx, func(tx store.Tx) error {
 		rec, err := copies.Get(ctx, tx, records.CopyID)
 		if err != nil {
 			return err

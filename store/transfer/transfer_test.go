@@ -72,8 +72,8 @@ func fill(t *testing.T, s store.Store, c records.Collections, users int) {
 	}
 }
 
-func copier(from, to store.Store, c records.Collections) transfer.Copier {
-	return transfer.Copier{From: from, To: to, Collections: c, Source: "a", Progress: func(string, int) {}}
+func copier(source, target store.Store, c records.Collections) transfer.Copier {
+	return transfer.Copier{From: source, To: target, Collections: c, Source: "a", Progress: func(string, int) {}}
 }
 
 func digest(t *testing.T, s store.Store, c records.Collections) transfer.Digest {
@@ -88,20 +88,20 @@ func digest(t *testing.T, s store.Store, c records.Collections) transfer.Digest 
 // TestCopyIsEqual: records, their revisions and those of accounts, also of records in no index.
 func TestCopyIsEqual(t *testing.T) {
 	c := records.NewCollections()
-	from, to := embedded(t, c), embedded(t, c)
-	fill(t, from, c, 1203)
-	said, err := copier(from, to, c).Copy(t.Context())
+	source, target := embedded(t, c), embedded(t, c)
+	fill(t, source, c, 1203)
+	said, err := copier(source, target, c).Copy(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := digest(t, from, c), digest(t, to, c)
+	want, got := digest(t, source, c), digest(t, target, c)
 	if differ := want.Differences(got); len(differ) > 0 || len(said.Differences(got)) > 0 || got.Total() != 1204 {
 		t.Errorf("%v, %d records", differ, got.Total())
 	}
-	if err := transfer.Complete(t.Context(), to, c); err != nil {
+	if err := transfer.Complete(t.Context(), target, c); err != nil {
 		t.Error(err)
 	}
-	if _, err := copier(from, to, c).Copy(t.Context()); !errors.Is(err, transfer.ErrNotEmpty) {
+	if _, err := copier(source, target, c).Copy(t.Context()); !errors.Is(err, transfer.ErrNotEmpty) {
 		t.Errorf("a second copy: %v", err)
 	}
 }
@@ -109,14 +109,14 @@ func TestCopyIsEqual(t *testing.T) {
 // TestThereAndBack: embedded, MongoDB, embedded, equal at each step.
 func TestThereAndBack(t *testing.T) {
 	c := records.NewCollections()
-	from, between, back := embedded(t, c), database(t, c), embedded(t, c)
-	fill(t, from, c, 700)
-	for _, step := range [][2]store.Store{{from, between}, {between, back}} {
+	source, between, back := embedded(t, c), database(t, c), embedded(t, c)
+	fill(t, source, c, 700)
+	for _, step := range [][2]store.Store{{source, between}, {between, back}} {
 		if _, err := copier(step[0], step[1], c).Copy(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if differ := digest(t, from, c).Differences(digest(t, back, c)); len(differ) > 0 {
+	if differ := digest(t, source, c).Differences(digest(t, back, c)); len(differ) > 0 {
 		t.Error(differ)
 	}
 }
@@ -125,10 +125,10 @@ func TestThereAndBack(t *testing.T) {
 // copy of another source does not continue.
 func TestInterruptedCopyGoesOn(t *testing.T) {
 	c := records.NewCollections()
-	from, to := embedded(t, c), embedded(t, c)
-	fill(t, from, c, 1700)
+	source, target := embedded(t, c), embedded(t, c)
+	fill(t, source, c, 1700)
 	ctx, cancel := context.WithCancel(t.Context())
-	first := copier(from, to, c)
+	first := copier(source, target, c)
 	first.Progress = func(name string, written int) {
 		if name == "users" && written == 1000 {
 			cancel()
@@ -137,16 +137,16 @@ func TestInterruptedCopyGoesOn(t *testing.T) {
 	if _, err := first.Copy(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)
 	}
-	if err := transfer.Complete(t.Context(), to, c); !errors.Is(err, transfer.ErrUnfinished) {
+	if err := transfer.Complete(t.Context(), target, c); !errors.Is(err, transfer.ErrUnfinished) {
 		t.Errorf("served: %v", err)
 	}
-	other := copier(from, to, c)
+	other := copier(source, target, c)
 	other.Source = "b"
 	if _, err := other.Copy(t.Context()); !errors.Is(err, transfer.ErrOtherCopy) {
 		t.Errorf("another source: %v", err)
 	}
 	pages := 0
-	second := copier(from, to, c)
+	second := copier(source, target, c)
 	second.Progress = func(name string, _ int) {
 		if name == "users" {
 			pages++
@@ -155,7 +155,7 @@ func TestInterruptedCopyGoesOn(t *testing.T) {
 	if _, err := second.Copy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if differ := digest(t, from, c).Differences(digest(t, to, c)); len(differ) > 0 || pages != 2 {
+	if differ := digest(t, source, c).Differences(digest(t, target, c)); len(differ) > 0 || pages != 2 {
 		t.Errorf("%v, %d pages after the first 1,000", differ, pages)
 	}
 }
@@ -164,14 +164,14 @@ func TestInterruptedCopyGoesOn(t *testing.T) {
 // the target stays marked.
 func TestCopyOfAStoreThatChangesIsRefused(t *testing.T) {
 	c := records.NewCollections()
-	from, to := embedded(t, c), embedded(t, c)
-	fill(t, from, c, 600)
-	changing := copier(from, to, c)
+	source, target := embedded(t, c), embedded(t, c)
+	fill(t, source, c, 600)
+	changing := copier(source, target, c)
 	changing.Progress = func(name string, written int) {
 		if name != "users" || written != 600 {
 			return
 		}
-		err := from.Transact(t.Context(), func(tx store.Tx) error {
+		err := source.Transact(t.Context(), func(tx store.Tx) error {
 			rec, err := c.Users.Get(t.Context(), tx, "user-0001-v1")
 			if err != nil {
 				return err
@@ -186,7 +186,7 @@ func TestCopyOfAStoreThatChangesIsRefused(t *testing.T) {
 	if _, err := changing.Copy(t.Context()); !errors.Is(err, transfer.ErrDiffers) {
 		t.Errorf("%v", err)
 	}
-	if err := transfer.Complete(t.Context(), to, c); !errors.Is(err, transfer.ErrUnfinished) {
+	if err := transfer.Complete(t.Context(), target, c); !errors.Is(err, transfer.ErrUnfinished) {
 		t.Errorf("%v", err)
 	}
 }
