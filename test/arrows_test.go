@@ -9,7 +9,7 @@ import (
 var arrows = []struct {
 	pkg, imp string
 	test     bool
-	found    bool
+	ok       bool
 }{
 	{"resources", "context", false, false},
 	{"resources", module + "/store", false, true},
@@ -98,8 +98,8 @@ var arrows = []struct {
 func TestForbiddenImportIsFound(t *testing.T) {
 	for _, c := range arrows {
 		t.Run(fmt.Sprintf("%s imports %s test %t", c.pkg, c.imp, c.test), func(t *testing.T) {
-			if found := forbidden(c.pkg, []string{c.imp}, c.test); (len(found) > 0) != c.found {
-				t.Errorf("found %q, want a finding: %t", found, c.found)
+			if names := forbidden(c.pkg, []string{c.imp}, c.test); (len(names) > 0) != c.ok {
+				t.Errorf("found %q, want a finding: %t", names, c.ok)
 			}
 		})
 	}

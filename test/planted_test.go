@@ -48,13 +48,13 @@ func TestFilePlantedInTheTreeIsFound(t *testing.T) {
 	}
 }
 
-func copyGoFiles(t *testing.T, from, to string) {
+func copyGoFiles(t *testing.T, source, target string) {
 	t.Helper()
-	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(source, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && p != from && strings.HasPrefix(d.Name(), ".") {
+		if d.IsDir() && p != source && strings.HasPrefix(d.Name(), ".") {
 			return fs.SkipDir
 		}
 		if !d.Type().IsRegular() || filepath.Ext(p) != ".go" {
@@ -64,11 +64,11 @@ func copyGoFiles(t *testing.T, from, to string) {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(from, p)
+		rel, err := filepath.Rel(source, p)
 		if err != nil {
 			return err
 		}
-		writeFile(t, filepath.Join(to, rel), text)
+		writeFile(t, filepath.Join(target, rel), text)
 		return nil
 	})
 	if err != nil {
