@@ -45,7 +45,7 @@ func (f framings) sizes() []attack {
 		return strings.Split(strings.TrimSuffix(strings.Repeat(line+"|", n), "|"), "|")
 	}
 	return []attack{
-		broken("101 headers", f.question(many(101, "A: b")...), 400, 431), broken("1,000 headers", f.question(many(1000, "X-A: b")...), 400, 431), broken("1,000 identity headers", f.question(many(1000, "X-User-ID: "+f.w.ours.admin)...), 400, 431),
+		broken("101 headers", f.question(many(101, "A: b")...), 400, 431), broken("1,000 headers", f.question(many(1000, "X-A: b")...), 400, 431), broken("1,000 identity headers", f.question(many(1000, "X-User-ID: "+f.w.tenant.admin)...), 400, 431),
 		broken("10,000 empty headers", f.question(many(10_000, "A:")...), 400, 431), broken("a value of 40 KiB", f.question("X-A: "+long), 431), broken("a name of 40 KiB", f.question(long+": x"), 431), broken("many headers of 1 KiB", f.question(many(40, "X-A: "+long[:1<<10])...), 431),
 		broken("a target of 40 KiB", strings.Replace(f.question(), "/x ", "/"+long+" ", 1), 431), broken("a method of 40 KiB", strings.Replace(f.question(), "POST", long, 1), 431), broken("a query of 40 KiB", strings.Replace(f.question(), "/x ", "/x?"+long+" ", 1), 431),
 		broken("a token of 40 KiB", f.bare("X-API-Key: "+long), 431), broken("a head without an end", "POST / HTTP/1.1\r\nHost: "+long, 431), broken("a head that stops", "POST / HTTP/1.1\r\nHost: a\r\nX-A: b", 408), broken("a line that stops", "POST", 408), broken("one byte", "P", 408),
@@ -61,8 +61,8 @@ func (f framings) hiddenBehind() []attack {
 		method, target, token string
 		want                  int
 	}{
-		"a 404": {"POST", "/nothing", f.w.ours.adminToken, 404}, "a 405": {"PATCH", f.w.ours.path("/projects"), f.w.ours.adminToken, 405}, "a 401": {"POST", f.w.ours.path("/projects"), "x", 401},
-		"a 415": {"POST", f.w.ours.path("/projects"), f.w.ours.adminToken, 415}, "a 413": {"POST", f.w.ours.path("/projects"), f.w.ours.adminToken, 413},
+		"a 404": {"POST", "/nothing", f.w.tenant.adminToken, 404}, "a 405": {"PATCH", f.w.tenant.path("/projects"), f.w.tenant.adminToken, 405}, "a 401": {"POST", f.w.tenant.path("/projects"), "x", 401},
+		"a 415": {"POST", f.w.tenant.path("/projects"), f.w.tenant.adminToken, 415}, "a 413": {"POST", f.w.tenant.path("/projects"), f.w.tenant.adminToken, 413},
 	} {
 		for size, fill := range map[string]int{"small": 0, "large": 64 << 10} {
 			body := strings.Repeat("a", fill) + f.creation()
@@ -82,9 +82,9 @@ func (f framings) hiddenBehind() []attack {
 
 // upgrades guarantees that no request switches to another protocol.
 func upgrades(w *attacksWorld, r *refusals) {
-	for _, to := range []string{"h2c", "websocket", "TLS/1.2", "HTTP/2.0", "portcullis"} {
+	for _, target := range []string{"h2c", "websocket", "TLS/1.2", "HTTP/2.0", "portcullis"} {
 		r.unchanged("upgrade", func() {
-			r.refuse("upgrade to "+to, request("GET", w.ours.path("/nothing"), "", bearer(w.ours.adminToken), "Connection: Upgrade, HTTP2-Settings", "Upgrade: "+to, "HTTP2-Settings: AAMAAABk", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"), 404)
+			r.refuse("upgrade to "+target, request("GET", w.tenant.path("/nothing"), "", bearer(w.tenant.adminToken), "Connection: Upgrade, HTTP2-Settings", "Upgrade: "+target, "HTTP2-Settings: AAMAAABk", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"), 404)
 		})
 	}
 }

@@ -10,11 +10,11 @@ import (
 // different places. Nothing in it is judged or done, and the connection is closed.
 func framingAttacks(w *attacksWorld, r *refusals) {
 	f := framings{w: w}
-	for what, attacks := range map[string][]attack{
+	for title, attacks := range map[string][]attack{
 		"lengths and codings": f.lengths(), "chunks": f.chunks(), "bytes in header lines": f.headerBytes(), "ends of lines": f.lineEnds(),
 		"request lines": f.requestLines(), "sizes": f.sizes(), "hidden behind a refusal": f.hiddenBehind(),
 	} {
-		r.unjudged(what, func() { r.all(attacks) })
+		r.unjudged(title, func() { r.all(attacks) })
 	}
 	upgrades(w, r)
 }
@@ -24,17 +24,17 @@ type framings struct{ w *attacksWorld }
 
 // creation is a request that makes a project, if somebody takes it for one.
 func (f framings) creation(lines ...string) string {
-	return request("POST", f.w.ours.path("/projects"), `{"name":"smuggled"}`, append([]string{bearer(f.w.ours.adminToken)}, lines...)...)
+	return request("POST", f.w.tenant.path("/projects"), `{"name":"smuggled"}`, append([]string{bearer(f.w.tenant.adminToken)}, lines...)...)
 }
 
 // question is one that would be allowed.
 func (f framings) question(lines ...string) string {
-	return f.w.question("/api/v1/authorize/accounts/"+f.w.ours.account+"/projects/"+f.w.ours.project+"/x", lines...)
+	return f.w.question("/api/v1/authorize/accounts/"+f.w.tenant.account+"/projects/"+f.w.tenant.project+"/x", lines...)
 }
 
 // bare is the head of a creation without any framing of its body.
 func (f framings) bare(lines ...string) string {
-	return request("POST", f.w.ours.path("/projects"), "", append([]string{bearer(f.w.ours.adminToken), "Content-Type: application/json"}, lines...)...)
+	return request("POST", f.w.tenant.path("/projects"), "", append([]string{bearer(f.w.tenant.adminToken), "Content-Type: application/json"}, lines...)...)
 }
 
 // broken is an attack that breaks the framing.
@@ -113,7 +113,7 @@ func (f framings) chunks() []attack {
 func (f framings) headerBytes() []attack {
 	var out []attack
 	for _, name := range []string{"Content-Length", "Transfer-Encoding", "Host", "X-User-ID", "Authorization", "X-Other"} {
-		value := map[string]string{"Content-Length": "0", "Transfer-Encoding": "chunked", "X-User-ID": f.w.ours.admin}[name]
+		value := map[string]string{"Content-Length": "0", "Transfer-Encoding": "chunked", "X-User-ID": f.w.tenant.admin}[name]
 		if value == "" {
 			value = "x"
 		}

@@ -28,17 +28,17 @@ type route struct {
 }
 
 func (w *attacksWorld) routes() []route {
-	ours := w.ours
+	tenant := w.tenant
 	user, account := "X-User-ID", "X-Account-ID"
 	both := map[string]bool{user: true, account: true}
-	claims := []string{"X-User-ID: " + ours.admin, "X-Account-ID: " + ours.account}
+	claims := []string{"X-User-ID: " + tenant.admin, "X-Account-ID: " + tenant.account}
 	return []route{
-		{"authorization.check", "POST", "/api/v1/authorize/projects/" + ours.project + "/x", "", append([]string{bearer(w.checker), "X-Action: project:x:read"}, claims...), map[string]bool{user: true, account: true, "X-Action": true}},
-		{"security_group.list", "GET", ours.path(ours.sgPath(ours.project, "")), "", append([]string{bearer(ours.adminToken)}, claims...), both},
-		{"security_group.create", "POST", ours.path(ours.sgPath(ours.project, "")), `{"project_id":"` + ours.project + `","name":"new"}`, append([]string{bearer(ours.adminToken)}, claims...), both},
-		{"user.update", "PUT", "/api/v1/users/" + ours.bobUUID, `{"name":"New"}`, append([]string{bearer(ours.adminToken)}, claims...), map[string]bool{account: true}},
-		{"role.list", "GET", ours.path("/roles"), "", append([]string{bearer(ours.adminToken)}, claims...), nil},
-		{"project.create", "POST", ours.path("/projects"), `{"name":"new"}`, append([]string{bearer(ours.adminToken), "Idempotency-Key: once"}, claims...), nil},
+		{"authorization.check", "POST", "/api/v1/authorize/projects/" + tenant.project + "/x", "", append([]string{bearer(w.checker), "X-Action: project:x:read"}, claims...), map[string]bool{user: true, account: true, "X-Action": true}},
+		{"security_group.list", "GET", tenant.path(tenant.sgPath(tenant.project, "")), "", append([]string{bearer(tenant.adminToken)}, claims...), both},
+		{"security_group.create", "POST", tenant.path(tenant.sgPath(tenant.project, "")), `{"project_id":"` + tenant.project + `","name":"new"}`, append([]string{bearer(tenant.adminToken)}, claims...), both},
+		{"user.update", "PUT", "/api/v1/users/" + tenant.bobUUID, `{"name":"New"}`, append([]string{bearer(tenant.adminToken)}, claims...), map[string]bool{account: true}},
+		{"role.list", "GET", tenant.path("/roles"), "", append([]string{bearer(tenant.adminToken)}, claims...), nil},
+		{"project.create", "POST", tenant.path("/projects"), `{"name":"new"}`, append([]string{bearer(tenant.adminToken), "Idempotency-Key: once"}, claims...), nil},
 	}
 }
 
@@ -46,24 +46,24 @@ func (w *attacksWorld) routes() []route {
 // a spelling that some servers read.
 func (w *attacksWorld) spelt() []attack {
 	var out []attack
-	for _, to := range w.routes() {
-		for i, line := range to.lines {
+	for _, route := range w.routes() {
+		for i, line := range route.lines {
 			name, value, _ := strings.Cut(line, ": ")
 			if name == "Authorization" {
 				continue
 			}
-			without := slices.Delete(slices.Clone(to.lines), i, i+1)
+			removed := slices.Delete(slices.Clone(route.lines), i, i+1)
 			ways := spellings(name, value)
-			if to.means[name] {
+			if route.means[name] {
 				maps.Copy(ways, oddValues(name, value))
 			}
-			for what, lines := range ways {
-				raw := request(to.method, to.target, to.body, append(slices.Clone(without), lines...)...)
+			for title, lines := range ways {
+				raw := request(route.method, route.target, route.body, append(slices.Clone(removed), lines...)...)
 				want := []int{400}
-				if to.name == "security_group.create" || to.name == "security_group.list" {
+				if route.name == "security_group.create" || route.name == "security_group.list" {
 					want = []int{400, 401} // claims that are not the path's or the caller's
 				}
-				out = append(out, attack{name: to.name + ", " + name + " " + what, raw: raw, want: want})
+				out = append(out, attack{name: route.name + ", " + name + " " + title, raw: raw, want: want})
 			}
 		}
 	}
@@ -93,38 +93,38 @@ func spellings(name, value string) map[string][]string {
 // oddValues are values other than an id or action, though some server reads one in them.
 func oddValues(name, value string) map[string][]string {
 	out := map[string][]string{}
-	for what, odd := range map[string]string{
+	for title, odd := range map[string]string{
 		"joined": value + "," + value, "joined with a space": value + ", mallory", "quoted": `"` + value + `"`, "with a semicolon": value + ";x", "encoded": "=?utf-8?q?" + value + "?=", "escaped": fmt.Sprintf("%%%02x", value[0]) + value[1:],
 		"with a slash": value + "/", "with a no-break space": value + "\u00a0", "in wide letters": "\uff55" + value, "with a zero-width space": value + "\u200b", "too long": value + strings.Repeat("a", 129),
 	} {
-		out[what] = []string{name + ": " + odd}
+		out[title] = []string{name + ": " + odd}
 	}
 	return out
 }
 
 // credentialTwice are credentials that name more than one, or nobody for some servers.
 func (w *attacksWorld) credentialTwice() []attack {
-	ours := w.ours
+	tenant := w.tenant
 	var out []attack
-	for _, to := range w.routes() {
-		rest := to.lines[1:]
-		for what, lines := range map[string][]string{
-			"twice": {bearer(ours.adminToken), bearer(ours.adminToken)}, "two": {bearer(ours.adminToken), bearer(ours.bobToken)}, "in lower case beside": {bearer(ours.bobToken), "authorization: Bearer " + ours.adminToken}, "in upper case beside": {bearer(ours.bobToken), "AUTHORIZATION: Bearer " + ours.adminToken},
-			"an empty one beside": {bearer(ours.adminToken), "Authorization:"}, "an empty one before": {"Authorization:", bearer(ours.adminToken)}, "padded": {"Authorization:   Bearer " + ours.adminToken}, "padded behind": {bearer(ours.adminToken) + " "},
-			"two keys": {"X-API-Key: " + ours.keySecret, "X-API-Key: " + ours.readKey}, "a key twice": {"X-API-Key: " + ours.keySecret, "x-api-key: " + ours.keySecret}, "a key with underscores": {"X_API_Key: " + ours.keySecret}, "a key with an underscore": {"X-API_Key: " + ours.keySecret},
-			"a key with underscores beside": {bearer(ours.adminToken), "x_api_key: " + ours.keySecret}, "a key beside another's token": {bearer(ours.bobToken), "X-API-Key: " + ours.keySecret}, "a key beside another account's token": {bearer(w.theirs.adminToken), "X-API-Key: " + ours.keySecret},
-			"another key beside": {bearer(ours.readKey), "X-API-Key: " + ours.keySecret},
+	for _, route := range w.routes() {
+		rest := route.lines[1:]
+		for title, lines := range map[string][]string{
+			"twice": {bearer(tenant.adminToken), bearer(tenant.adminToken)}, "two": {bearer(tenant.adminToken), bearer(tenant.bobToken)}, "in lower case beside": {bearer(tenant.bobToken), "authorization: Bearer " + tenant.adminToken}, "in upper case beside": {bearer(tenant.bobToken), "AUTHORIZATION: Bearer " + tenant.adminToken},
+			"an empty one beside": {bearer(tenant.adminToken), "Authorization:"}, "an empty one before": {"Authorization:", bearer(tenant.adminToken)}, "padded": {"Authorization:   Bearer " + tenant.adminToken}, "padded behind": {bearer(tenant.adminToken) + " "},
+			"two keys": {"X-API-Key: " + tenant.keySecret, "X-API-Key: " + tenant.readKey}, "a key twice": {"X-API-Key: " + tenant.keySecret, "x-api-key: " + tenant.keySecret}, "a key with underscores": {"X_API_Key: " + tenant.keySecret}, "a key with an underscore": {"X-API_Key: " + tenant.keySecret},
+			"a key with underscores beside": {bearer(tenant.adminToken), "x_api_key: " + tenant.keySecret}, "a key beside another's token": {bearer(tenant.bobToken), "X-API-Key: " + tenant.keySecret}, "a key beside another account's token": {bearer(w.foreign.adminToken), "X-API-Key: " + tenant.keySecret},
+			"another key beside": {bearer(tenant.readKey), "X-API-Key: " + tenant.keySecret},
 		} {
-			out = append(out, attack{name: to.name + ", credential " + what, raw: request(to.method, to.target, to.body, append(slices.Clone(lines), rest...)...), want: []int{400}})
+			out = append(out, attack{name: route.name + ", credential " + title, raw: request(route.method, route.target, route.body, append(slices.Clone(lines), rest...)...), want: []int{400}})
 		}
-		for what, lines := range map[string][]string{
-			"none": nil, "empty": {"Authorization:"}, "another scheme": {"Authorization: Basic " + ours.adminToken}, "no scheme": {"Authorization: " + ours.adminToken}, "two in one": {bearer(ours.adminToken + "," + ours.adminToken)}, "two schemes": {"Authorization: Bearer Bearer " + ours.adminToken},
-			"a cookie": {"Cookie: token=" + ours.adminToken + "; access_token=" + ours.adminToken}, "X-Access-Token": {"X-Access-Token: " + ours.adminToken, "X-Auth-Token: " + ours.adminToken}, "Proxy-Authorization": {"Proxy-Authorization: Bearer " + ours.adminToken}, "a tab": {"Authorization: Bearer\t" + ours.adminToken},
-			"Token": {"Authorization: Token " + ours.adminToken}, "a key in another header": {"X-Api-Token: " + ours.keySecret, "Api-Key: " + ours.keySecret}, "an empty key": {"X-API-Key:"}, "an empty key beside a token": {bearer(ours.adminToken), "X-API-Key:"}, "a quoted token": {`Authorization: Bearer "` + ours.adminToken + `"`},
-			"the health checker's": {"User-Agent: kube-probe/1.30"}, "a proxy's user": {"X-Forwarded-User: " + ours.admin, "X-Remote-User: " + ours.admin, "Remote-User: " + ours.admin, "X-User: " + ours.admin}, "from this machine": {"X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1", "Forwarded: for=127.0.0.1"},
-			"the gateway's own word": {"X-Portcullis-Assertion: " + ours.adminToken, "X-Principal-Kind: service"}, "options of a browser": {"Origin: http://evil.example", "Access-Control-Request-Method: POST"},
+		for title, lines := range map[string][]string{
+			"none": nil, "empty": {"Authorization:"}, "another scheme": {"Authorization: Basic " + tenant.adminToken}, "no scheme": {"Authorization: " + tenant.adminToken}, "two in one": {bearer(tenant.adminToken + "," + tenant.adminToken)}, "two schemes": {"Authorization: Bearer Bearer " + tenant.adminToken},
+			"a cookie": {"Cookie: token=" + tenant.adminToken + "; access_token=" + tenant.adminToken}, "X-Access-Token": {"X-Access-Token: " + tenant.adminToken, "X-Auth-Token: " + tenant.adminToken}, "Proxy-Authorization": {"Proxy-Authorization: Bearer " + tenant.adminToken}, "a tab": {"Authorization: Bearer\t" + tenant.adminToken},
+			"Token": {"Authorization: Token " + tenant.adminToken}, "a key in another header": {"X-Api-Token: " + tenant.keySecret, "Api-Key: " + tenant.keySecret}, "an empty key": {"X-API-Key:"}, "an empty key beside a token": {bearer(tenant.adminToken), "X-API-Key:"}, "a quoted token": {`Authorization: Bearer "` + tenant.adminToken + `"`},
+			"the health checker's": {"User-Agent: kube-probe/1.30"}, "a proxy's user": {"X-Forwarded-User: " + tenant.admin, "X-Remote-User: " + tenant.admin, "Remote-User: " + tenant.admin, "X-User: " + tenant.admin}, "from this machine": {"X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1", "Forwarded: for=127.0.0.1"},
+			"the gateway's own word": {"X-Portcullis-Assertion: " + tenant.adminToken, "X-Principal-Kind: service"}, "options of a browser": {"Origin: http://evil.example", "Access-Control-Request-Method: POST"},
 		} {
-			out = append(out, attack{name: to.name + ", credential " + what, raw: request(to.method, to.target, to.body, append(slices.Clone(lines), rest...)...), want: []int{401}})
+			out = append(out, attack{name: route.name + ", credential " + title, raw: request(route.method, route.target, route.body, append(slices.Clone(lines), rest...)...), want: []int{401}})
 		}
 	}
 	return out
@@ -133,12 +133,12 @@ func (w *attacksWorld) credentialTwice() []attack {
 // trusted are headers that other gateways act on: with each of them, what is denied stays denied
 // in the same words, and what has no route has none.
 func trusted(w *attacksWorld, r *refusals) {
-	ours := w.ours
+	tenant := w.tenant
 	plain := func(lines ...string) []string {
 		return []string{
-			request("GET", ours.path("/roles"), "", append([]string{bearer(ours.bobToken)}, lines...)...), request("POST", ours.path("/projects"), `{"name":"new"}`, append([]string{bearer(ours.bobToken)}, lines...)...),
-			request("DELETE", w.theirs.path("/groups/"+w.theirs.group), "", append([]string{bearer(ours.adminToken)}, lines...)...), request("GET", "/metrics", "", append([]string{bearer(ours.adminToken)}, lines...)...),
-			request("POST", ours.path("/roles/users/"+ours.bob), "{}", append([]string{bearer(ours.bobToken)}, lines...)...),
+			request("GET", tenant.path("/roles"), "", append([]string{bearer(tenant.bobToken)}, lines...)...), request("POST", tenant.path("/projects"), `{"name":"new"}`, append([]string{bearer(tenant.bobToken)}, lines...)...),
+			request("DELETE", w.foreign.path("/groups/"+w.foreign.group), "", append([]string{bearer(tenant.adminToken)}, lines...)...), request("GET", "/metrics", "", append([]string{bearer(tenant.adminToken)}, lines...)...),
+			request("POST", tenant.path("/roles/users/"+tenant.bob), "{}", append([]string{bearer(tenant.bobToken)}, lines...)...),
 		}
 	}
 	want := []int{403, 403, 403, 404, 405}
@@ -166,18 +166,18 @@ func trusted(w *attacksWorld, r *refusals) {
 // oneConnection sends requests of different callers on one connection: nobody's identity is left
 // for the next one.
 func oneConnection(w *attacksWorld, r *refusals) {
-	target := "/api/v1/authorize/projects/" + w.ours.project + "/x"
+	target := "/api/v1/authorize/projects/" + w.tenant.project + "/x"
 	whole := w.question(target)
 	follow := []struct {
 		name, raw string
 		want      int
 	}{
-		{"no credential", request("POST", target, "", "X-User-ID: "+w.ours.admin, "X-Account-ID: "+w.ours.account, "X-Action: project:x:read"), 401},
-		{"no user", strings.Replace(whole, "X-User-ID: "+w.ours.admin+"\r\n", "", 1), 400},
-		{"no account", strings.Replace(whole, "X-Account-ID: "+w.ours.account+"\r\n", "", 1), 400},
+		{"no credential", request("POST", target, "", "X-User-ID: "+w.tenant.admin, "X-Account-ID: "+w.tenant.account, "X-Action: project:x:read"), 401},
+		{"no user", strings.Replace(whole, "X-User-ID: "+w.tenant.admin+"\r\n", "", 1), 400},
+		{"no account", strings.Replace(whole, "X-Account-ID: "+w.tenant.account+"\r\n", "", 1), 400},
 		{"no action", strings.Replace(whole, "X-Action: project:instance:read\r\n", "", 1), 400},
-		{"another's roles", request("GET", w.ours.path("/roles"), "", bearer(w.ours.bobToken)), 403},
-		{"another account", request("GET", w.ours.path("/roles"), "", bearer(w.theirs.adminToken)), 403},
+		{"another's roles", request("GET", w.tenant.path("/roles"), "", bearer(w.tenant.bobToken)), 403},
+		{"another account", request("GET", w.tenant.path("/roles"), "", bearer(w.foreign.adminToken)), 403},
 	}
 	for _, f := range follow {
 		for range 3 {
@@ -200,10 +200,10 @@ func probes(w *attacksWorld, r *refusals) {
 			r.refuse("edge "+target, request("GET", target, "", bearer(w.platform), "User-Agent: "+agent), 404)
 		}
 	}
-	for _, target := range []string{w.ours.path("/roles"), w.ours.path(""), "/api/v1/accounts", "/api/v1/authorize/x", "/api/v1/users", "/openapi.json", "/docs", "/debug/pprof/", "/.well-known/jwks.json"} {
+	for _, target := range []string{w.tenant.path("/roles"), w.tenant.path(""), "/api/v1/accounts", "/api/v1/authorize/x", "/api/v1/users", "/openapi.json", "/docs", "/debug/pprof/", "/.well-known/jwks.json"} {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
 			r.cases++
-			a, err := exchange(w.HealthURL, request(method, target, "", bearer(w.platform), "X-User-ID: "+w.ours.admin, "X-Account-ID: "+w.ours.account, "X-Action: project:x:read"))
+			a, err := exchange(w.HealthURL, request(method, target, "", bearer(w.platform), "X-User-ID: "+w.tenant.admin, "X-Account-ID: "+w.tenant.account, "X-Action: project:x:read"))
 			if err != nil || a.Status != 404 && a.Status != 405 && a.Status != 400 {
 				r.fault("private %s %s: %v %d %s", method, target, err, a.Status, a.Body)
 			}
@@ -214,7 +214,7 @@ func probes(w *attacksWorld, r *refusals) {
 // hopByHop guarantees that a header named by Connection still counts: nobody removes what is
 // judged.
 func hopByHop(w *attacksWorld, r *refusals) {
-	denied := strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), "X-User-ID: "+w.ours.admin, "X-User-ID: "+w.ours.bob, 1)
+	denied := strings.Replace(w.question("/api/v1/authorize/projects/"+w.tenant.project+"/x"), "X-User-ID: "+w.tenant.admin, "X-User-ID: "+w.tenant.bob, 1)
 	for _, name := range []string{"X-User-ID", "x-user-id", "X-Account-ID", "X-Action", "Authorization", "X-API-Key", "Host", "Content-Length", "X-Consistency", "*"} {
 		for _, form := range []string{"Connection: ", "Connection: close, ", "Connection: keep-alive, ", "Proxy-Connection: ", "Connection: ,"} {
 			raw := strings.Replace(denied, "\r\n\r\n", "\r\n"+form+name+"\r\n\r\n", 1)

@@ -17,8 +17,8 @@ func inputAttacks(w *attacksWorld, r *refusals) {
 		if o.public || o.private || o.door() {
 			continue
 		}
-		g, known := w.granted(o)
-		if !known {
+		g, ok := w.granted(o)
+		if !ok {
 			r.fault("%s has no row: what request of it is granted?", o.route)
 			continue
 		}
@@ -45,7 +45,7 @@ func (r *refusals) send(name, raw string, want ...int) {
 
 // otherKinds are texts of JSON values of every kind but one; operators of a database are objects.
 func otherKinds(kind string) []string {
-	of := map[string][]string{
+	index := map[string][]string{
 		"string":  {`""`, `"x"`, `"$ne"`},
 		"integer": {`0`, `1`, `-1`},
 		"number":  {`1.5`, `1e400`, `-0.0`, `1e0`, `9223372036854775808`, `18446744073709551616`, `1E+2`},
@@ -54,7 +54,7 @@ func otherKinds(kind string) []string {
 		"object":  {`{}`, `{"$ne":null}`, `{"$gt":""}`, `{"$regex":".*"}`, `{"$where":"1"}`, `{"$oid":"507f1f77bcf86cd799439011"}`, `{"$numberLong":"1"}`, `{"x":1}`},
 	}
 	var out []string
-	for name, texts := range of {
+	for name, texts := range index {
 		if name != kind {
 			out = append(out, texts...)
 		}
@@ -94,7 +94,7 @@ func (r *refusals) wrongMember(g granting, name string, p property) {
 	}
 	for _, text := range wrong {
 		const mark = "MEMBER"
-		changed := g.with(slot{in: "body", name: name}, mark)
+		changed := g.replaced(slot{text: "body", name: name}, mark)
 		changed.body = maps.Clone(changed.body)
 		body := encoded(changed.body)
 		for _, place := range []string{`["` + mark + `"]`, `"` + mark + `"`} { // put makes a list of it where one is wanted
@@ -118,7 +118,7 @@ func (r *refusals) wrongTexts(g granting) {
 		lower, upper := strings.ToLower(name), strings.ToUpper(name)
 		value := encoded(g.body[name])
 		for _, spelt := range []string{lower, upper, strings.ToUpper(name[:1]) + name[1:], name + " ", " " + name, name + "\\u0000", "$" + name, name + ".x", name + "[$ne]", strings.ReplaceAll(name, "s", "\u017f"), strings.ReplaceAll(name, "_", ""), strings.ReplaceAll(name, "_", "-")} {
-			if _, known := g.operation.body[spelt]; !known {
+			if _, ok := g.operation.body[spelt]; !ok {
 				texts = append(texts, `{"`+spelt+`":`+value+`,`+strings.TrimPrefix(good, "{"), strings.TrimSuffix(good, "}")+comma(g)+`"`+spelt+`":`+value+`}`)
 			}
 		}
@@ -198,12 +198,12 @@ func (r *refusals) wrongQueries(g granting) {
 	if len(g.query) > 0 {
 		separator = "&"
 	}
-	with := func(query string) {
+	withQuery := func(query string) {
 		raw := g.raw(g.token)
 		r.send(g.route+" with the query "+query, strings.Replace(raw, " HTTP/1.1\r\n", separator+query+" HTTP/1.1\r\n", 1), 400)
 	}
 	for _, query := range []string{"$where=1", "x=1", "admin=true", "_method=DELETE", "access_token=x", "%00=1", "a%20b=1", "[]=1", "status[$ne]=x", "$or=1"} {
-		with(query)
+		withQuery(query)
 	}
 	for _, name := range g.queries {
 		queries := []string{name + "[$ne]=x", name + "[]=x", name + "[0]=x", name + "=%7B%22$ne%22%3Anull%7D", name + "=a&" + name + "=a", name + "=%00", name + "=%zz", name + "=%ff", name + "=a%0d%0aX:y", strings.ToUpper(name) + "=x", name + "%00=x", name + ".x=1"}
@@ -214,7 +214,7 @@ func (r *refusals) wrongQueries(g granting) {
 			if name == "page" && strings.HasSuffix(query, "=101") {
 				continue // past the end is an empty list
 			}
-			with(query)
+			withQuery(query)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func loadAttacks(w *attacksWorld, r *refusals) {
 }
 
 func (w *attacksWorld) about(resource string) string {
-	return strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), "project:instance:read", "project:"+resource+":read", 1)
+	return strings.Replace(w.question("/api/v1/authorize/projects/"+w.tenant.project+"/x"), "project:instance:read", "project:"+resource+":read", 1)
 }
 
 // failingRules: the question that meets one is never allowed, others are.
@@ -160,8 +160,8 @@ func slowPeers(w *attacksWorld, r *refusals) {
 			case 2: // a byte now and then
 				tick := time.NewTicker(200 * time.Millisecond)
 				defer tick.Stop()
-				for at := range head[:20] {
-					if _, err := io.WriteString(c, head[at:at+1]); err != nil {
+				for index := range head[:20] {
+					if _, err := io.WriteString(c, head[index:index+1]); err != nil {
 						break
 					}
 					<-tick.C
@@ -227,7 +227,7 @@ func manyCredentials(w *attacksWorld, r *refusals) {
 	var attacks []attack
 	for i := range each {
 		for name, credential := range map[string]string{"token": bearer(w.issuer.sign(fmt.Sprintf(`{"alg":"EdDSA","kid":"k%d"}`, i), w.good(same))), "key": "X-API-Key: " + summed(keyPrefix+fmt.Sprintf("%058d", i))} {
-			attacks = append(attacks, attack{name: "one of many wrong " + name + "s", raw: request("GET", w.ours.path("/roles"), "", credential), want: []int{401}})
+			attacks = append(attacks, attack{name: "one of many wrong " + name + "s", raw: request("GET", w.tenant.path("/roles"), "", credential), want: []int{401}})
 		}
 	}
 	r.all(attacks)
@@ -236,10 +236,10 @@ func manyCredentials(w *attacksWorld, r *refusals) {
 
 // manyQuestions: cold ones about one account, all at once, and all answered.
 func manyQuestions(w *attacksWorld, r *refusals) {
-	w.ours.make(201, "POST", "/groups", `{"name":"cold"}`) // a new revision: nothing is known of it
+	w.tenant.make(201, "POST", "/groups", `{"name":"cold"}`) // a new revision: nothing is known of it
 	var attacks []attack
 	for i := range 2000 {
-		raw := strings.Replace(w.about(fmt.Sprintf("r%d", i)), "X-User-ID: "+w.ours.admin, fmt.Sprintf("X-User-ID: user-cold%d-v1", i), 1)
+		raw := strings.Replace(w.about(fmt.Sprintf("r%d", i)), "X-User-ID: "+w.tenant.admin, fmt.Sprintf("X-User-ID: user-cold%d-v1", i), 1)
 		attacks = append(attacks, attack{name: "cold question", raw: raw, want: []int{200}})
 	}
 	r.all(attacks)
@@ -270,11 +270,11 @@ func trees(w *attacksWorld, r *refusals) {
 	for name, schema := range map[string]string{
 		"a schema of itself": `{"allOf":[{"$ref":"#"}]}`, "a schema with a member of itself": `{"properties":{"action":{"$ref":"#"}}}`, "a schema of elsewhere": `{"$ref":"` + deadline.URL + `"}`, "a schema that is none": `[]`, "a schema that is no JSON": `{`,
 	} {
-		for _, of := range []string{"input", "grants", "routes"} {
+		for _, noun := range []string{"input", "grants", "routes"} {
 			r.cases++
 			tree := copyTree(w.t)
-			file(w.t, filepath.Join(tree, "schemas", of), "schema.json", schema)
-			r.refusedTree(name+" for "+of, tree)
+			file(w.t, filepath.Join(tree, "schemas", noun), "schema.json", schema)
+			r.refusedTree(name+" for "+noun, tree)
 		}
 	}
 	if n := deadline.asked.Load(); n > 0 {

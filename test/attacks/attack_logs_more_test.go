@@ -48,7 +48,7 @@ func (r *refusals) badSetting(name, dir string, args []string) {
 	if cmd.Run() == nil {
 		r.fault("setting %s: it ended well", name)
 	}
-	if mark := r.w.marks.in(out.String()); mark != "" {
+	if mark := r.w.marks.find(out.String()); mark != "" {
 		r.fault("setting %s: it shows %s: %s", name, mark, out.String())
 	}
 	if strings.Contains(out.String(), "goroutine ") {
@@ -60,17 +60,17 @@ func (r *refusals) badSetting(name, dir string, args []string) {
 func textLog(w *attacksWorld, r *refusals) {
 	dir := w.t.TempDir()
 	p := start(w.t, w.cmd.Path, "--data-dir", filepath.Join(dir, "data"), "--log-format", "text")
-	other := &refusals{w: &attacksWorld{program: p, t: w.t, issuer: w.issuer, marks: w.marks, ours: w.ours, theirs: w.theirs, checker: w.checker}}
+	other := &refusals{w: &attacksWorld{program: p, t: w.t, issuer: w.issuer, marks: w.marks, tenant: w.tenant, foreign: w.foreign, checker: w.checker}}
 	for _, line := range hostileText() {
 		other.all(other.w.oneLine(line))
 	}
 	r.cases += other.cases
-	r.found = append(r.found, other.found...)
+	r.names = append(r.names, other.names...)
 	for line := range strings.Lines(p.stop()) {
 		if !strings.HasPrefix(line, "time=") || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), unseen) {
 			r.fault("no whole line of the text log: %.300q", line)
 		}
-		if mark := w.marks.in(line); mark != "" {
+		if mark := w.marks.find(line); mark != "" {
 			r.fault("the text log shows %s: %.300s", mark, line)
 		}
 	}

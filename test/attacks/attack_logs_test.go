@@ -30,7 +30,7 @@ const markedPassword = "pw-marked-0123456789"
 // searched for the same at its end.
 func logAttacks(w *attacksWorld, r *refusals) {
 	w.marks.add("a password", markedPassword)
-	secrets := map[string]string{"token": w.ours.adminToken, "service's token": w.platform, "key": w.ours.keySecret, "foreign token": newIssuer(w.t).token(w.ours.admin, ""), "revoked key": unknownKey(w.ours.keySecret)}
+	secrets := map[string]string{"token": w.tenant.adminToken, "service's token": w.platform, "key": w.tenant.keySecret, "foreign token": newIssuer(w.t).token(w.tenant.admin, ""), "revoked key": unknownKey(w.tenant.keySecret)}
 	for name, secret := range secrets {
 		if name == "token" || name == "foreign token" || name == "service's token" {
 			w.marks.token("the "+name, secret)
@@ -51,7 +51,7 @@ func logAttacks(w *attacksWorld, r *refusals) {
 		a, err := exchange(w.HealthURL, request("GET", target, "", bearer(w.platform)))
 		if err != nil {
 			r.fault("%s: %v", target, err)
-		} else if mark := w.marks.in(a.Body); mark != "" {
+		} else if mark := w.marks.find(a.Body); mark != "" {
 			r.fault("%s shows %s", target, mark)
 		}
 	}
@@ -63,20 +63,20 @@ func logAttacks(w *attacksWorld, r *refusals) {
 // misplaced sends a secret in its place and in the places of clients' mistakes, also in the line of
 // the request or of a refusal.
 func (w *attacksWorld) misplaced(name, secret string) (out []attack) {
-	ours := w.ours
+	tenant := w.tenant
 	body := func(format string) string { return fmt.Sprintf(format, secret) }
-	for what, raw := range map[string]string{
-		"as it should be": request("GET", ours.path("/roles"), "", bearer(secret)), "as a key": request("GET", ours.path("/roles"), "", "X-API-Key: "+secret), "both": request("GET", ours.path("/roles"), "", bearer(secret), "X-API-Key: "+secret), "in another scheme": request("GET", ours.path("/roles"), "", "Authorization: Basic "+secret),
-		"without a scheme": request("GET", ours.path("/roles"), "", "Authorization: "+secret), "changed": request("GET", ours.path("/roles"), "", bearer(secret+"x")), "twice": request("GET", ours.path("/roles"), "", bearer(secret), bearer(secret)), "with NUL": request("GET", ours.path("/roles"), "", bearer(secret)+"\x00"), "with a bare LF": request("GET", ours.path("/roles"), "", bearer(secret)+"\nX: y"),
-		"in a header of too much": request("GET", ours.path("/roles"), "", bearer(secret), "X-A: "+strings.Repeat("a", 40<<10)), "in a broken body": request("POST", ours.path("/projects"), body(`{"name":"%s`), bearer(ours.adminToken)), "as an unknown field": request("POST", ours.path("/projects"), body(`{"name":"n","%s":1}`), bearer(ours.bobToken)),
-		"as a wrong value": request("POST", ours.path("/roles"), body(`{"name":"n","scope":"%s","permissions":["account:user:read"]}`), bearer(ours.bobToken)), "on no route": request("GET", "/nowhere", "", bearer(secret)), "with a wrong method": request("TRACE", ours.path("/roles"), "", bearer(secret)), "with a wrong path": request("POST", "/api/v1/authorize/x//y", "", bearer(secret)),
-		"in a cookie": request("GET", ours.path("/roles"), "", "Cookie: session="+secret), "in odd framing": request("POST", ours.path("/projects"), "", bearer(secret), "Content-Length: 5", "Transfer-Encoding: chunked"), "over HTTP/1.0": strings.Replace(request("GET", ours.path("/roles"), "", bearer(secret)), "HTTP/1.1", "HTTP/1.0", 1), "in a head that stops": "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + secret,
-		"as a key's name": request("POST", ours.path("/users/"+ours.admin+"/keys"), `{"key_name":"","scopes":["read"]}`, bearer(secret)), "as an Idempotency-Key": request("POST", ours.path("/groups"), `{"name":""}`, bearer(ours.adminToken), "Idempotency-Key: "+secret), "as a user": request("POST", "/api/v1/authorize/x", "", bearer(ours.adminToken), "X-User-ID: "+secret+"/", "X-Account-ID: "+ours.account, "X-Action: x"),
-		"in a path of no route": request("GET", "/x/"+secret+"/y", ""), "as a method": request(secret, "/", ""), "as a request's id": request("GET", ours.path("/roles"), "", bearer(ours.adminToken), "X-Request-ID: "+secret), "as an account of the path": request("GET", "/api/v1/accounts/"+secret+"/roles", "", bearer(ours.adminToken)), "as a user of the path": request("GET", ours.path("/users/"+secret+"/roles"), "", bearer(ours.bobToken)),
-		"in a path to decide": request("POST", "/api/v1/authorize/projects/"+secret+"/x", "", bearer(w.checker), "X-User-ID: "+ours.bob, "X-Account-ID: "+ours.account, "X-Action: project:x:read"), "as a subject": request("POST", "/api/v1/authorize/x", "", bearer(ours.bobToken), "X-User-ID: "+secret, "X-Account-ID: "+ours.account, "X-Action: project:x:read"), "as an account to decide in": request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+ours.bob, "X-Account-ID: "+secret, "X-Action: project:x:read"),
-		"in an escaped path": request("GET", "/Bearer%20"+strings.NewReplacer(".", "%2E", "_", "%5f", "-", "%2d").Replace(secret), ""), "as an action": request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+ours.bob, "X-Account-ID: "+ours.account, "X-Action: "+secret), "as a security group": request("GET", "/api/v1/accounts/"+ours.account+"/projects/"+ours.project+"/security-groups/"+secret, "", bearer(ours.adminToken)),
+	for title, raw := range map[string]string{
+		"as it should be": request("GET", tenant.path("/roles"), "", bearer(secret)), "as a key": request("GET", tenant.path("/roles"), "", "X-API-Key: "+secret), "both": request("GET", tenant.path("/roles"), "", bearer(secret), "X-API-Key: "+secret), "in another scheme": request("GET", tenant.path("/roles"), "", "Authorization: Basic "+secret),
+		"without a scheme": request("GET", tenant.path("/roles"), "", "Authorization: "+secret), "changed": request("GET", tenant.path("/roles"), "", bearer(secret+"x")), "twice": request("GET", tenant.path("/roles"), "", bearer(secret), bearer(secret)), "with NUL": request("GET", tenant.path("/roles"), "", bearer(secret)+"\x00"), "with a bare LF": request("GET", tenant.path("/roles"), "", bearer(secret)+"\nX: y"),
+		"in a header of too much": request("GET", tenant.path("/roles"), "", bearer(secret), "X-A: "+strings.Repeat("a", 40<<10)), "in a broken body": request("POST", tenant.path("/projects"), body(`{"name":"%s`), bearer(tenant.adminToken)), "as an unknown field": request("POST", tenant.path("/projects"), body(`{"name":"n","%s":1}`), bearer(tenant.bobToken)),
+		"as a wrong value": request("POST", tenant.path("/roles"), body(`{"name":"n","scope":"%s","permissions":["account:user:read"]}`), bearer(tenant.bobToken)), "on no route": request("GET", "/nowhere", "", bearer(secret)), "with a wrong method": request("TRACE", tenant.path("/roles"), "", bearer(secret)), "with a wrong path": request("POST", "/api/v1/authorize/x//y", "", bearer(secret)),
+		"in a cookie": request("GET", tenant.path("/roles"), "", "Cookie: session="+secret), "in odd framing": request("POST", tenant.path("/projects"), "", bearer(secret), "Content-Length: 5", "Transfer-Encoding: chunked"), "over HTTP/1.0": strings.Replace(request("GET", tenant.path("/roles"), "", bearer(secret)), "HTTP/1.1", "HTTP/1.0", 1), "in a head that stops": "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + secret,
+		"as a key's name": request("POST", tenant.path("/users/"+tenant.admin+"/keys"), `{"key_name":"","scopes":["read"]}`, bearer(secret)), "as an Idempotency-Key": request("POST", tenant.path("/groups"), `{"name":""}`, bearer(tenant.adminToken), "Idempotency-Key: "+secret), "as a user": request("POST", "/api/v1/authorize/x", "", bearer(tenant.adminToken), "X-User-ID: "+secret+"/", "X-Account-ID: "+tenant.account, "X-Action: x"),
+		"in a path of no route": request("GET", "/x/"+secret+"/y", ""), "as a method": request(secret, "/", ""), "as a request's id": request("GET", tenant.path("/roles"), "", bearer(tenant.adminToken), "X-Request-ID: "+secret), "as an account of the path": request("GET", "/api/v1/accounts/"+secret+"/roles", "", bearer(tenant.adminToken)), "as a user of the path": request("GET", tenant.path("/users/"+secret+"/roles"), "", bearer(tenant.bobToken)),
+		"in a path to decide": request("POST", "/api/v1/authorize/projects/"+secret+"/x", "", bearer(w.checker), "X-User-ID: "+tenant.bob, "X-Account-ID: "+tenant.account, "X-Action: project:x:read"), "as a subject": request("POST", "/api/v1/authorize/x", "", bearer(tenant.bobToken), "X-User-ID: "+secret, "X-Account-ID: "+tenant.account, "X-Action: project:x:read"), "as an account to decide in": request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+tenant.bob, "X-Account-ID: "+secret, "X-Action: project:x:read"),
+		"in an escaped path": request("GET", "/Bearer%20"+strings.NewReplacer(".", "%2E", "_", "%5f", "-", "%2d").Replace(secret), ""), "as an action": request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+tenant.bob, "X-Account-ID: "+tenant.account, "X-Action: "+secret), "as a security group": request("GET", "/api/v1/accounts/"+tenant.account+"/projects/"+tenant.project+"/security-groups/"+secret, "", bearer(tenant.adminToken)),
 	} {
-		out = append(out, attack{name: "the " + name + " " + what, raw: raw})
+		out = append(out, attack{name: "the " + name + " " + title, raw: raw})
 	}
 	return out
 }
@@ -93,16 +93,16 @@ func hostileText() []string {
 
 // oneLine puts a text wherever a request has room, encoded and raw: the log is searched at the end.
 func (w *attacksWorld) oneLine(line string) (out []attack) {
-	ours := w.ours
+	tenant := w.tenant
 	var escaped strings.Builder
 	for i := range len(line) {
 		fmt.Fprintf(&escaped, "%%%02x", line[i])
 	}
 	for _, spelt := range []string{line, escaped.String(), strings.ReplaceAll(line, " ", "")} {
 		for _, raw := range []string{
-			request("GET", "/"+spelt, ""), request("POST", "/api/v1/authorize/"+spelt, "", bearer(w.checker)), request("GET", ours.path("/roles?status="+spelt), "", bearer(ours.adminToken)), request(spelt, "/", ""), request("GET", ours.path("/users/"+spelt+"/profile"), "", bearer(ours.adminToken)),
-			request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+spelt, "X-Account-ID: "+spelt, "X-Action: "+spelt), request("GET", ours.path("/roles"), "", "Authorization: "+spelt, "X-API-Key: "+spelt, "User-Agent: "+spelt, "X-Request-ID: "+spelt, "X-Forwarded-For: "+spelt),
-			request("POST", ours.path("/groups"), encoded(map[string]string{"name": spelt}), bearer(ours.adminToken)), request("POST", ours.path("/users/invite"), encoded(map[string]string{"email": spelt}), bearer(ours.adminToken)), request("GET", ours.path("/roles"), "", bearer(part(`{"alg":"EdDSA","kid":`+encoded(spelt)+`}`)+"."+part(`{"iss":`+encoded(spelt)+`}`)+".AA")),
+			request("GET", "/"+spelt, ""), request("POST", "/api/v1/authorize/"+spelt, "", bearer(w.checker)), request("GET", tenant.path("/roles?status="+spelt), "", bearer(tenant.adminToken)), request(spelt, "/", ""), request("GET", tenant.path("/users/"+spelt+"/profile"), "", bearer(tenant.adminToken)),
+			request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+spelt, "X-Account-ID: "+spelt, "X-Action: "+spelt), request("GET", tenant.path("/roles"), "", "Authorization: "+spelt, "X-API-Key: "+spelt, "User-Agent: "+spelt, "X-Request-ID: "+spelt, "X-Forwarded-For: "+spelt),
+			request("POST", tenant.path("/groups"), encoded(map[string]string{"name": spelt}), bearer(tenant.adminToken)), request("POST", tenant.path("/users/invite"), encoded(map[string]string{"email": spelt}), bearer(tenant.adminToken)), request("GET", tenant.path("/roles"), "", bearer(part(`{"alg":"EdDSA","kid":`+encoded(spelt)+`}`)+"."+part(`{"iss":`+encoded(spelt)+`}`)+".AA")),
 		} {
 			out = append(out, attack{name: fmt.Sprintf("the text %.60q", line), raw: raw})
 		}
@@ -119,7 +119,7 @@ func (r *refusals) searchFolders() {
 			return err
 		}
 		raw, err := os.ReadFile(path)
-		if mark := r.w.marks.in(string(raw)); err == nil && mark != "" {
+		if mark := r.w.marks.find(string(raw)); err == nil && mark != "" {
 			r.fault("%s holds %s", path, mark)
 		}
 		return err

@@ -11,11 +11,11 @@ import (
 func pathAttacks(w *attacksWorld, r *refusals) {
 	r.unjudged("paths that are read in two ways", func() {
 		for _, piece := range pathPieces() {
-			for _, path := range w.ours.around(piece) {
+			for _, path := range w.tenant.around(piece) {
 				r.refusePath(path)
 			}
 		}
-		for _, path := range w.ours.otherWords() {
+		for _, path := range w.tenant.otherWords() {
 			r.refusePath(path)
 		}
 		for _, path := range longPaths() {
@@ -23,7 +23,7 @@ func pathAttacks(w *attacksWorld, r *refusals) {
 		}
 	})
 	r.unjudged("what only looks like the route", func() {
-		for _, target := range w.ours.lookAlikes() {
+		for _, target := range w.tenant.lookAlikes() {
 			r.refuse("target "+target, w.question(target), 400, 404, 405)
 		}
 	})
@@ -32,8 +32,8 @@ func pathAttacks(w *attacksWorld, r *refusals) {
 			if strings.Contains(piece, "?") {
 				continue // here it begins the query
 			}
-			for _, target := range w.ours.enforced(piece) {
-				r.refuse("GET "+target, request("GET", target, "", bearer(w.ours.adminToken), "X-Account-ID: "+w.ours.account), 400, 404, 405)
+			for _, target := range w.tenant.enforced(piece) {
+				r.refuse("GET "+target, request("GET", target, "", bearer(w.tenant.adminToken), "X-Account-ID: "+w.tenant.account), 400, 404, 405)
 			}
 		}
 	})
@@ -43,7 +43,7 @@ func pathAttacks(w *attacksWorld, r *refusals) {
 // question is an authorization check about the admin, who may do everything.
 func (w *attacksWorld) question(target string, lines ...string) string {
 	return request("POST", target, "", append([]string{
-		bearer(w.checker), "X-User-ID: " + w.ours.admin, "X-Account-ID: " + w.ours.account, "X-Action: project:instance:read",
+		bearer(w.checker), "X-User-ID: " + w.tenant.admin, "X-Account-ID: " + w.tenant.account, "X-Action: project:instance:read",
 	}, lines...)...)
 }
 
@@ -125,8 +125,8 @@ func isAlphanumeric(c rune) bool {
 
 // around puts a piece where a path begins, goes on and ends.
 func (t *tenant) around(piece string) []string {
-	in := "accounts/" + t.account + "/projects/" + t.project
-	return []string{piece + "/" + in, in + "/" + piece + "/instances", in + "/instances/" + piece}
+	text := "accounts/" + t.account + "/projects/" + t.project
+	return []string{piece + "/" + text, text + "/" + piece + "/instances", text + "/instances/" + piece}
 }
 
 // otherWords are the words for places in spellings only some servers read, in the wrong place, and
@@ -143,9 +143,9 @@ func (t *tenant) otherWords() []string {
 		}
 		out = append(out, strings.ToUpper(word)+"/"+id+"/x", word+"/", "x/"+word+"/"+id, "x/y/"+word, word[:len(word)-1]+"%c5%bf/"+id+"/x", word+"/"+id+"/"+word+"/"+id+"/x")
 	}
-	in := "accounts/" + t.account + "/projects/" + t.project
-	return append(out, "projects/"+t.project+"/accounts/"+t.account+"/x", "api/v1/"+in+"/api/v1/"+in, "api/v2/"+in, "API/v1/"+in, "api/V1/"+in, "api/"+in,
-		in+"/accounts/"+t.account, "accounts", "accounts/a%20b/x", "accounts/"+t.account+"/projects/a%20b/x", "accounts/"+t.account+"%20/x", "", "/", in+"/", in+"//", "/"+in)
+	text := "accounts/" + t.account + "/projects/" + t.project
+	return append(out, "projects/"+t.project+"/accounts/"+t.account+"/x", "api/v1/"+text+"/api/v1/"+text, "api/v2/"+text, "API/v1/"+text, "api/V1/"+text, "api/"+text,
+		text+"/accounts/"+t.account, "accounts", "accounts/a%20b/x", "accounts/"+t.account+"/projects/a%20b/x", "accounts/"+t.account+"%20/x", "", "/", text+"/", text+"//", "/"+text)
 }
 
 func longPaths() []string {
@@ -184,14 +184,14 @@ func (t *tenant) enforced(piece string) []string {
 // foreignPlaces: the path, the header or both name somebody else's account or project, or one that
 // is not there: 200, denied, in the same words.
 func foreignPlaces(w *attacksWorld, r *refusals) {
-	ours, theirs := w.ours, w.theirs
+	tenant, foreign := w.tenant, w.foreign
 	for _, form := range []string{
 		"accounts/ACCOUNT/x", "accounts/ACCOUNT/projects/PROJECT/x", "api/v1/accounts/ACCOUNT/x", "api/v1/accounts/ACCOUNT/projects/PROJECT/x", "projects/PROJECT/x", "api/v1/projects/PROJECT",
-		"accounts/" + ours.account + "/projects/PROJECT/x", "api/v1/accounts/" + ours.account + "/projects/PROJECT/security-groups", "accounts/ACCOUNT/projects/" + ours.project, "accounts/ACCOUNT", "accounts/ACCOUNT/projects",
+		"accounts/" + tenant.account + "/projects/PROJECT/x", "api/v1/accounts/" + tenant.account + "/projects/PROJECT/security-groups", "accounts/ACCOUNT/projects/" + tenant.project, "accounts/ACCOUNT", "accounts/ACCOUNT/projects",
 	} {
 		for _, action := range []string{"project:instance:read", "account:role:read", "resource:instance:update", "project:security_group:create"} {
 			var words []string
-			for _, place := range [][2]string{{theirs.account, theirs.project}, {"acct-absent-v1", "proj-absent-v1"}, {theirs.account, theirs.deleted.project}} {
+			for _, place := range [][2]string{{foreign.account, foreign.project}, {"acct-absent-v1", "proj-absent-v1"}, {foreign.account, foreign.deleted.project}} {
 				path := strings.NewReplacer("ACCOUNT", place[0], "PROJECT", place[1]).Replace(form)
 				a := r.denied("denied "+action+" on "+path, w.question("/api/v1/authorize/"+path), action)
 				words = append(words, strings.NewReplacer(place[0], "ACCOUNT", place[1], "PROJECT").Replace(a.Body))

@@ -7,16 +7,16 @@ import (
 
 // lastAdmin: theirs is an account with one admin, who can't be taken away by any way.
 func lastAdmin(w *attacksWorld, r *refusals) {
-	t := w.theirs
-	own := bearer(t.adminToken)
+	t := w.foreign
+	self := bearer(t.adminToken)
 	uuid := text(w.must(w.t, 200, "GET", "/api/v1/users?email="+t.adminEmail, w.sync, "")["users"].([]any)[0], "id")
 	grant := t.path("/roles/account_admin/assignments/" + t.admin)
 	for name, raw := range map[string]string{
-		"revoked": request("DELETE", grant, "", own), "revoked by name": request("DELETE", grant+"?assigneeType=USER", "", own), "inactive": request("PUT", grant, `{"status":"INACTIVE"}`, own), "with an end": request("PUT", grant, `{"expiresAt":"2099-01-01T00:00:00Z"}`, own),
-		"replaced": request("PUT", t.path("/roles/account_reader/assignments/"+t.admin), `{"roleId":"account_admin"}`, own), "replaced by a custom role": request("PUT", t.path("/roles/"+t.role+"/assignments/"+t.admin), `{"roleId":"account_admin"}`, own), "removed": request("DELETE", t.path("/users/"+t.admin), "", own),
-		"suspended": request("PUT", "/api/v1/users/"+uuid, `{"status":"SUSPENDED"}`, own, "X-Account-ID: "+t.account), "waitlisted": request("PUT", "/api/v1/users/"+uuid, `{"status":"WAITLISTED"}`, own, "X-Account-ID: "+t.account), "suspended by the service": request("PUT", "/api/v1/users/"+uuid, `{"status":"SUSPENDED"}`, bearer(w.sync)),
-		"inactive by the service": request("PUT", "/api/v1/users/"+uuid, `{"status":"INACTIVE"}`, bearer(w.sync)), "its role inactive": request("PUT", t.path("/roles/account_admin"), `{"name":"x","status":"INACTIVE","permissions":["account:user:read"]}`, own), "its role deleted": request("DELETE", t.path("/roles/account_admin"), "", own),
-		"removed by another account's admin": request("DELETE", t.path("/users/"+t.admin), "", bearer(w.ours.adminToken)), "revoked by another account's admin": request("DELETE", grant, "", bearer(w.ours.adminToken)), "revoked by its key": request("DELETE", grant, "", bearer(t.keySecret)), "removed by its key": request("DELETE", t.path("/users/"+t.admin), "", bearer(t.keySecret)),
+		"revoked": request("DELETE", grant, "", self), "revoked by name": request("DELETE", grant+"?assigneeType=USER", "", self), "inactive": request("PUT", grant, `{"status":"INACTIVE"}`, self), "with an end": request("PUT", grant, `{"expiresAt":"2099-01-01T00:00:00Z"}`, self),
+		"replaced": request("PUT", t.path("/roles/account_reader/assignments/"+t.admin), `{"roleId":"account_admin"}`, self), "replaced by a custom role": request("PUT", t.path("/roles/"+t.role+"/assignments/"+t.admin), `{"roleId":"account_admin"}`, self), "removed": request("DELETE", t.path("/users/"+t.admin), "", self),
+		"suspended": request("PUT", "/api/v1/users/"+uuid, `{"status":"SUSPENDED"}`, self, "X-Account-ID: "+t.account), "waitlisted": request("PUT", "/api/v1/users/"+uuid, `{"status":"WAITLISTED"}`, self, "X-Account-ID: "+t.account), "suspended by the service": request("PUT", "/api/v1/users/"+uuid, `{"status":"SUSPENDED"}`, bearer(w.sync)),
+		"inactive by the service": request("PUT", "/api/v1/users/"+uuid, `{"status":"INACTIVE"}`, bearer(w.sync)), "its role inactive": request("PUT", t.path("/roles/account_admin"), `{"name":"x","status":"INACTIVE","permissions":["account:user:read"]}`, self), "its role deleted": request("DELETE", t.path("/roles/account_admin"), "", self),
+		"removed by another account's admin": request("DELETE", t.path("/users/"+t.admin), "", bearer(w.tenant.adminToken)), "revoked by another account's admin": request("DELETE", grant, "", bearer(w.tenant.adminToken)), "revoked by its key": request("DELETE", grant, "", bearer(t.keySecret)), "removed by its key": request("DELETE", t.path("/users/"+t.admin), "", bearer(t.keySecret)),
 	} {
 		r.send("the last admin "+name, raw, 403)
 	}
@@ -24,11 +24,11 @@ func lastAdmin(w *attacksWorld, r *refusals) {
 
 // absentGrants: what nobody holds can't be revoked, and is not granted by that.
 func absentGrants(w *attacksWorld, r *refusals) {
-	t := w.ours
-	for _, role := range []string{"account_admin", "account_reader", "team_member", t.role, "role-absent-v1", w.theirs.role} {
-		for _, who := range []string{t.bob, w.theirs.bob, "user-absent-v1", t.group} {
+	t := w.tenant
+	for _, role := range []string{"account_admin", "account_reader", "team_member", t.role, "role-absent-v1", w.foreign.role} {
+		for _, caller := range []string{t.bob, w.foreign.bob, "user-absent-v1", t.group} {
 			for _, kind := range []string{"USER", "IAMGROUP"} {
-				r.send("revoke of "+role+" from the "+kind+" "+who, request("DELETE", t.path("/roles/"+role+"/assignments/"+who+"?assigneeType="+kind), "", bearer(t.adminToken)), 404)
+				r.send("revoke of "+role+" from the "+kind+" "+caller, request("DELETE", t.path("/roles/"+role+"/assignments/"+caller+"?assigneeType="+kind), "", bearer(t.adminToken)), 404)
 			}
 		}
 	}
@@ -50,25 +50,25 @@ func adminsAtOnce(w *attacksWorld, r *refusals) {
 		uuids := []string{w.told(w.must(w.t, 200, "GET", "/api/v1/users?external_id="+ids[0], w.sync, "")["users"].([]any)[0], "id"), t.newUser(ids[1], "b@"+tag+".example")}
 		tokens := []string{t.adminToken, w.user(ids[1])}
 		t.make(200, "PUT", "/roles/account_admin/assignments/"+ids[1], `{}`)
-		take := func(by, whom int) string {
+		take := func(actor, target int) string {
 			return []string{
-				request("DELETE", t.path("/roles/account_admin/assignments/"+ids[whom]), "", bearer(tokens[by])),
-				request("DELETE", t.path("/users/"+ids[whom]), "", bearer(tokens[by])),
-				request("PUT", "/api/v1/users/"+uuids[whom], `{"status":"SUSPENDED"}`, bearer(tokens[by]), "X-Account-ID: "+account),
-			}[(round+by*round/3)%3]
+				request("DELETE", t.path("/roles/account_admin/assignments/"+ids[target]), "", bearer(tokens[actor])),
+				request("DELETE", t.path("/users/"+ids[target]), "", bearer(tokens[actor])),
+				request("PUT", "/api/v1/users/"+uuids[target], `{"status":"SUSPENDED"}`, bearer(tokens[actor]), "X-Account-ID: "+account),
+			}[(round+actor*round/3)%3]
 		}
 		pair := r.both(take(0, 1), take(1, 0))
 		if pair[0].Status != 200 || pair[1].Status != 403 && pair[1].Status != 401 {
 			r.fault("two admins at once: %s: %s, %s", statuses(pair), pair[0].Body, pair[1].Body)
 		}
-		left := 0
+		remaining := 0
 		for _, token := range tokens {
 			if a := r.decided("the admin that is left", request("GET", t.path("/roles"), "", bearer(token))); a.Status == 200 {
-				left++
+				remaining++
 			}
 		}
-		if left != 1 {
-			r.fault("two admins at once leave %d", left)
+		if remaining != 1 {
+			r.fault("two admins at once leave %d", remaining)
 		}
 	}
 }
@@ -77,16 +77,16 @@ func adminsAtOnce(w *attacksWorld, r *refusals) {
 func invitationsAtOnce(w *attacksWorld, r *refusals) {
 	for round := range 8 {
 		email := fmt.Sprintf("once%d@elsewhere.example", round)
-		other, want := w.theirs, "200 409"
+		other, want := w.foreign, "200 409"
 		if round%2 == 1 {
-			other, want = w.ours, "200 200"
+			other, want = w.tenant, "200 200"
 		}
-		pair := r.both(request("POST", w.ours.path("/users/invite"), `{"email":"`+email+`"}`, bearer(w.ours.adminToken)), request("POST", other.path("/users/invite"), `{"email":"`+strings.ToUpper(email)+`"}`, bearer(other.adminToken)))
+		pair := r.both(request("POST", w.tenant.path("/users/invite"), `{"email":"`+email+`"}`, bearer(w.tenant.adminToken)), request("POST", other.path("/users/invite"), `{"email":"`+strings.ToUpper(email)+`"}`, bearer(other.adminToken)))
 		if statuses(pair) != want {
 			r.fault("two invitations of one address: %s, want %s", statuses(pair), want)
 		}
 		w.idByEmail(email) // ends the test where there are two
-		listed := strings.Count(strings.ToLower(w.read(w.ours.path("/users?page_size=100"), w.ours)+w.read(w.theirs.path("/users?page_size=100"), w.theirs)), `"email":"`+email)
+		listed := strings.Count(strings.ToLower(w.read(w.tenant.path("/users?page_size=100"), w.tenant)+w.read(w.foreign.path("/users?page_size=100"), w.foreign)), `"email":"`+email)
 		if listed != 1 {
 			r.fault("%s is a member %d times", email, listed)
 		}
@@ -96,7 +96,7 @@ func invitationsAtOnce(w *attacksWorld, r *refusals) {
 // sameNames guarantees that nothing is inherited by the name or id of something deleted or
 // different.
 func sameNames(w *attacksWorld, r *refusals) {
-	t := w.ours
+	t := w.tenant
 	asked := func(user, action, project string) {
 		raw := strings.Replace(w.question("/api/v1/authorize/accounts/"+t.account+project), "X-User-ID: "+t.admin, "X-User-ID: "+user, 1)
 		r.denied(user+" inherits "+action, raw, action)
@@ -120,7 +120,7 @@ func sameNames(w *attacksWorld, r *refusals) {
 		r.send("the e-mail of somebody who left", request("POST", t.path("/users/invite"), fmt.Sprintf(`{"email":"again%d@ours.example"}`, round), bearer(t.adminToken)), 200)
 		asked(id, "account:project:create", "") // a member again, and an admin no more
 	}
-	for _, id := range []string{t.deleted.project, t.project, w.theirs.project, w.theirs.deleted.project} {
+	for _, id := range []string{t.deleted.project, t.project, w.foreign.project, w.foreign.deleted.project} {
 		r.send("a project with the id "+id, request("POST", t.path("/projects"), `{"id":"`+id+`","name":"again"}`, bearer(w.platform)), 409)
 		r.send("a project with an id of one's own", request("POST", t.path("/projects"), `{"id":"proj-mine-v1","name":"again"}`, bearer(t.adminToken)), 403)
 	}

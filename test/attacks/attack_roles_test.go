@@ -41,7 +41,7 @@ type promoter struct {
 const promoterPermissions = `"account:role:create","account:role:update","account:role:read","account:role:delete","account:role_assignment:update","account:role_assignment:delete","account:group:create","account:group:update","account:group:read","account:user:invite","account:user:update","account:user:delete","account:user:read"`
 
 func newPromoter(w *attacksWorld) *promoter {
-	t := w.ours
+	t := w.tenant
 	p := &promoter{w: w, id: "user-oursmallory-v1"}
 	p.uuid, p.token = t.newUser(p.id, "mallory@ours.example"), w.user(p.id)
 	p.role = w.told(t.make(201, "POST", "/roles", `{"name":"Manager","scope":"ACCOUNT","permissions":[`+promoterPermissions+`]}`), "id")
@@ -54,32 +54,32 @@ func newPromoter(w *attacksWorld) *promoter {
 }
 
 func (p *promoter) try(r *refusals, name, method, rest, body string, want ...int) {
-	r.send(name, request(method, p.w.ours.path(rest), body, bearer(p.token)), want...)
+	r.send(name, request(method, p.w.tenant.path(rest), body, bearer(p.token)), want...)
 }
 
 // grants are of roles that the promoter lacks: to itself, a friend and groups, with every option.
 func (p *promoter) grants(r *refusals) {
-	t := p.w.ours
+	t := p.w.tenant
 	for _, role := range []string{"account_admin", "account_reader", "team_member", p.wide} {
-		for who, kind := range map[string]string{p.id: "USER", t.bob: "USER", t.group: "IAMGROUP", t.invited: "USER"} {
+		for caller, kind := range map[string]string{p.id: "USER", t.bob: "USER", t.group: "IAMGROUP", t.invited: "USER"} {
 			for _, option := range []string{`"status":"ACTIVE"`, `"expiresAt":"2099-01-01T00:00:00Z"`, `"roleId":"` + p.role + `"`, `"status":"INACTIVE"`} {
 				want := []int{403}
-				if strings.Contains(option, "roleId") && who != p.id {
+				if strings.Contains(option, "roleId") && caller != p.id {
 					want = []int{403, 404} // they do not hold what is to be replaced
 				}
-				p.try(r, "grant of "+role+" to "+who+" with "+option, "PUT", "/roles/"+role+"/assignments/"+who, `{"assigneeType":"`+kind+`",`+option+`}`, want...)
+				p.try(r, "grant of "+role+" to "+caller+" with "+option, "PUT", "/roles/"+role+"/assignments/"+caller, `{"assigneeType":"`+kind+`",`+option+`}`, want...)
 			}
 		}
 	}
 	for _, role := range []string{"project_admin", "project_reader"} {
 		for _, project := range []string{t.project, t.other} {
-			for _, who := range []string{p.id, t.bob} {
-				p.try(r, "grant of "+role+" in "+project, "PUT", "/roles/"+role+"/assignments/"+who+"?projectId="+project, `{}`, 403)
-				p.try(r, "grant of "+role+" in the body's "+project, "PUT", "/roles/"+role+"/assignments/"+who, `{"projectId":"`+project+`"}`, 403)
+			for _, caller := range []string{p.id, t.bob} {
+				p.try(r, "grant of "+role+" in "+project, "PUT", "/roles/"+role+"/assignments/"+caller+"?projectId="+project, `{}`, 403)
+				p.try(r, "grant of "+role+" in the body's "+project, "PUT", "/roles/"+role+"/assignments/"+caller, `{"projectId":"`+project+`"}`, 403)
 			}
 		}
 	}
-	for _, role := range []string{"ACCOUNT_ADMIN", "Account_admin", "account-admin", "account_admin.", "organization_admin", p.w.theirs.role, "data.grants"} {
+	for _, role := range []string{"ACCOUNT_ADMIN", "Account_admin", "account-admin", "account_admin.", "organization_admin", p.w.foreign.role, "data.grants"} {
 		p.try(r, "grant of "+role, "PUT", "/roles/"+role+"/assignments/"+p.id, `{}`, 404)
 	}
 }
@@ -91,11 +91,11 @@ func (p *promoter) roles(r *refusals) {
 		p.try(r, "role of "+pattern, "POST", "/roles", `{"scope":"ACCOUNT",`+body+`}`, 403)
 		p.try(r, "inactive role of "+pattern, "POST", "/roles", `{"scope":"ACCOUNT","status":"INACTIVE",`+body+`}`, 403)
 		p.try(r, "own role widened to "+pattern, "PUT", "/roles/"+p.role, `{`+body+`}`, 403)
-		p.try(r, "another role widened to "+pattern, "PUT", "/roles/"+p.w.ours.role, `{`+body+`}`, 403)
+		p.try(r, "another role widened to "+pattern, "PUT", "/roles/"+p.w.tenant.role, `{`+body+`}`, 403)
 	}
 	for _, pattern := range []string{"project:*:*", "project:instance:read", "resource:*:*", "project:security_group:create", "*:*:*"} {
 		for _, scope := range []string{"PROJECT", "RESOURCE"} {
-			for _, project := range []string{"", `"projectId":"` + p.w.ours.project + `",`} {
+			for _, project := range []string{"", `"projectId":"` + p.w.tenant.project + `",`} {
 				want := 403
 				if pattern == "*:*:*" {
 					want = 400 // no pattern of such a role
@@ -106,76 +106,76 @@ func (p *promoter) roles(r *refusals) {
 	}
 	for _, role := range []string{"account_admin", "account_reader", "team_member", "project_admin", "project_reader"} {
 		for _, body := range []string{`{"name":"x","permissions":["account:user:read"]}`, `{"name":"x","status":"INACTIVE","permissions":["account:user:read"]}`} {
-			r.send("system role "+role+" changed", request("PUT", p.w.ours.path("/roles/"+role), body, bearer(p.w.ours.adminToken)), 403)
+			r.send("system role "+role+" changed", request("PUT", p.w.tenant.path("/roles/"+role), body, bearer(p.w.tenant.adminToken)), 403)
 		}
-		r.send("system role "+role+" deleted", request("DELETE", p.w.ours.path("/roles/"+role), "", bearer(p.w.ours.adminToken)), 403)
-		r.send("a role with the id of "+role, request("POST", p.w.ours.path("/roles"), `{"name":"`+role+`","scope":"ACCOUNT","permissions":["account:user:read"]}`, bearer(p.w.ours.adminToken)), 409)
+		r.send("system role "+role+" deleted", request("DELETE", p.w.tenant.path("/roles/"+role), "", bearer(p.w.tenant.adminToken)), 403)
+		r.send("a role with the id of "+role, request("POST", p.w.tenant.path("/roles"), `{"name":"`+role+`","scope":"ACCOUNT","permissions":["account:user:read"]}`, bearer(p.w.tenant.adminToken)), 409)
 	}
 }
 
 // members are put into groups that hold more, and groups are given more.
 func (p *promoter) members(r *refusals) {
-	for _, who := range []string{p.id, p.w.ours.bob, p.w.ours.invited} {
-		p.try(r, who+" into the group of admins", "PUT", "/groups/"+p.admins+"/members/"+who, "", 403)
-		p.try(r, who+" into their group", "PUT", "/groups/"+p.w.theirs.group+"/members/"+who, "", 404)
+	for _, caller := range []string{p.id, p.w.tenant.bob, p.w.tenant.invited} {
+		p.try(r, caller+" into the group of admins", "PUT", "/groups/"+p.admins+"/members/"+caller, "", 403)
+		p.try(r, caller+" into their group", "PUT", "/groups/"+p.w.foreign.group+"/members/"+caller, "", 404)
 	}
-	for _, who := range []string{p.w.theirs.bob, p.w.theirs.admin, p.w.ours.group, "user-absent-v1"} {
-		p.try(r, who+" into a group of ours", "PUT", "/groups/"+p.w.ours.group+"/members/"+who, "", 404)
+	for _, caller := range []string{p.w.foreign.bob, p.w.foreign.admin, p.w.tenant.group, "user-absent-v1"} {
+		p.try(r, caller+" into a group of ours", "PUT", "/groups/"+p.w.tenant.group+"/members/"+caller, "", 404)
 	}
-	for _, group := range []string{p.w.ours.group, p.admins} {
+	for _, group := range []string{p.w.tenant.group, p.admins} {
 		p.try(r, "account_admin for the group "+group, "PUT", "/roles/account_admin/assignments/"+group, `{"assigneeType":"IAMGROUP"}`, 403)
 		p.try(r, "a group taken for a user", "PUT", "/roles/"+p.role+"/assignments/"+group, `{"assigneeType":"USER"}`, 404)
 	}
-	p.try(r, "a user taken for a group", "PUT", "/roles/"+p.role+"/assignments/"+p.w.ours.bob, `{"assigneeType":"IAMGROUP"}`, 404)
-	p.try(r, "an assignee of no kind", "PUT", "/roles/"+p.role+"/assignments/"+p.w.ours.bob, `{"assigneeType":"SERVICE"}`, 400)
+	p.try(r, "a user taken for a group", "PUT", "/roles/"+p.role+"/assignments/"+p.w.tenant.bob, `{"assigneeType":"IAMGROUP"}`, 404)
+	p.try(r, "an assignee of no kind", "PUT", "/roles/"+p.role+"/assignments/"+p.w.tenant.bob, `{"assigneeType":"SERVICE"}`, 400)
 }
 
 // otherWays lead to an admin's account, or to a credential of more than one has.
 func (p *promoter) otherWays(r *refusals) {
-	ours, theirs := p.w.ours, p.w.theirs
+	tenant, foreign := p.w.tenant, p.w.foreign
 	update := func(name, user, body string, want ...int) {
-		r.send(name, request("PUT", "/api/v1/users/"+user, body, bearer(p.token), "X-Account-ID: "+ours.account), want...)
+		r.send(name, request("PUT", "/api/v1/users/"+user, body, bearer(p.token), "X-Account-ID: "+tenant.account), want...)
 	}
-	admin := text(p.w.must(p.w.t, 200, "GET", "/api/v1/users?email="+ours.adminEmail, p.w.sync, "")["users"].([]any)[0], "id")
-	for _, body := range []string{`{"email":"mallory2@ours.example"}`, `{"is_verified":true}`, `{"authentication_type":"x"}`, `{"authentication_partner":"OIDC"}`, `{"authentication_partner_id":"` + p.id + `"}`, `{"authentication_partner_id":"` + ours.admin + `"}`} {
+	admin := text(p.w.must(p.w.t, 200, "GET", "/api/v1/users?email="+tenant.adminEmail, p.w.sync, "")["users"].([]any)[0], "id")
+	for _, body := range []string{`{"email":"mallory2@ours.example"}`, `{"is_verified":true}`, `{"authentication_type":"x"}`, `{"authentication_partner":"OIDC"}`, `{"authentication_partner_id":"` + p.id + `"}`, `{"authentication_partner_id":"` + tenant.admin + `"}`} {
 		update("identity of the admin: "+body, admin, body, 403)
 		update("own identity: "+body, p.uuid, body, 403)
 	}
 	update("the admin suspended", admin, `{"status":"SUSPENDED"}`, 403)
 	update("a new user made invited", p.uuid, `{"status":"INVITED"}`, 400, 403)
-	update("another account's user", theirs.bobUUID, `{"name":"x"}`, 403, 404)
+	update("another account's user", foreign.bobUUID, `{"name":"x"}`, 403, 404)
 	for _, c := range []struct{ name, method, rest, body string }{
 		{"the account renamed", "PATCH", "", `{"name":"x"}`},
-		{"the admin removed", "DELETE", "/users/" + ours.admin, ""},
-		{"the admin's role revoked", "DELETE", "/roles/account_admin/assignments/" + ours.admin, ""},
+		{"the admin removed", "DELETE", "/users/" + tenant.admin, ""},
+		{"the admin's role revoked", "DELETE", "/roles/account_admin/assignments/" + tenant.admin, ""},
 		{"a project made", "POST", "/projects", `{"name":"x"}`},
-		{"a key for the admin", "POST", "/users/" + ours.admin + "/keys", `{"key_name":"k","scopes":["read"]}`},
-		{"the admin's profile changed", "PUT", "/users/" + ours.admin + "/profile", `{"name":"x"}`},
-		{"the admin's profile read", "GET", "/users/" + ours.admin + "/profile", ""},
-		{"the admin's keys read", "GET", "/users/" + ours.admin + "/keys", ""},
-		{"the admin's key revoked", "DELETE", "/users/" + ours.admin + "/keys/" + ours.key, ""},
-		{"a project deleted", "DELETE", "/projects/" + ours.other, ""},
+		{"a key for the admin", "POST", "/users/" + tenant.admin + "/keys", `{"key_name":"k","scopes":["read"]}`},
+		{"the admin's profile changed", "PUT", "/users/" + tenant.admin + "/profile", `{"name":"x"}`},
+		{"the admin's profile read", "GET", "/users/" + tenant.admin + "/profile", ""},
+		{"the admin's keys read", "GET", "/users/" + tenant.admin + "/keys", ""},
+		{"the admin's key revoked", "DELETE", "/users/" + tenant.admin + "/keys/" + tenant.key, ""},
+		{"a project deleted", "DELETE", "/projects/" + tenant.other, ""},
 		{"the group of admins deleted", "DELETE", "/groups/" + p.admins, ""},
 	} {
 		p.try(r, c.name, c.method, c.rest, c.body, 403)
 	}
-	r.send("authorization.check about the admin", request("POST", "/api/v1/authorize/x", "", bearer(p.token), "X-User-ID: "+ours.admin, "X-Account-ID: "+ours.account, "X-Action: project:x:read"), 403)
+	r.send("authorization.check about the admin", request("POST", "/api/v1/authorize/x", "", bearer(p.token), "X-User-ID: "+tenant.admin, "X-Account-ID: "+tenant.account, "X-Action: project:x:read"), 403)
 	for _, role := range []string{"account_admin", "account_reader", p.role} { // an admin's key that may only write has less than the admin
-		r.send("grant of "+role+" by a key that may only write", request("PUT", ours.path("/roles/"+role+"/assignments/"+ours.bob), `{}`, bearer(p.key)), 403)
+		r.send("grant of "+role+" by a key that may only write", request("PUT", tenant.path("/roles/"+role+"/assignments/"+tenant.bob), `{}`, bearer(p.key)), 403)
 	}
-	r.send("member of the admins by a key that may only write", request("PUT", ours.path("/groups/"+p.admins+"/members/"+ours.bob), ``, bearer(p.key)), 403)
+	r.send("member of the admins by a key that may only write", request("PUT", tenant.path("/groups/"+p.admins+"/members/"+tenant.bob), ``, bearer(p.key)), 403)
 }
 
 // untilLater: a grant that outlives the granter's own is more than they have.
 func (p *promoter) untilLater(r *refusals) {
-	t := p.w.ours
+	t := p.w.tenant
 	until := time.Now().Add(time.Hour).UTC()
 	stamp := func(d time.Duration) string { return until.Add(d).Format("2006-01-02T15:04:05.000Z") }
 	t.make(200, "PUT", "/roles/"+p.role+"/assignments/"+p.id, `{"expiresAt":"`+stamp(0)+`"}`)
 	r.unchanged("grants until later", func() {
 		for _, body := range []string{`{}`, `{"expiresAt":"` + stamp(time.Millisecond) + `"}`, `{"expiresAt":"` + stamp(time.Hour) + `"}`, `{"expiresAt":"9999-12-31T23:59:59Z"}`, `{"expiresAt":null}`} {
-			for _, who := range []string{p.id, t.bob} {
-				p.try(r, "grant until later "+body+" to "+who, "PUT", "/roles/"+p.role+"/assignments/"+who, body, 403)
+			for _, caller := range []string{p.id, t.bob} {
+				p.try(r, "grant until later "+body+" to "+caller, "PUT", "/roles/"+p.role+"/assignments/"+caller, body, 403)
 			}
 			p.try(r, "role until later", "POST", "/roles", `{"name":"later","scope":"ACCOUNT","permissions":["account:user:read"]}`, 403)
 		}

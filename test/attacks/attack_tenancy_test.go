@@ -15,15 +15,15 @@ func tenancyAttacks(w *attacksWorld, r *refusals) {
 		if o.public || o.private || o.door() {
 			continue
 		}
-		base, known := w.granted(o)
-		if !known {
+		base, ok := w.granted(o)
+		if !ok {
 			r.fault("%s (%s %s) has no row: what request of it is granted?", o.route, o.method, o.path)
 			continue
 		}
 		r.unchanged(o.route, func() {
 			for _, s := range r.slots(o) {
-				for who, token := range w.callers() {
-					r.compare(o, base, s, who, token)
+				for caller, token := range w.callers() {
+					r.compare(o, base, s, caller, token)
 				}
 			}
 		})
@@ -37,11 +37,11 @@ func tenancyAttacks(w *attacksWorld, r *refusals) {
 
 // callers are an admin, a member without a role, an admin's key, and a service that may only ask.
 func (w *attacksWorld) callers() map[string]string {
-	return map[string]string{"admin": w.ours.adminToken, "member": w.ours.bobToken, "key": w.ours.keySecret, "service": w.checker}
+	return map[string]string{"admin": w.tenant.adminToken, "member": w.tenant.bobToken, "key": w.tenant.keySecret, "service": w.checker}
 }
 
 // slot is where an id stands in a request.
-type slot struct{ in, name, kind string }
+type slot struct{ text, name, kind string }
 
 // kinds are what the ids of the document name, by the parameter or member; "" names nothing that
 // belongs to an account.
@@ -57,13 +57,13 @@ var looksLikeID = regexp.MustCompile(`(?i)(^|_|\.|[a-z])ids?$`)
 // slots are all ids of an operation; one that the table does not know is a fault.
 func (r *refusals) slots(o operation) []slot {
 	var out []slot
-	add := func(in, name, key string) {
-		kind, known := kinds[key]
+	add := func(text, name, key string) {
+		kind, ok := kinds[key]
 		switch {
-		case !known && (in == "path" || looksLikeID.MatchString(key)):
-			r.fault("%s takes %s in its %s, and no row says what it names", o.route, name, in)
+		case !ok && (text == "path" || looksLikeID.MatchString(key)):
+			r.fault("%s takes %s in its %s, and no row says what it names", o.route, name, text)
 		case kind != "":
-			out = append(out, slot{in, name, kind})
+			out = append(out, slot{text, name, kind})
 		}
 	}
 	for _, name := range o.params {
@@ -92,49 +92,49 @@ func (r *refusals) slots(o operation) []slot {
 }
 
 // values are ids of a kind by whose they are; "absent" is what the others are held against.
-func (w *attacksWorld) values(kind, who string) map[string]string {
-	ours, theirs := w.ours, w.theirs
-	of := map[string]map[string]string{
-		"account":       {"theirs": theirs.account, "absent": "acct-absent-v1"},
-		"project":       {"theirs": theirs.project, "theirs, deleted": theirs.deleted.project, "deleted": ours.deleted.project, "absent": "proj-absent-v1"},
-		"role":          {"theirs": theirs.role, "theirs, deleted": theirs.deleted.role, "deleted": ours.deleted.role, "absent": "role-00000000000000000000000000-v1"},
-		"group":         {"theirs": theirs.group, "theirs, deleted": theirs.deleted.group, "deleted": ours.deleted.group, "absent": "group-00000000000000000000000000-v1"},
-		"user":          {"theirs": theirs.bob, "their admin": theirs.admin, "theirs by UUID": theirs.bobUUID, "theirs, deleted": theirs.deleted.user, "deleted": ours.deleted.user, "theirs, invited": theirs.invited, "a group": theirs.group, "absent": "user-absent-v1"},
-		"key":           {"theirs": theirs.key, "another user's": ours.bobKey, "theirs, a member's": theirs.bobKey, "absent": "apikey-00000000000000000000000000-v1"},
-		"securityGroup": {"theirs": theirs.securityGroup, "another project's": ours.otherSecurityGroup, "deleted": ours.deleted.securityGroup, "theirs, deleted": theirs.deleted.securityGroup, "absent": "sg-00000000000000000000000000-v1"},
-		"rule":          {"theirs": theirs.rule, "deleted": ours.deleted.rule, "theirs, deleted": theirs.deleted.rule, "a group": ours.securityGroup, "absent": "sgr-00000000000000000000000000-v1"},
-		"kubernetes":    {"theirs": theirs.kubernetes, "of another kind": ours.gpu, "absent": "cluster-00000000000000000000000000-v1"},
-		"gpu":           {"theirs": theirs.gpu, "of another kind": ours.kubernetes, "absent": "gpu-00000000000000000000000000-v1"},
+func (w *attacksWorld) values(kind, caller string) map[string]string {
+	tenant, foreign := w.tenant, w.foreign
+	index := map[string]map[string]string{
+		"account":       {"theirs": foreign.account, "absent": "acct-absent-v1"},
+		"project":       {"theirs": foreign.project, "theirs, deleted": foreign.deleted.project, "deleted": tenant.deleted.project, "absent": "proj-absent-v1"},
+		"role":          {"theirs": foreign.role, "theirs, deleted": foreign.deleted.role, "deleted": tenant.deleted.role, "absent": "role-00000000000000000000000000-v1"},
+		"group":         {"theirs": foreign.group, "theirs, deleted": foreign.deleted.group, "deleted": tenant.deleted.group, "absent": "group-00000000000000000000000000-v1"},
+		"user":          {"theirs": foreign.bob, "their admin": foreign.admin, "theirs by UUID": foreign.bobUUID, "theirs, deleted": foreign.deleted.user, "deleted": tenant.deleted.user, "theirs, invited": foreign.invited, "a group": foreign.group, "absent": "user-absent-v1"},
+		"key":           {"theirs": foreign.key, "another user's": tenant.bobKey, "theirs, a member's": foreign.bobKey, "absent": "apikey-00000000000000000000000000-v1"},
+		"securityGroup": {"theirs": foreign.securityGroup, "another project's": tenant.otherSecurityGroup, "deleted": tenant.deleted.securityGroup, "theirs, deleted": foreign.deleted.securityGroup, "absent": "sg-00000000000000000000000000-v1"},
+		"rule":          {"theirs": foreign.rule, "deleted": tenant.deleted.rule, "theirs, deleted": foreign.deleted.rule, "a group": tenant.securityGroup, "absent": "sgr-00000000000000000000000000-v1"},
+		"kubernetes":    {"theirs": foreign.kubernetes, "of another kind": tenant.gpu, "absent": "cluster-00000000000000000000000000-v1"},
+		"gpu":           {"theirs": foreign.gpu, "of another kind": tenant.kubernetes, "absent": "gpu-00000000000000000000000000-v1"},
 		"claim":         {"another one's": w.claim, "absent": "claim-00000000000000000000000000-v1"},
-		"resource":      {"theirs": "security-groups/" + theirs.securityGroup, "absent": "security-groups/sg-00000000000000000000000000-v1"},
-		"any":           {"theirs": theirs.bobUUID, "absent": "00000000-0000-4000-8000-000000000000"},
+		"resource":      {"theirs": "security-groups/" + foreign.securityGroup, "absent": "security-groups/sg-00000000000000000000000000-v1"},
+		"any":           {"theirs": foreign.bobUUID, "absent": "00000000-0000-4000-8000-000000000000"},
 	}[kind]
-	if kind == "user" && who == "member" {
-		of["another user's"] = w.ours.admin
+	if kind == "user" && caller == "member" {
+		index["another user's"] = w.tenant.admin
 	}
-	return of
+	return index
 }
 
 // malformed are unused ids; some store or server reads each as another one.
-func malformed(own string) []string {
-	out := []string{"*", "'", "$", "a,b", "a+b", "a|b", "a;b", "(", "!", strings.Repeat("a", 129), "a%20b", "%00", own + "%00", own + "%20", own + "%0a", "%2e", "..", own + "%2f", "%24ne", "%7b%22%24ne%22%3a1%7d", "%ef%bc%8e", own + "\x80"}
-	if upper := strings.ToUpper(own); upper != own {
+func malformed(self string) []string {
+	out := []string{"*", "'", "$", "a,b", "a+b", "a|b", "a;b", "(", "!", strings.Repeat("a", 129), "a%20b", "%00", self + "%00", self + "%20", self + "%0a", "%2e", "..", self + "%2f", "%24ne", "%7b%22%24ne%22%3a1%7d", "%ef%bc%8e", self + "\x80"}
+	if upper := strings.ToUpper(self); upper != self {
 		out = append(out, upper)
 	}
 	return out
 }
 
 // compare sends the request with each id in the slot and holds the answers against each other.
-func (r *refusals) compare(o operation, base granting, s slot, who, token string) {
-	values := r.w.values(s.kind, who)
-	absent := r.decided(fmt.Sprintf("%s by %s, %s %s absent", o.route, who, s.in, s.name), base.with(s, values["absent"]).raw(token))
-	for whose, id := range values {
-		name := fmt.Sprintf("%s by %s, %s %s %s", o.route, who, s.in, s.name, whose)
-		a := r.decided(name, base.with(s, id).raw(token))
+func (r *refusals) compare(o operation, base granting, s slot, caller, token string) {
+	values := r.w.values(s.kind, caller)
+	absent := r.decided(fmt.Sprintf("%s by %s, %s %s absent", o.route, caller, s.text, s.name), base.replaced(s, values["absent"]).raw(token))
+	for owner, id := range values {
+		name := fmt.Sprintf("%s by %s, %s %s %s", o.route, caller, s.text, s.name, owner)
+		a := r.decided(name, base.replaced(s, id).raw(token))
 		if a.Status >= 500 || a.Status < 300 && !o.changesNothing() {
 			r.fault("%s: %d %.300s", name, a.Status, a.Body)
 		}
-		if s.kind == "project" && whose == "deleted" {
+		if s.kind == "project" && owner == "deleted" {
 			continue // the own account's deleted project is 404, an unknown one is 403
 		}
 		got, want := strings.ReplaceAll(a.Body, id, "ID"), strings.ReplaceAll(absent.Body, values["absent"], "ID")
@@ -142,12 +142,12 @@ func (r *refusals) compare(o operation, base granting, s slot, who, token string
 			r.fault("%s is told from an absent one: %d %s\nabsent: %d %s", name, a.Status, got, absent.Status, want)
 		}
 	}
-	if s.in != "path" {
+	if s.text != "path" {
 		return
 	}
 	for _, id := range malformed(base.ids[s.name]) {
-		name := fmt.Sprintf("%s by %s, %s %s %.40q", o.route, who, s.in, s.name, id)
-		if a := r.decided(name, base.with(s, id).raw(token)); a.Status >= 500 || a.Status < 300 && !o.changesNothing() {
+		name := fmt.Sprintf("%s by %s, %s %s %.40q", o.route, caller, s.text, s.name, id)
+		if a := r.decided(name, base.replaced(s, id).raw(token)); a.Status >= 500 || a.Status < 300 && !o.changesNothing() {
 			r.fault("%s: %d %.300s", name, a.Status, a.Body)
 		}
 	}

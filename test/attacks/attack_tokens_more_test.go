@@ -33,8 +33,8 @@ func (w *attacksWorld) forms() []namedToken {
 		{"a dot behind", good + "."},
 		{"a dot before", "." + good},
 		{"no signature", parts[0] + "." + parts[1] + "."},
-		{"another's signature", parts[0] + "." + parts[1] + "." + strings.Split(w.ours.bobToken, ".")[2]},
-		{"another's payload", parts[0] + "." + strings.Split(w.theirs.adminToken, ".")[1] + "." + parts[2]},
+		{"another's signature", parts[0] + "." + parts[1] + "." + strings.Split(w.tenant.bobToken, ".")[2]},
+		{"another's payload", parts[0] + "." + strings.Split(w.foreign.adminToken, ".")[1] + "." + parts[2]},
 		{"the signature twice", good + parts[2]},
 		{"standard base64", parts[0] + "." + parts[1] + "." + strings.NewReplacer("-", "+", "_", "/").Replace(parts[2]) + "+"},
 		{"8 KiB and one", parts[0] + "." + parts[1] + "." + strings.Repeat("A", 8193)},
@@ -56,9 +56,9 @@ func (w *attacksWorld) forms() []namedToken {
 		if changed[i] != parts[i] {
 			out = append(out, namedToken{fmt.Sprintf("other trailing bits in part %d", i+1), strings.Join(changed, ".")})
 		}
-		for at := 0; at < len(parts[i]); at += 7 {
-			changed[i] = parts[i][:at] + flipped(parts[i][at]) + parts[i][at+1:]
-			out = append(out, namedToken{fmt.Sprintf("another letter at %d of part %d", at, i+1), strings.Join(changed, ".")})
+		for index := 0; index < len(parts[i]); index += 7 {
+			changed[i] = parts[i][:index] + flipped(parts[i][index]) + parts[i][index+1:]
+			out = append(out, namedToken{fmt.Sprintf("another letter at %d of part %d", index, i+1), strings.Join(changed, ".")})
 		}
 	}
 	return out
@@ -92,12 +92,12 @@ func trailingBits(text string) string {
 func (w *attacksWorld) subjects() []namedToken {
 	var out []namedToken
 	for _, value := range []string{
-		"", `null`, `""`, `" "`, `1`, `true`, `[]`, `["` + w.ours.admin + `"]`, `{"$ne":null}`, `{"$gt":""}`, `"user-nobody-v1"`, `"` + strings.ToUpper(w.ours.admin) + `"`, `"` + w.ours.admin + ` "`, `" ` + w.ours.admin + `"`, `"` + w.ours.admin + `\u0000"`, `"` + w.ours.admin + `\n"`, `"` + w.ours.admin + `\u200b"`,
-		`"\uff55ser-oursadmin-v1"`, `"` + w.ours.adminEmail + `"`, `"*"`, `".*"`, `"user-%"`, `"' OR '1'='1"`, `"` + strings.Repeat("a", 256) + `"`, `"` + w.ours.invited + `"`, `"service-"`, `"service- x"`, `"service-x/y"`, `"service-\u0000"`, `"group-x"`, `"` + w.ours.group + `"`, `"` + w.ours.bobUUID + `"`,
+		"", `null`, `""`, `" "`, `1`, `true`, `[]`, `["` + w.tenant.admin + `"]`, `{"$ne":null}`, `{"$gt":""}`, `"user-nobody-v1"`, `"` + strings.ToUpper(w.tenant.admin) + `"`, `"` + w.tenant.admin + ` "`, `" ` + w.tenant.admin + `"`, `"` + w.tenant.admin + `\u0000"`, `"` + w.tenant.admin + `\n"`, `"` + w.tenant.admin + `\u200b"`,
+		`"\uff55ser-oursadmin-v1"`, `"` + w.tenant.adminEmail + `"`, `"*"`, `".*"`, `"user-%"`, `"' OR '1'='1"`, `"` + strings.Repeat("a", 256) + `"`, `"` + w.tenant.invited + `"`, `"service-"`, `"service- x"`, `"service-x/y"`, `"service-\u0000"`, `"group-x"`, `"` + w.tenant.group + `"`, `"` + w.tenant.bobUUID + `"`,
 	} {
 		out = append(out, namedToken{"sub " + value, w.issuer.sign(w.issuer.header(), w.raw("sub", value))})
 	}
-	for _, more := range []string{`"email":"` + w.ours.adminEmail + `","email_verified":true`, `"email":"` + w.theirs.bobEmail + `","email_verified":true`, `"email":"invited@ours.example"`, `"email":"invited@ours.example","email_verified":false`, `"email":"invited@ours.example","email_verified":"true"`, `"email":"invited@ours.example","email_verified":1`, `"email":"\u0131nvited@ours.example","email_verified":true`, `"email":"invited@ours.example\u0000","email_verified":true`, `"email":["invited@ours.example"],"email_verified":true`, `"email":" invited@ours.example","email_verified":true`} {
+	for _, more := range []string{`"email":"` + w.tenant.adminEmail + `","email_verified":true`, `"email":"` + w.foreign.bobEmail + `","email_verified":true`, `"email":"invited@ours.example"`, `"email":"invited@ours.example","email_verified":false`, `"email":"invited@ours.example","email_verified":"true"`, `"email":"invited@ours.example","email_verified":1`, `"email":"\u0131nvited@ours.example","email_verified":true`, `"email":"invited@ours.example\u0000","email_verified":true`, `"email":["invited@ours.example"],"email_verified":true`, `"email":" invited@ours.example","email_verified":true`} {
 		payload := strings.TrimSuffix(w.raw("sub", `"stranger"`), "}") + "," + more + "}"
 		out = append(out, namedToken{"sign-in with " + more, w.issuer.sign(w.issuer.header(), payload)})
 	}
@@ -120,13 +120,13 @@ func services(w *attacksWorld, r *refusals) {
 			claims[name] = "platform:admin"
 			create(name, w.issuer.sign(w.issuer.header(), encoded(claims)))
 		}
-		claims := claimsOf(w.ours.admin)
-		claims["scope"], claims["roles"], claims["account_id"], claims["groups"] = "platform:admin users:sync authz:check", []string{"account_admin"}, w.theirs.account, []string{w.theirs.group}
+		claims := claimsOf(w.tenant.admin)
+		claims["scope"], claims["roles"], claims["account_id"], claims["groups"] = "platform:admin users:sync authz:check", []string{"account_admin"}, w.foreign.account, []string{w.foreign.group}
 		user := w.issuer.sign(w.issuer.header(), encoded(claims))
 		create("of a user", user)
 		r.refuse("user.create by a user with a scope", request("POST", "/api/v1/users", `{"email":"n@n.example"}`, bearer(user)), 403)
-		r.refuse("user.find by a user with a scope", request("GET", "/api/v1/users?email="+w.theirs.bobEmail, "", bearer(user)), 403)
-		r.refuse("another account by a claim", request("GET", w.theirs.path("/roles"), "", bearer(user)), 403)
+		r.refuse("user.find by a user with a scope", request("GET", "/api/v1/users?email="+w.foreign.bobEmail, "", bearer(user)), 403)
+		r.refuse("another account by a claim", request("GET", w.foreign.path("/roles"), "", bearer(user)), 403)
 	})
 }
 
@@ -134,17 +134,17 @@ func services(w *attacksWorld, r *refusals) {
 func lifecycle(w *attacksWorld, r *refusals) {
 	for name, end := range map[string]func(id, uuid string){
 		"suspended": func(_, uuid string) {
-			w.must(w.t, 200, "PUT", "/api/v1/users/"+uuid, w.ours.adminToken, `{"status":"SUSPENDED"}`, "X-Account-ID: "+w.ours.account)
+			w.must(w.t, 200, "PUT", "/api/v1/users/"+uuid, w.tenant.adminToken, `{"status":"SUSPENDED"}`, "X-Account-ID: "+w.tenant.account)
 		},
 		"inactive": func(_, uuid string) {
 			w.must(w.t, 200, "PUT", "/api/v1/users/"+uuid, w.sync, `{"status":"INACTIVE"}`)
 		},
 	} {
 		id := "user-ours" + name + "-v1"
-		uuid := w.ours.newUser(id, name+"@ours.example")
+		uuid := w.tenant.newUser(id, name+"@ours.example")
 		token := w.user(id)
-		_, key := w.ours.newKey(id, token, `"read","write"`)
-		profile := w.ours.path("/users/" + id + "/profile")
+		_, key := w.tenant.newKey(id, token, `"read","write"`)
+		profile := w.tenant.path("/users/" + id + "/profile")
 		w.must(w.t, 200, "GET", profile, token, "")
 		w.must(w.t, 200, "GET", profile, key, "")
 		end(id, uuid)

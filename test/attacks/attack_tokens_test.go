@@ -24,10 +24,10 @@ func tokenAttacks(w *attacksWorld, r *refusals) {
 		tokens = append(tokens, more...)
 	}
 	r.unjudged("tokens", func() {
-		for area, target := range map[string]string{"role.list": w.ours.path("/roles"), "user.list": w.ours.path("/users"), "security_group.list": w.ours.path(w.ours.sgPath(w.ours.project, ""))} {
+		for area, target := range map[string]string{"role.list": w.tenant.path("/roles"), "user.list": w.tenant.path("/users"), "security_group.list": w.tenant.path(w.tenant.sgPath(w.tenant.project, ""))} {
 			body := ""
 			for _, token := range tokens {
-				a := r.refuse(area+", "+token.name, request("GET", target, "", bearer(token.text), "X-Account-ID: "+w.ours.account), 401)
+				a := r.refuse(area+", "+token.name, request("GET", target, "", bearer(token.text), "X-Account-ID: "+w.tenant.account), 401)
 				if body == "" {
 					body = a.Body
 				}
@@ -39,7 +39,7 @@ func tokenAttacks(w *attacksWorld, r *refusals) {
 	})
 	r.unjudged("tokens that would change something", func() {
 		for _, token := range tokens {
-			r.refuse("project.create, "+token.name, request("POST", w.ours.path("/projects"), `{"name":"new"}`, bearer(token.text)), 401)
+			r.refuse("project.create, "+token.name, request("POST", w.tenant.path("/projects"), `{"name":"new"}`, bearer(token.text)), 401)
 		}
 	})
 	services(w, r)
@@ -50,7 +50,7 @@ type namedToken struct{ name, text string }
 
 // good are the claims of a token that would be accepted, as text with a change.
 func (w *attacksWorld) good(change func(map[string]any)) string {
-	claims := claimsOf(w.ours.admin)
+	claims := claimsOf(w.tenant.admin)
 	change(claims)
 	return encoded(claims)
 }
@@ -104,14 +104,14 @@ func (w *attacksWorld) ecdsaToken(payload string) string {
 // credential.
 func (w *attacksWorld) headerMembers() []namedToken {
 	var out []namedToken
-	with := func(name, member string) {
+	edit := func(name, member string) {
 		out = append(out, namedToken{name, w.issuer.sign(strings.TrimSuffix(w.issuer.header(), "}")+","+member+"}", w.good(same))})
 	}
 	for _, member := range []string{
 		`"jku":"http://127.0.0.1:1/keys"`, `"jku":"https://issuer.example/keys"`, `"jku":null`, `"x5u":"http://127.0.0.1:1/cert"`, `"x5u":""`, `"jwk":` + w.issuer.jwk(), `"jwk":{}`, `"jwk":null`, `"x5c":["AA"]`, `"x5c":[]`, `"crit":["exp"]`, `"crit":[]`, `"crit":["b64"],"b64":false`, `"b64":false`, `"b64":true`, `"crit":null`,
 		`"alg":"EdDSA"`, `"alg":"none"`, `"kid":"one"`, `"typ":"JWT"`, `"typ":"dpop+jwt"`,
 	} {
-		with("header with "+member, member)
+		edit("header with "+member, member)
 	}
 	for _, kid := range []string{
 		`""`, `null`, `1`, `true`, `["one"]`, `{}`, `"two"`, `"One"`, `"one "`, `" one"`, `"one\u0000"`, `"../one"`, `"../../../../dev/null"`, `"/dev/null"`, `"one/../one"`, `"one?x"`, `"one#x"`, `"' OR '1'='1"`, `"one' UNION SELECT 'x"`, `"http://127.0.0.1:1/key"`, `"file:///etc/passwd"`, `"%6fne"`, `"one%00"`, `"one;ls"`, `"$(ls)"`, `"\u006fne\u200b"`, `"{\"$ne\":1}"`, `{"$ne":""}`, `"` + strings.Repeat("k", 4000) + `"`,
@@ -157,13 +157,13 @@ func (w *attacksWorld) times() []namedToken {
 // names are issuers and audiences that are somebody else's.
 func (w *attacksWorld) names() []namedToken {
 	var out []namedToken
-	for claim, own := range map[string]string{"iss": issuerName, "aud": audienceName} {
+	for claim, self := range map[string]string{"iss": issuerName, "aud": audienceName} {
 		values := []string{
-			"", `null`, `""`, `" "`, `1`, `true`, `{}`, `"` + own + `/"`, `"` + own + ` "`, `" ` + own + `"`, `"` + strings.ToUpper(own) + `"`, `"` + own + `\u0000"`, `"` + own + `,other"`, `"other"`, `"*"`, `{"` + own + `":1}`, `"` + own[:len(own)-1] + `"`, `"portcullis"`,
-			`[]`, `[""]`, `["other"]`, `[null]`, `["` + own + `",null]`, `["` + own + `",1]`, `["` + own + `/"]`, `[["` + own + `"]]`,
+			"", `null`, `""`, `" "`, `1`, `true`, `{}`, `"` + self + `/"`, `"` + self + ` "`, `" ` + self + `"`, `"` + strings.ToUpper(self) + `"`, `"` + self + `\u0000"`, `"` + self + `,other"`, `"other"`, `"*"`, `{"` + self + `":1}`, `"` + self[:len(self)-1] + `"`, `"portcullis"`,
+			`[]`, `[""]`, `["other"]`, `[null]`, `["` + self + `",null]`, `["` + self + `",1]`, `["` + self + `/"]`, `[["` + self + `"]]`,
 		}
 		if claim == "iss" {
-			values = append(values, `["`+own+`"]`, `"http://issuer.example"`, `"https://ISSUER.example"`, `"https://issuer.example:443"`)
+			values = append(values, `["`+self+`"]`, `"http://issuer.example"`, `"https://ISSUER.example"`, `"https://issuer.example:443"`)
 		}
 		for _, value := range values {
 			out = append(out, namedToken{claim + " " + value, w.issuer.sign(w.issuer.header(), w.raw(claim, value))})

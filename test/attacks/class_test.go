@@ -39,8 +39,8 @@ func TestAttacksAreRefused(t *testing.T) {
 			if c.name != "load" { // which measures, and is before the others
 				t.Parallel()
 			}
-			r := c.against(t, builder.Program(t, ""))
-			for _, text := range r.found {
+			r := c.attacked(t, builder.Program(t, ""))
+			for _, text := range r.names {
 				t.Error(text)
 			}
 			if r.cases < c.floor {
@@ -51,8 +51,8 @@ func TestAttacksAreRefused(t *testing.T) {
 	}
 }
 
-// against runs the class against a program, which is started for it.
-func (c class) against(t testing.TB, binary string) *refusals {
+// attacked runs the class against a program, which is started for it.
+func (c class) attacked(t testing.TB, binary string) *refusals {
 	t.Helper()
 	w := c.world(t, binary)
 	r := &refusals{w: w}

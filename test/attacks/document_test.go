@@ -66,8 +66,8 @@ func operations(w *attacksWorld) []operation {
 func (d document) operation(path, method string, item map[string]any) operation {
 	object := d.object(item[method])
 	o := operation{route: text(object, "x-route"), method: strings.ToUpper(method), path: path, private: item["servers"] != nil}
-	security, own := object["security"].([]any)
-	if !own {
+	security, isOwn := object["security"].([]any)
+	if !isOwn {
 		security, _ = d.root["security"].([]any)
 	}
 	o.public = len(security) == 0

@@ -29,7 +29,7 @@ var bodies = map[string]string{
 
 // granted is such a request; false is an operation without a listed grant.
 func (w *attacksWorld) granted(o operation) (granting, bool) {
-	t := w.ours
+	t := w.tenant
 	g := granting{
 		operation: o, token: t.adminToken, success: []int{200, 201}, query: map[string]string{}, header: map[string]string{"X-Account-ID": t.account},
 		ids: map[string]string{
@@ -63,16 +63,16 @@ func (w *attacksWorld) granted(o operation) (granting, bool) {
 	if o.body == nil {
 		return g, true
 	}
-	body, known := bodies[o.route]
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(body, "PROJECT", t.project)), &g.body); known && err != nil {
+	body, ok := bodies[o.route]
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(body, "PROJECT", t.project)), &g.body); ok && err != nil {
 		w.t.Fatalf("%s: %v", o.route, err)
 	}
-	return g, known
+	return g, ok
 }
 
-// with is the request with another id in one place.
-func (g granting) with(s slot, id string) granting {
-	switch g.ids, g.query, g.header, g.body = maps.Clone(g.ids), maps.Clone(g.query), maps.Clone(g.header), maps.Clone(g.body); s.in {
+// replaced is the request with another id in one place.
+func (g granting) replaced(s slot, id string) granting {
+	switch g.ids, g.query, g.header, g.body = maps.Clone(g.ids), maps.Clone(g.query), maps.Clone(g.header), maps.Clone(g.body); s.text {
 	case "path":
 		g.ids[s.name] = id
 		if g.route == "user.update" || s.kind != "account" {
@@ -150,8 +150,8 @@ func granted(w *attacksWorld, r *refusals, list []operation) {
 		if o.public || o.private || o.door() {
 			continue
 		}
-		g, known := w.granted(o)
-		if !known {
+		g, ok := w.granted(o)
+		if !ok {
 			continue
 		}
 		if a := r.decided(o.route+" as it is", g.raw(g.token)); !slices.Contains(g.success, a.Status) {

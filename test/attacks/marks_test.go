@@ -32,8 +32,8 @@ func (m *marks) token(name, token string) {
 	m.add(name, token[strings.LastIndex(token, ".")+1:])
 }
 
-// in names the first secret that stands in a text, "" if there is none.
-func (m *marks) in(text string) string {
+// find names the first secret that stands in a text, "" if there is none.
+func (m *marks) find(text string) string {
 	for _, form := range m.forms {
 		if strings.Contains(text, form.text) {
 			return form.name
@@ -45,11 +45,11 @@ func (m *marks) in(text string) string {
 // searchOutput looks for secrets in all that the program wrote and shows, and holds its log to one
 // line of JSON for each event that a terminal shows as it is.
 func (r *refusals) searchOutput() {
-	if mark := r.w.marks.in(r.w.metrics()); mark != "" {
+	if mark := r.w.marks.find(r.w.metrics()); mark != "" {
 		r.fault("the metrics show %s", mark)
 	}
 	log := r.w.stop()
-	if mark := r.w.marks.in(log); mark != "" {
+	if mark := r.w.marks.find(log); mark != "" {
 		r.fault("the log shows %s", mark)
 	}
 	for line := range strings.Lines(log) {

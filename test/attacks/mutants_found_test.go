@@ -24,10 +24,10 @@ func TestMutantsAreFoundOut(t *testing.T) {
 				r.searchOutput()
 			}()
 			<-done
-			if len(r.found) == 0 {
+			if len(r.names) == 0 {
 				t.Fatalf("not found out by %d cases", r.cases)
 			}
-			t.Logf("found out; the first of %d: %.200s", len(r.found), r.found[0])
+			t.Logf("found out; the first of %d: %.200s", len(r.names), r.names[0])
 		})
 	}
 }

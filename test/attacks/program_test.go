@@ -84,11 +84,11 @@ func (p *program) where() {
 		if !saysReady.MatchString(line) || !strings.HasSuffix(line, "\n") {
 			continue
 		}
-		at := map[string]string{}
+		addresses := map[string]string{}
 		for _, m := range saysWhere.FindAllStringSubmatch(line, -1) {
-			at[m[1]] = "http://" + m[2]
+			addresses[m[1]] = "http://" + m[2]
 		}
-		p.HealthURL, p.UsersURL, p.URL = at["health_listen"], at["users_listen"], at["listen"]
+		p.HealthURL, p.UsersURL, p.URL = addresses["health_listen"], addresses["users_listen"], addresses["listen"]
 	}
 }
 

@@ -17,7 +17,7 @@ type refusals struct {
 
 	mu    sync.Mutex
 	cases int
-	found []string
+	names []string
 }
 
 // attack is one case, to be sent at any time beside others.
@@ -54,8 +54,8 @@ func (r *refusals) all(attacks []attack) {
 func (r *refusals) fault(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.found) < maxTold {
-		r.found = append(r.found, fmt.Sprintf(format, args...))
+	if len(r.names) < maxTold {
+		r.names = append(r.names, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -77,7 +77,7 @@ func (r *refusals) judge(c attack) answer {
 		r.fault("%s: no answer: %v", c.name, err)
 		return a
 	}
-	if mark := r.w.marks.in(a.Body + fmt.Sprint(a.Header)); mark != "" {
+	if mark := r.w.marks.find(a.Body + fmt.Sprint(a.Header)); mark != "" {
 		r.fault("%s: the answer shows %s: %.600s", c.name, mark, a.Body)
 	}
 	if c.want == nil {
@@ -108,7 +108,7 @@ func (r *refusals) shape(name string, a answer) {
 	if (a.Status == 401) != (a.Header.Get("WWW-Authenticate") == "Bearer") {
 		r.fault("%s: %d with WWW-Authenticate %q", name, a.Status, a.Header.Get("WWW-Authenticate"))
 	}
-	if mark := r.w.marks.in(a.Body + fmt.Sprint(a.Header)); mark != "" {
+	if mark := r.w.marks.find(a.Body + fmt.Sprint(a.Header)); mark != "" {
 		r.fault("%s: the answer shows %s", name, mark)
 	}
 }
@@ -142,22 +142,22 @@ func isErrorBody(body string) bool {
 }
 
 // unjudged runs cases that must be refused before any policy is asked, and change nothing.
-func (r *refusals) unjudged(what string, cases func()) {
-	r.unchanged(what, func() {
+func (r *refusals) unjudged(title string, cases func()) {
+	r.unchanged(title, func() {
 		before := r.w.evaluations()
 		cases()
 		if after := r.w.evaluations(); after != before {
-			r.fault("%s: policy was asked %d times", what, after-before)
+			r.fault("%s: policy was asked %d times", title, after-before)
 		}
 	})
 }
 
 // unchanged runs cases that must not change anything readable.
-func (r *refusals) unchanged(what string, cases func()) {
+func (r *refusals) unchanged(title string, cases func()) {
 	before := r.w.state()
 	cases()
 	if after := r.w.state(); after != before {
-		r.fault("%s: something changed: %s", what, difference(before, after))
+		r.fault("%s: something changed: %s", title, difference(before, after))
 	}
 }
 

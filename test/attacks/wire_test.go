@@ -83,9 +83,9 @@ func exchangeTwo(url, one, other string) (first, second answer, err error) {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 	_, _ = io.WriteString(c, one+other)
-	in := bufio.NewReader(c)
-	if first, err = receive(in); err == nil {
-		second, err = receive(in)
+	r := bufio.NewReader(c)
+	if first, err = receive(r); err == nil {
+		second, err = receive(r)
 	}
 	return first, second, err
 }

@@ -17,7 +17,7 @@ type attacksWorld struct {
 	issuer *issuer
 	marks  *marks
 
-	ours, theirs *tenant
+	tenant, foreign *tenant
 	// Tokens of services with one scope each.
 	platform, checker, sync, provisioner string
 	// claim is one of the provisioner, on a cluster of one of the accounts.
@@ -39,7 +39,7 @@ func newWorld(t testing.TB, binary string, args ...string) *attacksWorld {
 	}, args...)...)
 	w.platform, w.checker, w.sync = w.service("platform:admin"), w.service("authz:check"), w.service("users:sync")
 	w.provisioner = w.service("clusters:provision")
-	w.ours, w.theirs = newTenant(w, "ours"), newTenant(w, "theirs")
+	w.tenant, w.foreign = newTenant(w, "ours"), newTenant(w, "theirs")
 	claims, _ := w.must(t, 200, "POST", "/api/v1/provisioner/claims", w.provisioner, `{"lease_seconds":600}`)["claims"].([]any)
 	w.claim = w.told(claims[0], "claim_id")
 	return w
@@ -73,7 +73,7 @@ var changing = regexp.MustCompile(`,?"last_used_at":"[^"]*"`)
 // state is all that can be read of both accounts, a line for each list.
 func (w *attacksWorld) state() string {
 	var b strings.Builder
-	for _, t := range []*tenant{w.ours, w.theirs} {
+	for _, t := range []*tenant{w.tenant, w.foreign} {
 		for _, target := range t.everything() {
 			line := w.read(target, t)
 			fmt.Fprintf(&b, "%s %s\n", target, changing.ReplaceAllString(line, ""))
