@@ -50,14 +50,14 @@ func (n *names) all() []string {
 }
 
 // keep copies the master key from one data folder to another one.
-func keep(t *testing.T, from, to string) {
+func keep(t *testing.T, source, target string) {
 	t.Helper()
-	key, err := os.ReadFile(filepath.Join(from, "master.key"))
+	key, err := os.ReadFile(filepath.Join(source, "master.key"))
 	if err == nil {
-		err = os.MkdirAll(to, 0o700)
+		err = os.MkdirAll(target, 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(to, "master.key"), key, 0o600)
+		err = os.WriteFile(filepath.Join(target, "master.key"), key, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -149,19 +149,19 @@ func TestBackupBesideChanges(t *testing.T) {
 // TestBackupRefusals: nothing is overwritten, and a failure leaves nothing behind.
 func TestBackupRefusals(t *testing.T) {
 	t.Parallel()
-	dir, to := t.TempDir(), t.TempDir()
-	taken := filepath.Join(to, "taken")
+	dir, target := t.TempDir(), t.TempDir()
+	taken := filepath.Join(target, "taken")
 	if err := os.WriteFile(taken, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	seedStore(t, dir)
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, taken), taken, "already")
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir), "FILE")
-	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", to, filepath.Join(to, "a")), "no store")
-	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(to, "no", "a")), "no such file")
-	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--mongo-url", "mongodb://h/x", filepath.Join(to, "a")), "mongodump", "store verify")
-	if left, err := os.ReadDir(to); err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v %v", left, err)
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", target, filepath.Join(target, "a")), "no store")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(target, "no", "a")), "no such file")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--mongo-url", "mongodb://h/x", filepath.Join(target, "a")), "mongodump", "store verify")
+	if entries, err := os.ReadDir(target); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v %v", entries, err)
 	}
 	if raw, err := os.ReadFile(taken); err != nil || string(raw) != "mine" {
 		t.Errorf("%q %v", raw, err)
@@ -192,9 +192,9 @@ func TestDamagedBackupIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantExit(t, harness.Command(t, nil, "store", "verify", file), 0, "good:", "1 accounts")
-	changed := func(at int) []byte {
+	changed := func(index int) []byte {
 		out := bytes.Clone(good)
-		out[at] ^= 1
+		out[index] ^= 1
 		return out
 	}
 	for name, raw := range map[string][]byte{
@@ -205,15 +205,15 @@ func TestDamagedBackupIsRefused(t *testing.T) {
 		if err := os.WriteFile(bad, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		to := filepath.Join(t.TempDir(), "new")
+		target := filepath.Join(t.TempDir(), "new")
 		if o := harness.Command(t, nil, "store", "verify", bad); o.Code != 1 || !strings.Contains(o.Stderr, "damaged") {
 			t.Errorf("%s: verify: %+v", name, o)
 		}
-		if o := harness.Command(t, nil, "store", "restore", "--data-dir", to, bad); o.Code != 2 || sqlite.Exists(to) {
+		if o := harness.Command(t, nil, "store", "restore", "--data-dir", target, bad); o.Code != 2 || sqlite.Exists(target) {
 			t.Errorf("%s: restore: %+v", name, o)
 		}
-		if left, err := os.ReadDir(to); err == nil && len(left) > 0 {
-			t.Errorf("%s: left behind: %v", name, left)
+		if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 {
+			t.Errorf("%s: left behind: %v", name, entries)
 		}
 	}
 	wantExit(t, harness.Command(t, nil, "store", "verify", filepath.Join(t.TempDir(), "none")), 2, "no such file")
@@ -328,8 +328,8 @@ func TestVerifyFindsDamagedPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := int(binary.BigEndian.Uint16(raw[16:]))
-	for at := 2 * size; at < len(raw); at += 3 * size { // every third page but the first
-		copy(raw[at:at+size/2], bytes.Repeat([]byte{0xff}, size/2))
+	for index := 2 * size; index < len(raw); index += 3 * size { // every third page but the first
+		copy(raw[index:index+size/2], bytes.Repeat([]byte{0xff}, size/2))
 	}
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
@@ -342,28 +342,28 @@ func TestVerifyFindsDamagedPages(t *testing.T) {
 // TestCopyToAnotherFolder: tokens of before are taken, a served folder and one that is not empty are refused.
 func TestCopyToAnotherFolder(t *testing.T) {
 	t.Parallel()
-	from, to := t.TempDir(), filepath.Join(t.TempDir(), "to")
-	seedStore(t, from)
-	copied := harness.Command(t, nil, "store", "copy", "--from", from, "--to", to, "--with-master-key")
+	source, target := t.TempDir(), filepath.Join(t.TempDir(), "to")
+	seedStore(t, source)
+	copied := harness.Command(t, nil, "store", "copy", "--from", source, "--to", target, "--with-master-key")
 	wantExit(t, copied, 0, "copied and compared:", "users: 1 records")
-	g := harness.Launch(t, to)
-	token := harness.Command(t, nil, "token", "--data-dir", from, "--user", "user-ada-v1", "--ttl", time.Minute.String())
+	g := harness.Launch(t, target)
+	token := harness.Command(t, nil, "token", "--data-dir", source, "--user", "user-ada-v1", "--ttl", time.Minute.String())
 	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-kept-v1/projects", strings.TrimSpace(token.Stdout), "")
 	if r.Status != 200 || harness.At(r.Body, "projects", 0, "id") != "proj-kept-v1" {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
-	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", to, "--to", t.TempDir()), "--from", "in use")
-	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", from, "--to", to), "--to", "in use")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", target, "--to", t.TempDir()), "--from", "in use")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", source, "--to", target), "--to", "in use")
 	other := t.TempDir()
 	seedStore(t, other)
-	wantExit(t, harness.Command(t, nil, "store", "copy", "--from", from, "--to", other), 2, "not empty")
+	wantExit(t, harness.Command(t, nil, "store", "copy", "--from", source, "--to", other), 2, "not empty")
 	for _, args := range [][]string{
 		{},
-		{"--from", from},
-		{"--from", from, "--to", from},
-		{"--from", filepath.Join(from, "no"), "--to", to},
-		{"--from", t.TempDir(), "--to", to},
-		{"--from", "mongodb://h/x", "--to", to, "--with-master-key"},
+		{"--from", source},
+		{"--from", source, "--to", source},
+		{"--from", filepath.Join(source, "no"), "--to", target},
+		{"--from", t.TempDir(), "--to", target},
+		{"--from", "mongodb://h/x", "--to", target, "--with-master-key"},
 	} {
 		harness.WantOneLine(t, harness.Command(t, nil, append([]string{"store", "copy"}, args...)...), "--")
 	}

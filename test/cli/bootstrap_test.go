@@ -31,12 +31,12 @@ func TestBootstrapMakesAFirstAccount(t *testing.T) {
 	other := append([]string{"bootstrap", "--data-dir", dir, "--account", "acct-first-v1", "--name", "Other", "--admin-email", "ada@first.example"}, where...)
 	harness.WantOneLine(t, harness.Command(t, nil, other...), "acct-first-v1", "First")
 
-	const without = "the store has no account"
-	if empty := harness.Start(t); !strings.Contains(empty.Stderr.String(), without) {
+	const warning = "the store has no account"
+	if empty := harness.Start(t); !strings.Contains(empty.Stderr.String(), warning) {
 		t.Error("a gateway without an account does not say so")
 	}
 	g := harness.StartIn(t, dir)
-	if strings.Contains(g.Stderr.String(), without) {
+	if strings.Contains(g.Stderr.String(), warning) {
 		t.Error("a gateway with an account says that it has none")
 	}
 	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-first-v1/projects", g.UserToken(t, "user-ada-v1"), "")

@@ -23,9 +23,9 @@ func TestDecisionsAreReadAndVerified(t *testing.T) {
 		t.Fatalf("%v %v", asked.Header, denied.Header)
 	}
 	token := g.ServiceToken(t, "authz:explain")
-	for _, from := range [][]string{{"--data-dir", g.DataDir}, {"--url", g.HealthURL, "--token", token}, {"--url", g.HealthURL, "--data-dir", g.DataDir}} {
+	for _, source := range [][]string{{"--data-dir", g.DataDir}, {"--url", g.HealthURL, "--token", token}, {"--url", g.HealthURL, "--data-dir", g.DataDir}} {
 		run := func(args ...string) harness.Outcome {
-			return harness.Command(t, nil, append(append([]string{"decisions"}, args...), from...)...)
+			return harness.Command(t, nil, append(append([]string{"decisions"}, args...), source...)...)
 		}
 		if o := run("show", id); o.Code != 0 || !strings.Contains(o.Stdout, `"decision_id": "`+id+`"`) || !strings.Contains(o.Stdout, `"account_admin"`) {
 			t.Errorf("show: %+v", o)

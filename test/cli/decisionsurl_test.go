@@ -59,12 +59,12 @@ func TestDecisionsAreShownToThoseWhoMayExplainThem(t *testing.T) {
 	t.Parallel()
 	teams := harness.StartTeams(t, 2, "--decision-log", "required")
 	one, two := teams[0], teams[1]
-	mine, theirs := decision(t, one, one.Checker, one.Bob), decision(t, two, two.Checker, two.Bob)
+	self, foreign := decision(t, one, one.Checker, one.Bob), decision(t, two, two.Checker, two.Bob)
 	stranger, nobody := decision(t, one, one.AdminToken, two.Bob), decision(t, one, one.AdminToken, "user-ghost-v1")
 	explainer := one.ServiceToken(t, "authz:explain")
 	all := shownTo(t, one, explainer, "")
-	for _, id := range []string{mine, theirs, stranger, nobody} {
-		if _, there := all[id]; !there {
+	for _, id := range []string{self, foreign, stranger, nobody} {
+		if _, exists := all[id]; !exists {
 			t.Errorf("the service is not shown %s of %d", id, len(all))
 		}
 	}
@@ -72,18 +72,18 @@ func TestDecisionsAreShownToThoseWhoMayExplainThem(t *testing.T) {
 		t.Errorf("the service: %+v", all[stranger])
 	}
 	for _, query := range []string{"", "order=oldest", "account=" + one.Account, "since=1h"} {
-		own := shownTo(t, one, one.AdminToken, query)
-		for id, e := range own {
+		outputs := shownTo(t, one, one.AdminToken, query)
+		for id, e := range outputs {
 			if e.Input.Account.ID != one.Account {
 				t.Errorf("an admin is shown %s of %s", id, e.Input.Account.ID)
 			}
 		}
-		if own[mine].ID == "" || own[stranger].ID == "" || own[stranger].Input.Subject.Exists || own[stranger].Input.Subject.Status != "" ||
-			own[stranger].Input.Subject.ID != two.Bob || own[mine].Input.Subject.Status != "ACTIVE" {
-			t.Errorf("%q: %+v", query, own)
+		if outputs[self].ID == "" || outputs[stranger].ID == "" || outputs[stranger].Input.Subject.Exists || outputs[stranger].Input.Subject.Status != "" ||
+			outputs[stranger].Input.Subject.ID != two.Bob || outputs[self].Input.Subject.Status != "ACTIVE" {
+			t.Errorf("%q: %+v", query, outputs)
 		}
 	}
-	for _, query := range []string{"account=" + two.Account, "account=acct-absent-v1", "id=" + theirs, "user=" + two.Admin} {
+	for _, query := range []string{"account=" + two.Account, "account=acct-absent-v1", "id=" + foreign, "user=" + two.Admin} {
 		if got := shownTo(t, one, one.AdminToken, query); len(got) != 0 {
 			t.Errorf("%s: %+v", query, got)
 		}
@@ -126,11 +126,11 @@ func TestAFollowerIsShownNothingAfterARevoke(t *testing.T) {
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
 	before := decision(t, s, s.Checker, s.Carol)
-	for found := false; !found; {
+	for ok := false; !ok; {
 		if !lines.Scan() {
 			t.Fatalf("it ends before %s: %v", before, lines.Err())
 		}
-		found = strings.Contains(lines.Text(), before)
+		ok = strings.Contains(lines.Text(), before)
 	}
 	s.Must(t, 200, "DELETE", harness.AssignmentPath("account_admin", s.Bob, ""), "")
 	after := decision(t, s, s.Checker, s.Carol)

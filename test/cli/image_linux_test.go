@@ -34,23 +34,23 @@ func unpackImage(t *testing.T) imageRoot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stage, found := strings.Cut(string(raw), "FROM scratch\n")
+	_, stage, ok := strings.Cut(string(raw), "FROM scratch\n")
 	user := strconv.Itoa(imageUser)
-	if !found || !strings.Contains(stage, "\nUSER "+user+":"+user+"\n") || !strings.Contains(stage, "\nVOLUME /data\n") || !strings.Contains(stage, `ENTRYPOINT ["/portcullis"]`) {
+	if !ok || !strings.Contains(stage, "\nUSER "+user+":"+user+"\n") || !strings.Contains(stage, "\nVOLUME /data\n") || !strings.Contains(stage, `ENTRYPOINT ["/portcullis"]`) {
 		t.Fatalf("the image is another one:\n%s", stage)
 	}
 	image := imageRoot{dir: t.TempDir()}
 	for _, line := range regexp.MustCompile(`(?m)^COPY --from=build (--chown=\S+ )?(\S+) (\S+)$`).FindAllStringSubmatch(stage, -1) {
-		to := filepath.Join(image.dir, line[3])
+		target := filepath.Join(image.dir, line[3])
 		switch line[3] {
 		case "/portcullis":
-			buildProgram(t, to)
+			buildProgram(t, target)
 		case "/data":
-			if err := os.Mkdir(to, 0o700); err != nil {
+			if err := os.Mkdir(target, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			if os.Geteuid() == 0 && line[1] != "" {
-				if err := os.Chown(to, imageUser, imageUser); err != nil {
+				if err := os.Chown(target, imageUser, imageUser); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -68,9 +68,9 @@ func unpackImage(t *testing.T) imageRoot {
 }
 
 // buildProgram builds the program as the image does: it finds no library there.
-func buildProgram(t *testing.T, to string) {
+func buildProgram(t *testing.T, target string) {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-trimpath", "-o", to, "./cmd/portcullis")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", target, "./cmd/portcullis")
 	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -45,9 +45,9 @@ const smallRoutes = `{
 func smallTree(t *testing.T, patterns ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tree")
-	from := harness.CopyPolicies(t)
+	source := harness.CopyPolicies(t)
 	for _, schema := range []string{"input", "grants", "routes"} {
-		if err := os.CopyFS(filepath.Join(dir, "schemas", schema), os.DirFS(filepath.Join(from, "schemas", schema))); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, "schemas", schema), os.DirFS(filepath.Join(source, "schemas", schema))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestPolicyAskTellsBothAnswers(t *testing.T) {
   ]}}}
 }`)
 	for name, c := range map[string]struct {
-		old, fresh string
+		old, newID string
 		code       int
 		want       string
 	}{
@@ -150,7 +150,7 @@ func TestPolicyAskTellsBothAnswers(t *testing.T) {
 		"the same": {more, more, 0, more + ": allowed: granted\n" + more + ": allowed: granted\n"},
 		"no tree":  {more, filepath.Join(more, "absent"), 2, ""},
 	} {
-		if o := harness.Command(t, nil, "policy", "ask", c.old, c.fresh, "--facts", facts); o.Code != c.code || o.Stdout != c.want {
+		if o := harness.Command(t, nil, "policy", "ask", c.old, c.newID, "--facts", facts); o.Code != c.code || o.Stdout != c.want {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}

@@ -84,9 +84,9 @@ func TestAGatewayNamesUsersToThoseWhoMaySeeThem(t *testing.T) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	for at, status := range map[string]int{one.HealthURL: 401, one.URL: 404} {
-		if r := harness.Call(t, "GET", at+"/policy/people", "", ""); r.Status != status {
-			t.Errorf("%s: %d %s", at, r.Status, r.Raw)
+	for place, status := range map[string]int{one.HealthURL: 401, one.URL: 404} {
+		if r := harness.Call(t, "GET", place+"/policy/people", "", ""); r.Status != status {
+			t.Errorf("%s: %d %s", place, r.Status, r.Raw)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestALogThatIsNotWholeIsNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, denied) })
+	index := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, denied) })
 	replay := func(args ...string) harness.Outcome {
 		return harness.Command(t, nil, append([]string{"policy", "replay", "--decisions", filepath.Join(s.DataDir, "decisions"), "embedded"}, args...)...)
 	}
@@ -119,10 +119,10 @@ func TestALogThatIsNotWholeIsNotBelieved(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	for name, changed := range map[string][]string{
-		"a line that can't be read": slices.Concat(lines[:at], []string{strings.Replace(lines[at], `"told":{`, `"told":{{`, 1)}, lines[at+1:]),
-		"a line is gone":            slices.Concat(lines[:at], lines[at+1:]),
-		"the end is gone":           lines[:at+1],
-		"another verdict":           slices.Concat(lines[:at], []string{strings.Replace(lines[at], `"path":`, `"allow":true,"path":`, 1)}, lines[at+1:]),
+		"a line that can't be read": slices.Concat(lines[:index], []string{strings.Replace(lines[index], `"told":{`, `"told":{{`, 1)}, lines[index+1:]),
+		"a line is gone":            slices.Concat(lines[:index], lines[index+1:]),
+		"the end is gone":           lines[:index+1],
+		"another verdict":           slices.Concat(lines[:index], []string{strings.Replace(lines[index], `"path":`, `"allow":true,"path":`, 1)}, lines[index+1:]),
 	} {
 		harness.WriteFile(t, file, strings.Join(changed, ""))
 		o := replay()

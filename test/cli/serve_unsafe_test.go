@@ -148,9 +148,9 @@ func TestFilesForTheGroupStart(t *testing.T) {
 func TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		file  string
-		edits []string // old, new, …
-		who   string
+		file   string
+		edits  []string // old, new, …
+		caller string
 	}{
 		"a default that allows": {"decision.rego", []string{`default decision := {"allow": false`, `default decision := {"allow": true`}, "by default"},
 		"accounts that are gone": {"conditions.rego", []string{
@@ -175,8 +175,8 @@ func TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine(t *testing.T) {
 				}
 			}
 			harness.WriteFile(t, path, strings.NewReplacer(c.edits...).Replace(string(raw)))
-			harness.WantOneLine(t, harness.Command(t, nil, harness.Ephemeral(t.TempDir(), "--policy-dir", tree)...), "policy: authz/", "allows", c.who)
-			if o := harness.Command(t, nil, "policy", "check", tree); o.Code != 2 || !strings.Contains(o.Stderr, c.who) {
+			harness.WantOneLine(t, harness.Command(t, nil, harness.Ephemeral(t.TempDir(), "--policy-dir", tree)...), "policy: authz/", "allows", c.caller)
+			if o := harness.Command(t, nil, "policy", "check", tree); o.Code != 2 || !strings.Contains(o.Stderr, c.caller) {
 				t.Errorf("policy check: %+v", o)
 			}
 		})

@@ -31,11 +31,11 @@ type spans struct {
 }
 
 // Export implements the service of gRPC.
-func (s *spans) Export(_ context.Context, in *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+func (s *spans) Export(_ context.Context, req *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.text.WriteString(in.String())
-	for _, resource := range in.GetResourceSpans() {
+	s.text.WriteString(req.String())
+	for _, resource := range req.GetResourceSpans() {
 		for _, scope := range resource.GetScopeSpans() {
 			s.seen = append(s.seen, scope.GetSpans()...)
 		}
@@ -46,16 +46,16 @@ func (s *spans) Export(_ context.Context, in *collector.ExportTraceServiceReques
 // ServeHTTP takes the same over HTTP.
 func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
-	in := &collector.ExportTraceServiceRequest{}
-	if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(raw, in) != nil {
+	req := &collector.ExportTraceServiceRequest{}
+	if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(raw, req) != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	_, _ = s.Export(r.Context(), in) // never fails
+	_, _ = s.Export(r.Context(), req) // never fails
 }
 
-// of returns the spans of a trace by their names.
-func (s *spans) of(id string) map[string]*trace.Span {
+// spansOf returns the spans of a trace by their names.
+func (s *spans) spansOf(id string) map[string]*trace.Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := map[string]*trace.Span{}
@@ -68,8 +68,8 @@ func (s *spans) of(id string) map[string]*trace.Span {
 }
 
 // attribute is a span's attribute as text.
-func attribute(of *trace.Span, name string) string {
-	for _, a := range of.GetAttributes() {
+func attribute(span *trace.Span, name string) string {
+	for _, a := range span.GetAttributes() {
 		if a.GetKey() == name {
 			return a.GetValue().GetStringValue()
 		}
@@ -128,13 +128,13 @@ func TestTraceOfARequest(t *testing.T) { // not in parallel: it sets variables
 			if code := g.Ended(t); code != 0 {
 				t.Fatalf("exit %d", code)
 			}
-			checkTrace(t, seen.of(id), caller, <-arrived)
+			checkTrace(t, seen.spansOf(id), caller, <-arrived)
 			change := []string{"insert"}
 			if harness.OnMongoDB() { // the driver tells of it
 				change = append(change, "commitTransaction")
 			}
-			checkCommands(t, seen.of(changeID), "store transaction", change...)
-			if rates := seen.of(id)["redis EVALSHA"]; harness.OnReplicas() && (rates == nil || attribute(rates, "db.system.name") != "redis") {
+			checkCommands(t, seen.spansOf(changeID), "store transaction", change...)
+			if rates := seen.spansOf(id)["redis EVALSHA"]; harness.OnReplicas() && (rates == nil || attribute(rates, "db.system.name") != "redis") {
 				t.Error("no span of the rates that replicas share")
 			}
 			if signature := token[strings.LastIndex(token, ".")+1:]; strings.Contains(seen.text.String(), signature) || strings.Contains(seen.text.String(), token[:20]) {
@@ -176,11 +176,11 @@ func checkTrace(t *testing.T, all map[string]*trace.Span, caller, arrived string
 
 // checkCommands holds the commands of a snapshot or a transaction to be inside its span, and to be of the collections and
 // the kinds that OpenTelemetry's conventions name.
-func checkCommands(t *testing.T, all map[string]*trace.Span, within string, operations ...string) {
+func checkCommands(t *testing.T, all map[string]*trace.Span, scope string, operations ...string) {
 	t.Helper()
-	around, system := all[within], map[bool]string{false: "sqlite", true: "mongodb"}[harness.OnMongoDB()]
+	around, system := all[scope], map[bool]string{false: "sqlite", true: "mongodb"}[harness.OnMongoDB()]
 	if around == nil || attribute(around, "db.system.name") != system {
-		t.Fatalf("%s is %v of %v", within, around, slices.Collect(maps.Keys(all)))
+		t.Fatalf("%s is %v of %v", scope, around, slices.Collect(maps.Keys(all)))
 	}
 	for _, operation := range operations {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(all)), func(one *trace.Span) bool {
@@ -188,7 +188,7 @@ func checkCommands(t *testing.T, all map[string]*trace.Span, within string, oper
 			return name == operation && string(one.GetParentSpanId()) == string(around.GetSpanId()) && one.GetKind() == trace.Span_SPAN_KIND_CLIENT &&
 				attribute(one, "db.system.name") == system && strings.HasPrefix(attribute(one, "db.operation.name"), operation) && one.GetEndTimeUnixNano() >= one.GetStartTimeUnixNano()
 		}) {
-			t.Errorf("no %s inside the %s of %v", operation, within, slices.Sorted(maps.Keys(all)))
+			t.Errorf("no %s inside the %s of %v", operation, scope, slices.Sorted(maps.Keys(all)))
 		}
 	}
 }

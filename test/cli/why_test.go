@@ -94,8 +94,8 @@ func TestWhyOfAMadeUpWorld(t *testing.T) {
 		}
 		harness.WantOneLine(t, why(strings.ReplaceAll(name, " ", "_"), "{"+c.has+"}"), c.says)
 	}
-	const here = `"here": [{"role": "project_reader", "level": "PROJECT", "role_scope": "PROJECT", "role_status": "ACTIVE", "status": "ACTIVE", "running": true}]`
-	o = why("here", `{"action": {"id": "project:instance:read", "scope": "project"}, `+strings.Replace(world, `"id": "bob"`, `"id": "bob", `+here, 1)+`}`)
+	const url = `"here": [{"role": "project_reader", "level": "PROJECT", "role_scope": "PROJECT", "role_status": "ACTIVE", "status": "ACTIVE", "running": true}]`
+	o = why("here", `{"action": {"id": "project:instance:read", "scope": "project"}, `+strings.Replace(world, `"id": "bob"`, `"id": "bob", `+url, 1)+`}`)
 	if o.Code != 0 {
 		t.Errorf("what the engine makes, given as it makes it: %+v", o)
 	}
