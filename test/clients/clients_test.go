@@ -37,8 +37,8 @@ var cases = map[string]func(t *testing.T, g *gateway, answer map[string]any){
 	"evaluation": func(t *testing.T, g *gateway, answer map[string]any) {
 		want := g.call(t, "POST", "/access/v1/evaluation", `{"subject":{"type":"user","id":"user-alice-v1"},"action":{"name":"project:instance:create"},
 			"resource":{"type":"instances","id":"i-1","properties":{"project_id":"proj-demo-v1"}}}`)
-		for _, of := range []map[string]any{answer, want} {
-			if context, ok := of["context"].(map[string]any); ok {
+		for _, fields := range []map[string]any{answer, want} {
+			if context, ok := fields["context"].(map[string]any); ok {
 				delete(context, "decision_id")
 			}
 		}

@@ -125,8 +125,8 @@ func sameTimes(v any) any {
 			v[i] = sameTimes(v[i])
 		}
 	case string:
-		if at, err := time.Parse(time.RFC3339, v); err == nil {
-			return at.UTC()
+		if moment, err := time.Parse(time.RFC3339, v); err == nil {
+			return moment.UTC()
 		}
 	}
 	return v
