@@ -43,15 +43,15 @@ func (c *Contract) Against(kind string, x Exchange) []string {
 	if x.misframed() {
 		return complaints(c.accessErr, x.Answer.Raw)
 	}
-	a, known := o.answers[x.Answer.Status]
-	if !known {
+	a, ok := o.answers[x.Answer.Status]
+	if !ok {
 		return []string{"it does not know this status: " + string(x.Answer.Raw)}
 	}
-	found := a.against(x)
+	names := a.check(x)
 	if x.Answer.Status < 300 && x.Header != nil {
-		found = append(found, o.againstRequest(values, query, x)...)
+		names = append(names, o.againstRequest(values, query, x)...)
 	}
-	return found
+	return names
 }
 
 // misframed says whether the request was refused before its route was looked for.
@@ -111,7 +111,7 @@ func (o *operation) fits(segments []string) (map[string]string, bool) {
 }
 
 func (o *operation) takesRest(name string) bool {
-	return slices.ContainsFunc(o.params, func(p parameter) bool { return p.in == "path" && p.name == name && p.rest })
+	return slices.ContainsFunc(o.params, func(p parameter) bool { return p.text == "path" && p.name == name && p.rest })
 }
 
 // againstNoRoute: what the document does not have is not there, or has other methods.
@@ -133,37 +133,37 @@ func (c *Contract) againstNoRoute(x Exchange, allow []string) []string {
 // unsaid are response headers of HTTP itself, which the document leaves out.
 var unsaid = []string{"Content-Length", "Content-Type", "Connection", "Date", "Transfer-Encoding"}
 
-func (a answer) against(x Exchange) []string {
-	var found []string
+func (a answer) check(x Exchange) []string {
+	var names []string
 	for name, values := range x.Answer.Header {
-		h, known := a.headers[name]
+		h, ok := a.headers[name]
 		switch {
 		case slices.Contains(unsaid, name):
-		case !known:
-			found = append(found, "it has no response header "+name)
+		case !ok:
+			names = append(names, "it has no response header "+name)
 		case len(values) > 1:
-			found = append(found, name+" is there twice")
+			names = append(names, name+" is there twice")
 		default:
-			found = append(found, prefixed(name, complaintsOf(h.schema, values[0]))...)
+			names = append(names, prefixed(name, complaintsOf(h.schema, values[0]))...)
 		}
 	}
 	for name, h := range a.headers {
 		if h.required && x.Answer.Header.Get(name) == "" {
-			found = append(found, "the header "+name+" is missing")
+			names = append(names, "the header "+name+" is missing")
 		}
 	}
 	if x.Method == http.MethodHead {
-		return found
+		return names
 	}
 	kind, _, err := mime.ParseMediaType(x.Answer.Header.Get("Content-Type"))
-	schema, known := a.content[kind]
+	schema, ok := a.content[kind]
 	switch {
-	case err != nil || !known:
-		found = append(found, fmt.Sprintf("it has no answer of the kind %q", x.Answer.Header.Get("Content-Type")))
+	case err != nil || !ok:
+		names = append(names, fmt.Sprintf("it has no answer of the kind %q", x.Answer.Header.Get("Content-Type")))
 	case kind == "application/json":
-		found = append(found, complaints(schema, x.Answer.Raw)...)
+		names = append(names, complaints(schema, x.Answer.Raw)...)
 	}
-	return found
+	return names
 }
 
 // againstRequest holds a request that was granted to the document.
@@ -172,11 +172,11 @@ func (o *operation) againstRequest(values map[string]string, rawQuery string, x 
 	if err != nil {
 		return []string{"the query: " + err.Error()}
 	}
-	var found []string
+	var names []string
 	said := map[string]bool{}
 	for _, p := range o.params {
 		var sent []string
-		switch p.in {
+		switch p.text {
 		case "path":
 			sent = []string{values[p.name]}
 		case "query":
@@ -186,34 +186,34 @@ func (o *operation) againstRequest(values map[string]string, rawQuery string, x 
 			sent = x.Header.Values(p.name)
 		}
 		if len(sent) == 0 && p.required {
-			found = append(found, p.name+" is missing")
+			names = append(names, p.name+" is missing")
 		}
 		for _, text := range sent {
-			found = append(found, prefixed(p.in+" "+p.name, p.complaints(text))...)
+			names = append(names, prefixed(p.text+" "+p.name, p.complaints(text))...)
 		}
 		if len(sent) > 1 {
-			found = append(found, p.name+" was sent twice")
+			names = append(names, p.name+" was sent twice")
 		}
 	}
 	if o.any { // query and body are those of another call
-		return found
+		return names
 	}
 	for name := range query {
 		if !said[name] {
-			found = append(found, "it has no query parameter "+name)
+			names = append(names, "it has no query parameter "+name)
 		}
 	}
 	switch {
 	case len(x.Body) == 0 && o.bodyRequired:
-		found = append(found, "a body is needed")
+		names = append(names, "a body is needed")
 	case len(x.Body) == 0:
 	case o.body == nil && o.method != http.MethodGet && string(x.Body) == "{}": // as good as none
 	case o.body == nil:
-		found = append(found, "it takes no body")
+		names = append(names, "it takes no body")
 	default:
-		found = append(found, prefixed("the request's body", complaints(o.body, x.Body))...)
+		names = append(names, prefixed("the request's body", complaints(o.body, x.Body))...)
 	}
-	return found
+	return names
 }
 
 func (p parameter) complaints(text string) []string {
@@ -240,9 +240,9 @@ func complaintsOf(schema *jsonschema.Schema, v any) []string {
 	return nil
 }
 
-func prefixed(what string, texts []string) []string {
+func prefixed(title string, texts []string) []string {
 	for i, text := range texts {
-		texts[i] = what + ": " + text
+		texts[i] = title + ": " + text
 	}
 	return texts
 }

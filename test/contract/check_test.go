@@ -56,9 +56,9 @@ func TestWhatTheDocumentDoesNotSayIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := sound()
 			tc.change(&x)
-			found := Read(t).Against(EdgeListener, x)
-			if tc.want == "" && len(found) > 0 || tc.want != "" && !strings.Contains(strings.Join(found, "\n"), tc.want) {
-				t.Errorf("found %q, want %q", found, tc.want)
+			names := Read(t).Against(EdgeListener, x)
+			if tc.want == "" && len(names) > 0 || tc.want != "" && !strings.Contains(strings.Join(names, "\n"), tc.want) {
+				t.Errorf("found %q, want %q", names, tc.want)
 			}
 		})
 	}

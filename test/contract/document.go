@@ -42,7 +42,7 @@ type operation struct {
 }
 
 type parameter struct {
-	name, in       string
+	name, text     string
 	required, rest bool
 	typed          string // "integer" or "", a string
 	schema         *jsonschema.Schema
@@ -82,7 +82,7 @@ func newContract(text []byte) (c *Contract, err error) {
 	}
 	r := &documentReader{document: document.(map[string]any), compiler: compiler}
 	c = &Contract{document: r.document, accessErr: r.schema("/components/schemas/AccessError")}
-	for path, item := range r.at("/paths").(map[string]any) {
+	for path, item := range r.value("/paths").(map[string]any) {
 		for method := range item.(map[string]any) {
 			if slices.Contains([]string{"get", "put", "post", "patch", "delete", "head", "options", "trace"}, method) {
 				c.Operations = append(c.Operations, r.operation(path, method))
@@ -109,8 +109,8 @@ func (r *documentReader) fail(pointer string, err any) {
 	}
 }
 
-// at gives the value of a pointer, nil for none.
-func (r *documentReader) at(pointer string) any {
+// value gives the value of a pointer, nil for none.
+func (r *documentReader) value(pointer string) any {
 	var v any = r.document
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
@@ -131,9 +131,9 @@ func (r *documentReader) at(pointer string) any {
 }
 
 // object gives the object at the pointer and where it really is, behind references.
-func (r *documentReader) object(pointer string) (object map[string]any, at string) {
+func (r *documentReader) object(pointer string) (object map[string]any, place string) {
 	for range 8 {
-		object, ok := r.at(pointer).(map[string]any)
+		object, ok := r.value(pointer).(map[string]any)
 		if !ok {
 			r.fail(pointer, "there is no object")
 			return map[string]any{}, pointer
@@ -149,7 +149,7 @@ func (r *documentReader) object(pointer string) (object map[string]any, at strin
 }
 
 func (r *documentReader) schema(pointer string) *jsonschema.Schema {
-	if r.at(pointer) == nil {
+	if r.value(pointer) == nil {
 		r.fail(pointer, "there is no schema")
 		return nil
 	}
@@ -168,17 +168,17 @@ func escaped(token string) string { return strings.NewReplacer("~", "~0", "/", "
 
 func (r *documentReader) operation(path, method string) *operation {
 	item := "/paths/" + escaped(path)
-	at := item + "/" + method
-	object, _ := r.object(at)
+	place := item + "/" + method
+	object, _ := r.object(place)
 	o := &operation{
 		method: strings.ToUpper(method), Path: path, segments: strings.Split(path, "/"), answers: map[int]answer{},
-		private: r.at(item+"/servers") != nil,
+		private: r.value(item+"/servers") != nil,
 	}
 	o.route, _ = object["x-route"].(string)
 	o.any, _ = object["x-any-method"].(bool)
-	security, own := object["security"].([]any)
-	if !own {
-		security, _ = r.at("/security").([]any)
+	security, isOwn := object["security"].([]any)
+	if !isOwn {
+		security, _ = r.value("/security").([]any)
 	}
 	o.public = len(security) == 0
 	for _, way := range security {
@@ -186,10 +186,10 @@ func (r *documentReader) operation(path, method string) *operation {
 	}
 	list, _ := object["parameters"].([]any)
 	for i := range list {
-		o.params = append(o.params, r.parameter(fmt.Sprintf("%s/parameters/%d", at, i)))
+		o.params = append(o.params, r.parameter(fmt.Sprintf("%s/parameters/%d", place, i)))
 	}
 	if object["requestBody"] != nil {
-		body, where := r.object(at + "/requestBody")
+		body, where := r.object(place + "/requestBody")
 		o.bodyRequired, _ = body["required"].(bool)
 		o.body = r.schema(where + "/content/application~1json/schema")
 	}
@@ -197,44 +197,44 @@ func (r *documentReader) operation(path, method string) *operation {
 	for status := range answers {
 		code, err := strconv.Atoi(status)
 		if err != nil {
-			r.fail(at, "a status that is no number: "+status)
+			r.fail(place, "a status that is no number: "+status)
 		}
-		o.answers[code] = r.answer(at + "/responses/" + status)
+		o.answers[code] = r.answer(place + "/responses/" + status)
 	}
 	return o
 }
 
 func (r *documentReader) parameter(pointer string) parameter {
-	object, at := r.object(pointer)
-	p := parameter{schema: r.schema(at + "/schema")}
+	object, place := r.object(pointer)
+	p := parameter{schema: r.schema(place + "/schema")}
 	p.name, _ = object["name"].(string)
-	p.in, _ = object["in"].(string)
+	p.text, _ = object["in"].(string)
 	p.required, _ = object["required"].(bool)
 	p.rest, _ = object["x-rest-of-path"].(bool)
-	schema, _ := r.object(at + "/schema")
+	schema, _ := r.object(place + "/schema")
 	p.typed, _ = schema["type"].(string)
 	return p
 }
 
 func (r *documentReader) answer(pointer string) answer {
-	object, at := r.object(pointer)
+	object, place := r.object(pointer)
 	a := answer{headers: map[string]header{}, content: map[string]*jsonschema.Schema{}}
 	headers, _ := object["headers"].(map[string]any)
 	for name := range headers {
-		h, where := r.object(at + "/headers/" + escaped(name))
+		h, where := r.object(place + "/headers/" + escaped(name))
 		required, _ := h["required"].(bool)
 		a.headers[canonical(name)] = header{required, r.schema(where + "/schema")}
 	}
 	content, _ := object["content"].(map[string]any)
 	for kind := range content {
-		a.content[kind] = r.schema(at + "/content/" + escaped(kind) + "/schema")
+		a.content[kind] = r.schema(place + "/content/" + escaped(kind) + "/schema")
 	}
 	return a
 }
 
 // examples calls back with each example and the schema beside it.
 func (r *documentReader) examples(pointer string, each func(pointer string, schema *jsonschema.Schema, example any)) {
-	switch v := r.at(pointer).(type) {
+	switch v := r.value(pointer).(type) {
 	case map[string]any:
 		if example, ok := v["example"]; ok && v["schema"] != nil {
 			each(pointer, r.schema(pointer+"/schema"), example)

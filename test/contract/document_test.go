@@ -21,65 +21,65 @@ var paramOf = regexp.MustCompile(`\{([^}:+]+)(:[a-z]+)?\+?\}`)
 
 // disagreements are the differences of the catalogue (with the probes) and the document, both ways.
 func disagreements(rows map[string]Row, c *Contract) []string {
-	var found []string
+	var names []string
 	documented := map[string]*operation{}
 	for _, o := range c.Operations {
 		if documented[o.route] != nil {
-			found = append(found, "two operations are "+o.route)
+			names = append(names, "two operations are "+o.route)
 		}
 		documented[o.route] = o
-		if _, there := rows[o.route]; !there {
-			found = append(found, fmt.Sprintf("invented: %s %s, route %q", o.method, o.Path, o.route))
+		if _, exists := rows[o.route]; !exists {
+			names = append(names, fmt.Sprintf("invented: %s %s, route %q", o.method, o.Path, o.route))
 		}
 	}
 	for name, row := range rows {
 		o := documented[name]
 		if o == nil {
-			found = append(found, fmt.Sprintf("missing: %s %s, route %q", row.Method, row.Path, name))
+			names = append(names, fmt.Sprintf("missing: %s %s, route %q", row.Method, row.Path, name))
 			continue
 		}
 		if path := paramOf.ReplaceAllString(row.Path, "{$1}"); o.method != row.Method || o.Path != path {
-			found = append(found, fmt.Sprintf("route %s is %s %s in the document and %s %s in the catalogue", name, o.method, o.Path, row.Method, path))
+			names = append(names, fmt.Sprintf("route %s is %s %s in the document and %s %s in the catalogue", name, o.method, o.Path, row.Method, path))
 		}
 		if row.Any != o.any {
-			found = append(found, fmt.Sprintf("%s: any method is %t in the document", name, o.any))
+			names = append(names, fmt.Sprintf("%s: any method is %t in the document", name, o.any))
 		}
-		found = append(found, prefixed(name, row.disagrees(o))...)
+		names = append(names, prefixed(name, row.disagrees(o))...)
 	}
-	slices.Sort(found)
-	return found
+	slices.Sort(names)
+	return names
 }
 
 // disagrees looks at what a row says beside its method and path.
 func (row Row) disagrees(o *operation) []string {
-	var found []string
+	var names []string
 	var params []string
 	for _, m := range paramOf.FindAllStringSubmatch(row.Path, -1) {
 		params = append(params, m[1])
-		i := slices.IndexFunc(o.params, func(p parameter) bool { return p.in == "path" && p.name == m[1] })
+		i := slices.IndexFunc(o.params, func(p parameter) bool { return p.text == "path" && p.name == m[1] })
 		if i < 0 {
-			found = append(found, "the document has no path parameter "+m[1])
+			names = append(names, "the document has no path parameter "+m[1])
 			continue
 		}
 		if form := strings.TrimPrefix(m[2], ":"); form != "" && len(o.params[i].complaints("x-1-v1")) == 0 {
-			found = append(found, m[1]+" must have the form "+form)
+			names = append(names, m[1]+" must have the form "+form)
 		}
 		if rest := strings.HasSuffix(m[0], "+}"); rest != o.params[i].rest {
-			found = append(found, m[1]+" takes the rest of the path in one of them only")
+			names = append(names, m[1]+" takes the rest of the path in one of them only")
 		}
 	}
 	for _, p := range o.params {
-		if p.in == "path" && !slices.Contains(params, p.name) {
-			found = append(found, "the path has no parameter "+p.name)
+		if p.text == "path" && !slices.Contains(params, p.name) {
+			names = append(names, "the path has no parameter "+p.name)
 		}
 	}
 	if public := row.Area == "" || slices.Contains(row.Access, "public"); public != o.public {
-		found = append(found, fmt.Sprintf("public is %t in the document", o.public))
+		names = append(names, fmt.Sprintf("public is %t in the document", o.public))
 	}
 	if tokenOnly := slices.Contains(row.Access, "self_by_token"); !o.public && tokenOnly == slices.Contains(o.schemes, "apiKey") {
-		found = append(found, fmt.Sprintf("the document has the credentials %v", o.schemes))
+		names = append(names, fmt.Sprintf("the document has the credentials %v", o.schemes))
 	}
-	return found
+	return names
 }
 
 // TestDocumentHasEveryRouteAndNoOther, by method, path, parameters and credentials.
@@ -126,17 +126,17 @@ func TestMissingAndInventedRoutesAreFound(t *testing.T) {
 			}
 			before := disagreements(rows, c)
 			tc.change(rows)
-			found := slices.DeleteFunc(disagreements(rows, c), func(text string) bool { return slices.Contains(before, text) })
-			if !slices.EqualFunc(found, tc.want, strings.HasPrefix) {
-				t.Errorf("found %q, want %q", found, tc.want)
+			names := slices.DeleteFunc(disagreements(rows, c), func(text string) bool { return slices.Contains(before, text) })
+			if !slices.EqualFunc(names, tc.want, strings.HasPrefix) {
+				t.Errorf("found %q, want %q", names, tc.want)
 			}
 		})
 	}
 }
 
-func change(rows map[string]Row, name string, by func(row *Row)) {
+func change(rows map[string]Row, name string, check func(row *Row)) {
 	row := rows[name]
-	by(&row)
+	check(&row)
 	rows[name] = row
 }
 
@@ -183,21 +183,21 @@ func TestAnswersLeaveNoRoomForMoreFields(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, at string, schema any) {
+func open(t *testing.T, place string, schema any) {
 	t.Helper()
 	switch v := schema.(type) {
 	case map[string]any:
 		if v["type"] == "object" && (v["additionalProperties"] == nil || v["additionalProperties"] == true) {
-			t.Errorf("%s may have any further field", at)
+			t.Errorf("%s may have any further field", place)
 		}
 		for name, inner := range v {
 			if name != "examples" && name != "enum" {
-				open(t, at+"/"+name, inner)
+				open(t, place+"/"+name, inner)
 			}
 		}
 	case []any:
 		for _, inner := range v {
-			open(t, at, inner)
+			open(t, place, inner)
 		}
 	}
 }
