@@ -24,7 +24,7 @@ type block struct {
 var fence = regexp.MustCompile("^( *)```([a-z]*)$")
 
 // blocks returns those of a page.
-func blocks(text string) (found []block) {
+func blocks(text string) (list []block) {
 	var open *block
 	indent, inside := "", false
 	for line := range strings.Lines(text) {
@@ -33,7 +33,7 @@ func blocks(text string) (found []block) {
 		switch {
 		case f != nil && inside:
 			if open != nil {
-				found = append(found, *open)
+				list = append(list, *open)
 			}
 			open, inside = nil, false
 		case f != nil:
@@ -45,7 +45,7 @@ func blocks(text string) (found []block) {
 			open.lines = append(open.lines, strings.TrimPrefix(line, indent))
 		}
 	}
-	return found
+	return list
 }
 
 // commands returns the commands of a block, each with all of its lines.

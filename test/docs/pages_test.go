@@ -103,11 +103,11 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 			continue
 		}
 		reached[name] = true
-		found, problems := follow(all, name)
+		names, problems := follow(all, name)
 		for _, problem := range problems {
 			t.Error(problem)
 		}
-		next = append(next, found...)
+		next = append(next, names...)
 	}
 	for name := range all {
 		if !reached[name] {
@@ -122,30 +122,30 @@ var (
 )
 
 // follow returns the pages linked by a page, and its dead links.
-func follow(all map[string]string, name string) (found, problems []string) {
+func follow(all map[string]string, name string) (names, problems []string) {
 	for _, l := range link.FindAllStringSubmatch(code.ReplaceAllString(all[name], ""), -1) {
 		target, anchor, _ := strings.Cut(l[1], "#")
 		if strings.Contains(target, "://") {
 			continue
 		}
-		to := name
+		dest := name
 		if target != "" {
-			to = path.Join(path.Dir(name), target)
+			dest = path.Join(path.Dir(name), target)
 		}
-		if _, err := os.Stat(path.Join(root, to)); err != nil || strings.HasPrefix(to, "..") {
+		if _, err := os.Stat(path.Join(root, dest)); err != nil || strings.HasPrefix(dest, "..") {
 			problems = append(problems, fmt.Sprintf("%s: %s is not there", name, l[1]))
 			continue
 		}
-		if text, isPage := all[to]; isPage {
-			found = append(found, to)
+		if text, isPage := all[dest]; isPage {
+			names = append(names, dest)
 			if anchor != "" && !slices.Contains(anchors(text), anchor) {
-				problems = append(problems, fmt.Sprintf("%s: %s has no heading #%s", name, to, anchor))
+				problems = append(problems, fmt.Sprintf("%s: %s has no heading #%s", name, dest, anchor))
 			}
 		} else if anchor != "" {
 			problems = append(problems, fmt.Sprintf("%s: %s is no page with headings", name, l[1]))
 		}
 	}
-	return found, problems
+	return names, problems
 }
 
 // anchors returns the names of the headings of a page, as GitHub makes them.

@@ -65,11 +65,11 @@ type way struct {
 
 func (w *way) write(files map[string]string, names ...string) {
 	for _, name := range names {
-		at := filepath.Join(w.dir, "own", filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
+		place := filepath.Join(w.dir, "own", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(place), 0o750); err != nil {
 			w.t.Fatal(err)
 		}
-		harness.WriteFile(w.t, at, files[name])
+		harness.WriteFile(w.t, place, files[name])
 	}
 }
 
