@@ -37,7 +37,7 @@ func TestEveryDoorAnswersAlike(t *testing.T) {
 	varied(t, e3)
 	calls := w.ofCalls(t, questions, e3)
 	for _, d := range doors()[1:] {
-		some, want := d.of(questions, e3, calls)
+		some, want := d.chosen(questions, e3, calls)
 		began := time.Now()
 		got := d.ask(t, w, some)
 		took(t, d.name, began, len(some))
@@ -50,8 +50,8 @@ func TestEveryDoorAnswersAlike(t *testing.T) {
 	}
 }
 
-// of returns the questions for the door and their answers: E3's, or those of calls if the door judges calls.
-func (d door) of(questions []question, e3, calls []answer) (some []question, want []answer) {
+// chosen returns the questions for the door and their answers: E3's, or those of calls if the door judges calls.
+func (d door) chosen(questions []question, e3, calls []answer) (some []question, want []answer) {
 	if d.call {
 		e3 = calls
 	}
@@ -105,7 +105,7 @@ const few = 40
 // notices wants a difference wherever the door has a fault.
 func (d door) notices(t *testing.T, w *doorsWorld, questions []question, e3, calls []answer) {
 	t.Helper()
-	all, wanted := d.of(questions, e3, calls)
+	all, wanted := d.chosen(questions, e3, calls)
 	for fault, change := range d.faults() {
 		var broken []question
 		var want []answer

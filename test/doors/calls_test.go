@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// told is the answer of a door of calls.
-type told struct {
+// callAnswer is the answer of a door of calls.
+type callAnswer struct {
 	status int
 	body   []byte
 	// reason is that of an allowed call, if the door has a place for it.
@@ -22,7 +22,7 @@ type told struct {
 }
 
 // answer holds an allowed call to the question: another caller, account or action is a difference.
-func (a told) answer(q question) answer {
+func (a callAnswer) answer(q question) answer {
 	switch a.status {
 	case 200:
 		for i, want := range []string{q.caller.user, q.account, q.action} {
@@ -41,13 +41,13 @@ func (a told) answer(q question) answer {
 func askForwardAuth(t *testing.T, w *doorsWorld, q question) answer {
 	status, header, raw := w.exchange(t, q.caller, "GET", "", "/forward-auth", "",
 		"X-Original-Method", method, "X-Original-URI", "/"+q.path, "X-Forwarded-Host", hostOf(q.action))
-	return told{status: status, body: raw, identity: header.Get}.answer(q)
+	return callAnswer{status: status, body: raw, identity: header.Get}.answer(q)
 }
 
 // askVerify asks as Envoy does over HTTP.
 func askVerify(t *testing.T, w *doorsWorld, q question) answer {
 	status, header, raw := w.exchange(t, q.caller, method, hostOf(q.action), "/verify/"+q.path, "")
-	return told{status: status, body: raw, identity: header.Get}.answer(q)
+	return callAnswer{status: status, body: raw, identity: header.Get}.answer(q)
 }
 
 // askRoute asks in the words of AuthZEN. The account in question is a part of it.
@@ -66,9 +66,9 @@ func askRoute(t *testing.T, w *doorsWorld, q question) answer {
 // has it in a header.
 func askProxied(t *testing.T, w *doorsWorld, q question) answer {
 	status, header, _ := w.exchange(t, q.caller, method, hostOf(q.action), "/"+q.path, "", "X-Account-ID", q.account)
-	a := told{status: status, identity: func(name string) string { return header.Get(arrived + name) }}.answer(q)
-	if at := header.Get(arrived + "Target"); status == 200 && at != "/"+q.path {
-		a.reason += "; arrived at " + at
+	a := callAnswer{status: status, identity: func(name string) string { return header.Get(arrived + name) }}.answer(q)
+	if place := header.Get(arrived + "Target"); status == 200 && place != "/"+q.path {
+		a.reason += "; arrived at " + place
 	}
 	return a
 }
@@ -115,13 +115,13 @@ func (w *doorsWorld) check(t *testing.T, q question, call *auth.AttributeContext
 		return answer{}
 	}
 	denied := got.GetDeniedResponse()
-	a := told{status: int(denied.GetStatus().GetCode()), body: []byte(denied.GetBody())}
+	a := callAnswer{status: int(denied.GetStatus().GetCode()), body: []byte(denied.GetBody())}
 	if codes.Code(got.GetStatus().GetCode()) == codes.OK {
 		header := http.Header{}
 		for _, h := range got.GetOkResponse().GetHeaders() {
 			header.Set(h.GetHeader().GetKey(), h.GetHeader().GetValue())
 		}
-		a = told{status: 200, reason: got.GetDynamicMetadata().GetFields()["reason"].GetStringValue(), identity: header.Get}
+		a = callAnswer{status: 200, reason: got.GetDynamicMetadata().GetFields()["reason"].GetStringValue(), identity: header.Get}
 	}
 	return a.answer(q)
 }

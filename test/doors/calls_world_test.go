@@ -51,11 +51,11 @@ func policies(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[string]any{}
-	if err := json.Unmarshal(text, &known); err != nil {
+	fields := map[string]any{}
+	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	maps.Copy(rows, known)
+	maps.Copy(rows, fields)
 	if text, err = json.Marshal(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +87,10 @@ func startTeams(t *testing.T, tree string) (teams []*harness.Team, envoys []auth
 }
 
 // newEnvoys connects to each replica as an Envoy of the authority, or as anybody.
-func newEnvoys(t *testing.T, g *harness.Gateway, of *servers.Authority) (all []auth.AuthorizationClient) {
+func newEnvoys(t *testing.T, g *harness.Gateway, authority *servers.Authority) (all []auth.AuthorizationClient) {
 	t.Helper()
 	for _, replica := range g.Each() {
-		c, err := grpc.NewClient(replica.ExtAuthz, grpc.WithTransportCredentials(credentials.NewTLS(harness.AsProxy(t, of))))
+		c, err := grpc.NewClient(replica.ExtAuthz, grpc.WithTransportCredentials(credentials.NewTLS(harness.AsProxy(t, authority))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,8 +113,8 @@ func (q question) isNamed() bool {
 	}
 	account := accountOf(q.caller.user)
 	segments := strings.Split(q.path, "/")
-	if at := slices.Index(segments, "accounts"); at >= 0 && at+1 < len(segments) {
-		account = segments[at+1]
+	if index := slices.Index(segments, "accounts"); index >= 0 && index+1 < len(segments) {
+		account = segments[index+1]
 	}
 	return q.caller.user != "" && q.subject == q.caller.user && q.account == account
 }
@@ -122,11 +122,11 @@ func (q question) isNamed() bool {
 // through returns the project to which the path of an account action goes on, "" for none.
 func (q question) through() string {
 	segments := strings.Split(q.path, "/")
-	at := slices.Index(segments, "projects")
-	if !strings.HasPrefix(q.action, "account:") || at < 0 || at+1 == len(segments) {
+	index := slices.Index(segments, "projects")
+	if !strings.HasPrefix(q.action, "account:") || index < 0 || index+1 == len(segments) {
 		return ""
 	}
-	return segments[at+1]
+	return segments[index+1]
 }
 
 // ofCalls returns E3's answers to the questions as calls. E3 takes no account action on a project. Its answer about the
@@ -134,19 +134,19 @@ func (q question) through() string {
 func (w *doorsWorld) ofCalls(t *testing.T, questions []question, e3 []answer) []answer {
 	out := slices.Clone(e3)
 	var some []question
-	var at []int
+	var offsets []int
 	for i, q := range questions {
 		if q.isNamed() && q.through() != "" && e3[i].status == 200 {
 			q.path = "accounts/" + q.account
-			some, at = append(some, q), append(at, i)
+			some, offsets = append(some, q), append(offsets, i)
 		}
 	}
 	for i, a := range doors()[0].ask(t, w, some) {
-		of := questions[at[i]]
-		if a.allowed && !slices.Contains(w.own[of.account][:2], of.through()) { // the third one is deleted
+		of := questions[offsets[i]]
+		if a.allowed && !slices.Contains(w.names[of.account][:2], of.through()) { // the third one is deleted
 			a = answer{status: 200, reason: "the project is not an active project of the account"}
 		}
-		out[at[i]] = a
+		out[offsets[i]] = a
 	}
 	if len(some) == 0 {
 		t.Error("no account action is asked about on a project")

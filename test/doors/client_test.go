@@ -23,8 +23,8 @@ func (q question) isSent() bool { return q.hasToken() && !q.caller.unknown }
 func asE3(_ question, e3 answer) answer { return e3 }
 
 // client returns a Go client with the caller's credential.
-func (w *doorsWorld) client(t *testing.T, by caller) *client.Client {
-	c, err := client.New(client.Options{URL: w.URL, Token: client.StaticToken(by.token), Timeout: time.Minute, Transport: http.DefaultTransport})
+func (w *doorsWorld) client(t *testing.T, actor caller) *client.Client {
+	c, err := client.New(client.Options{URL: w.URL, Token: client.StaticToken(actor.token), Timeout: time.Minute, Transport: http.DefaultTransport})
 	if err != nil {
 		t.Error(err)
 	}
@@ -87,12 +87,12 @@ func clientEvaluate(ctx context.Context, c *client.Client, q question) (client.D
 
 // askClientBatches asks the questions of each caller together, by the Go client.
 func askClientBatches(t *testing.T, w *doorsWorld, questions []question) []answer {
-	return batches(questions, func(by caller, some []question) []answer {
+	return batches(questions, func(c caller, some []question) []answer {
 		var all []client.Evaluation
 		for _, q := range some {
 			all = append(all, q.evaluationOf())
 		}
-		decisions, err := w.client(t, by).EvaluateAll(t.Context(), all, client.ExecuteAll)
+		decisions, err := w.client(t, c).EvaluateAll(t.Context(), all, client.ExecuteAll)
 		out := make([]answer, len(some))
 		for i, d := range decisions {
 			out[i] = clientAnswer(t, some[i], d, errors.Join(err, d.Err))

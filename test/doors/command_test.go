@@ -36,17 +36,17 @@ func askCommand(t *testing.T, w *doorsWorld, q question) answer {
 	case o.Code == 1 && verdict == "denied":
 		return answer{200, false, reason}
 	}
-	found := answers.FindStringSubmatch(o.Stderr)
+	names := answers.FindStringSubmatch(o.Stderr)
 	if o.Code != 2 || o.Stdout != "" {
 		t.Errorf("%s: %+v", q, o)
 	}
-	if found == nil { // it was not asked
+	if names == nil { // it was not asked
 		return answer{status: 400}
 	}
 	a := answer{}
-	a.status, _ = strconv.Atoi(found[1]) // digits
-	if a.status == 403 && json.Valid([]byte(found[2])) {
-		a.reason = refusal([]byte(found[2]))
+	a.status, _ = strconv.Atoi(names[1]) // digits
+	if a.status == 403 && json.Valid([]byte(names[2])) {
+		a.reason = refusal([]byte(names[2]))
 	}
 	return a
 }

@@ -49,9 +49,9 @@ func (w *doorsWorld) trusted(t *testing.T) (faults []string) {
 	if status, _, _ := w.exchange(t, admin, "GET", "", "/forward-auth", "", "X-Original-Method", "GET", "X-Original-URI", "/api/v1/accounts/"+accountOf(admin.user)+"/roles", "X-User-ID", absentUser); status != 400 {
 		faults = append(faults, fmt.Sprintf("forward-auth answers a claim of another user with %d", status))
 	}
-	for _, project := range []string{absentProject, w.own[w.accounts[2]][0]} {
-		of := "/api/v1/accounts/" + accountOf(admin.user) + "/projects/" + project
-		if status, _, raw := w.exchange(t, admin, "GET", "", "/forward-auth", "", "X-Original-Method", "PATCH", "X-Original-URI", of); status != 403 {
+	for _, project := range []string{absentProject, w.names[w.accounts[2]][0]} {
+		noun := "/api/v1/accounts/" + accountOf(admin.user) + "/projects/" + project
+		if status, _, raw := w.exchange(t, admin, "GET", "", "/forward-auth", "", "X-Original-Method", "PATCH", "X-Original-URI", noun); status != 403 {
 			faults = append(faults, fmt.Sprintf("forward-auth answers a change of %s, which is not the account's, with %d %s", project, status, raw))
 		}
 	}
@@ -132,7 +132,7 @@ func audienceOf(token string) string {
 func (w *doorsWorld) pages(t *testing.T) (faults []string) {
 	t.Helper()
 	service, admin := w.callers[0], w.admin()
-	search := func(by caller, account, token string) (status int, next string) {
+	search := func(c caller, account, token string) (status int, next string) {
 		body := map[string]any{
 			"subject": map[string]any{"type": "user"}, "action": map[string]any{"name": "project:instance:read"},
 			"resource": map[string]any{"type": "account", "id": account}, "page": map[string]any{"limit": 1, "token": token},
@@ -145,22 +145,22 @@ func (w *doorsWorld) pages(t *testing.T) (faults []string) {
 				NextToken string `json:"next_token"`
 			}
 		}
-		return w.evaluate(t, by, "/access/v1/search/subject", body, &answer).status, answer.Page.NextToken
+		return w.evaluate(t, c, "/access/v1/search/subject", body, &answer).status, answer.Page.NextToken
 	}
-	own := accountOf(admin.user)
-	status, next := search(service, own, "")
+	self := accountOf(admin.user)
+	status, next := search(service, self, "")
 	if status != 0 && status != 200 || next == "" {
-		return []string{fmt.Sprintf("a search for all who may read instances in %s has one page: %d", own, status)}
+		return []string{fmt.Sprintf("a search for all who may read instances in %s has one page: %d", self, status)}
 	}
-	if _, again := search(service, own, next); again == next {
+	if _, again := search(service, self, next); again == next {
 		faults = append(faults, "a search does not go on")
 	}
-	for what, as := range map[string]struct {
-		by      caller
+	for title, as := range map[string]struct {
+		caller  caller
 		account string
-	}{"of another caller": {admin, own}, "of another account": {service, w.accounts[2]}} {
-		if status, _ := search(as.by, as.account, next); status != 400 {
-			faults = append(faults, fmt.Sprintf("the token of a page %s is answered with %d", what, status))
+	}{"of another caller": {admin, self}, "of another account": {service, w.accounts[2]}} {
+		if status, _ := search(as.caller, as.account, next); status != 400 {
+			faults = append(faults, fmt.Sprintf("the token of a page %s is answered with %d", title, status))
 		}
 	}
 	return faults

@@ -68,13 +68,13 @@ func each(one func(t *testing.T, w *doorsWorld, q question) answer) func(t *test
 }
 
 // call asks at a raw target.
-func (w *doorsWorld) call(t *testing.T, by caller, target, body string, headers ...string) (status int, raw []byte) {
-	status, _, raw = w.exchange(t, by, http.MethodPost, "", target, body, headers...)
+func (w *doorsWorld) call(t *testing.T, c caller, target, body string, headers ...string) (status int, raw []byte) {
+	status, _, raw = w.exchange(t, c, http.MethodPost, "", target, body, headers...)
 	return status, raw
 }
 
 // exchange makes a call by a raw target. A question that was not decided in time is asked again.
-func (w *doorsWorld) exchange(t *testing.T, by caller, method, host, target, body string, headers ...string) (status int, header http.Header, raw []byte) {
+func (w *doorsWorld) exchange(t *testing.T, c caller, method, host, target, body string, headers ...string) (status int, header http.Header, raw []byte) {
 	for range 20 {
 		request, err := http.NewRequestWithContext(t.Context(), method, w.URL, strings.NewReader(body))
 		if err != nil {
@@ -83,11 +83,11 @@ func (w *doorsWorld) exchange(t *testing.T, by caller, method, host, target, bod
 		}
 		request.URL = &url.URL{Scheme: request.URL.Scheme, Host: request.URL.Host, Opaque: target}
 		request.Host = host
-		if by.token != "" {
-			request.Header.Set("Authorization", "Bearer "+by.token)
+		if c.token != "" {
+			request.Header.Set("Authorization", "Bearer "+c.token)
 		}
-		if by.key != "" {
-			request.Header.Set("X-API-Key", by.key)
+		if c.key != "" {
+			request.Header.Set("X-API-Key", c.key)
 		}
 		for i := 0; i < len(headers); i += 2 {
 			request.Header.Set(headers[i], headers[i+1])
@@ -165,17 +165,17 @@ func (d decision) answer() answer {
 	return answer{200, d.Decision, d.Context.Reason}
 }
 
-func (w *doorsWorld) evaluate(t *testing.T, by caller, path string, body, into any) answer {
+func (w *doorsWorld) evaluate(t *testing.T, c caller, path string, body, v any) answer {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(body); err != nil {
 		t.Error(err)
 	}
-	status, raw := w.call(t, by, path, text.String(), "Content-Type", "application/json")
+	status, raw := w.call(t, c, path, text.String(), "Content-Type", "application/json")
 	switch status {
 	case 200:
-		if err := json.Unmarshal(raw, into); err != nil {
+		if err := json.Unmarshal(raw, v); err != nil {
 			t.Errorf("%s: %v", raw, err)
 		}
 	case 403:
@@ -196,27 +196,27 @@ func askEvaluation(t *testing.T, w *doorsWorld, q question) answer {
 const batchSize = 100
 
 // batches asks the questions of each caller together.
-func batches(questions []question, ask func(by caller, some []question) []answer) []answer {
+func batches(questions []question, ask func(c caller, some []question) []answer) []answer {
 	out := make([]answer, len(questions))
 	waiting := map[caller][]int{}
-	send := func(by caller) {
+	send := func(c caller) {
 		var some []question
-		for _, i := range waiting[by] {
+		for _, i := range waiting[c] {
 			some = append(some, questions[i])
 		}
-		for at, a := range ask(by, some) {
-			out[waiting[by][at]] = a
+		for index, a := range ask(c, some) {
+			out[waiting[c][index]] = a
 		}
-		waiting[by] = nil
+		waiting[c] = nil
 	}
 	for i, q := range questions {
 		if waiting[q.caller] = append(waiting[q.caller], i); len(waiting[q.caller]) == batchSize {
 			send(q.caller)
 		}
 	}
-	for by, rest := range waiting {
+	for c, rest := range waiting {
 		if len(rest) > 0 {
-			send(by)
+			send(c)
 		}
 	}
 	return out
@@ -224,13 +224,13 @@ func batches(questions []question, ask func(by caller, some []question) []answer
 
 // askBatches asks the questions of each caller together.
 func askBatches(t *testing.T, w *doorsWorld, questions []question) []answer {
-	return batches(questions, func(by caller, some []question) []answer {
+	return batches(questions, func(c caller, some []question) []answer {
 		var batch []map[string]any
 		for _, q := range some {
 			batch = append(batch, q.evaluation())
 		}
 		var answers struct{ Evaluations []decision }
-		whole := w.evaluate(t, by, "/access/v1/evaluations", map[string]any{"evaluations": batch}, &answers)
+		whole := w.evaluate(t, c, "/access/v1/evaluations", map[string]any{"evaluations": batch}, &answers)
 		if whole.status == 200 && len(answers.Evaluations) != len(batch) {
 			t.Fatalf("%d answers to %d questions", len(answers.Evaluations), len(batch))
 		}

@@ -32,8 +32,8 @@ func (o tenant) absent() tenant {
 
 // naming is a question of one tenant's caller that names ids of another one.
 type naming struct {
-	by          caller
-	own, theirs tenant
+	caller          caller
+	tenant, foreign tenant
 }
 
 // inquiry asks in one way, and returns all that is answered.
@@ -71,15 +71,15 @@ func newToldWorld(t *testing.T) (*doorsWorld, []*harness.Team) {
 }
 
 // strangers are the callers of a team, and who may ask about nobody.
-func strangers(t *testing.T, of *harness.Team) []caller {
+func strangers(t *testing.T, team *harness.Team) []caller {
 	t.Helper()
-	r := harness.Call(t, "POST", of.Path("/users/"+of.Bob+"/keys"), of.UserToken(t, of.Bob), `{"key_name":"k","scopes":["read"]}`)
+	r := harness.Call(t, "POST", team.Path("/users/"+team.Bob+"/keys"), team.UserToken(t, team.Bob), `{"key_name":"k","scopes":["read"]}`)
 	key, _ := harness.At(r.Body, "data", "raw_key").(string)
 	return []caller{
-		{name: "an admin", user: of.Admin, token: of.AdminToken},
-		{name: "a member", user: of.Carol, token: of.UserToken(t, of.Carol)},
-		{name: "a key", user: of.Bob, key: key},
-		{name: "a service without the scope", user: of.Admin, token: of.Platform},
+		{name: "an admin", user: team.Admin, token: team.AdminToken},
+		{name: "a member", user: team.Carol, token: team.UserToken(t, team.Carol)},
+		{name: "a key", user: team.Bob, key: key},
+		{name: "a service without the scope", user: team.Admin, token: team.Platform},
 	}
 }
 
@@ -87,19 +87,19 @@ func strangers(t *testing.T, of *harness.Team) []caller {
 // for an unknown one: byte for byte without ids and times. Members and services see an account's revisions.
 func TestForeignIsToldLikeAbsent(t *testing.T) {
 	w, teams := newToldWorld(t)
-	own := tenant{teams[0].Account, teams[0].Project, teams[0].Admin}
+	home := tenant{teams[0].Account, teams[0].Project, teams[0].Admin}
 	callers := strangers(t, teams[0])
 	differ := 0
 	for _, foreign := range teams[1:] {
 		theirs := tenant{foreign.Account, foreign.Project, foreign.Bob}
-		for _, of := range inquiries() {
-			for _, by := range callers {
-				told, untold := of.ask(t, w, naming{by, own, theirs}), of.ask(t, w, naming{by, own, theirs.absent()})
-				if alike(told, theirs) == alike(untold, theirs.absent()) {
+		for _, inquiry := range inquiries() {
+			for _, caller := range callers {
+				text, untold := inquiry.ask(t, w, naming{caller, home, theirs}), inquiry.ask(t, w, naming{caller, home, theirs.absent()})
+				if alike(text, theirs) == alike(untold, theirs.absent()) {
 					continue
 				}
 				if differ++; differ <= 10 {
-					t.Errorf("%s, by %s about %s:\n%s\nand about nobody:\n%s", of.name, by.name, foreign.Account, told, untold)
+					t.Errorf("%s, by %s about %s:\n%s\nand about nobody:\n%s", inquiry.name, caller.name, foreign.Account, text, untold)
 				}
 			}
 		}
@@ -113,16 +113,16 @@ func TestForeignIsToldLikeAbsent(t *testing.T) {
 func TestRevisionsAreToldToThoseConcerned(t *testing.T) {
 	w, teams := newToldWorld(t)
 	team := teams[1]
-	own := tenant{team.Account, team.Project, team.Admin}
-	for _, by := range []caller{{name: "a member", user: team.Admin, token: team.AdminToken}, {name: "a service", user: team.Admin, token: team.ServiceToken(t, "authz:check", "authz:explain")}} {
+	home := tenant{team.Account, team.Project, team.Admin}
+	for _, c := range []caller{{name: "a member", user: team.Admin, token: team.AdminToken}, {name: "a service", user: team.Admin, token: team.ServiceToken(t, "authz:check", "authz:explain")}} {
 		seen := map[string]bool{}
-		for _, of := range inquiries() {
-			for _, revision := range revisions.FindAllStringSubmatch(of.ask(t, w, naming{by, own, own}), -1) {
+		for _, inquiry := range inquiries() {
+			for _, revision := range revisions.FindAllStringSubmatch(inquiry.ask(t, w, naming{c, home, home}), -1) {
 				seen[revision[1]] = true
 			}
 		}
 		if len(seen) != 1 || seen["0"] {
-			t.Errorf("%s is told the revisions %q", by.name, slices.Sorted(maps.Keys(seen)))
+			t.Errorf("%s is told the revisions %q", c.name, slices.Sorted(maps.Keys(seen)))
 		}
 	}
 }
@@ -149,7 +149,7 @@ func inquiries() (all []inquiry) {
 			for _, action := range []string{"project:instance:read", "account:role:read"} {
 				all = append(all, inquiry{door + ", " + name + ", " + action, func(t *testing.T, w *doorsWorld, a naming) string {
 					q := form(a)
-					q.caller, q.action = a.by, action
+					q.caller, q.action = a.caller, action
 					return ask(t, w, q)
 				}})
 			}
@@ -158,7 +158,7 @@ func inquiries() (all []inquiry) {
 	for name, form := range entities() {
 		for _, path := range []string{"evaluation", "evaluations", "search/subject", "search/resource", "search/action"} {
 			all = append(all, inquiry{path + ", " + name, func(t *testing.T, w *doorsWorld, a naming) string {
-				return w.whole(t, a.by, http.MethodPost, "", "/access/v1/"+path, bodyOf(path, form(a)), "Content-Type", "application/json")
+				return w.whole(t, a.caller, http.MethodPost, "", "/access/v1/"+path, bodyOf(path, form(a)), "Content-Type", "application/json")
 			}})
 		}
 	}
@@ -168,32 +168,34 @@ func inquiries() (all []inquiry) {
 
 // forms are questions in the words of E3.
 func forms() map[string]func(a naming) question {
-	place := func(of tenant) string { return "accounts/" + of.account + "/projects/" + of.project + "/instances" }
+	place := func(t tenant) string { return "accounts/" + t.account + "/projects/" + t.project + "/instances" }
 	return map[string]func(a naming) question{
 		"oneself in their account": func(a naming) question {
-			return question{subject: a.by.user, account: a.theirs.account, path: place(a.theirs)}
+			return question{subject: a.caller.user, account: a.foreign.account, path: place(a.foreign)}
 		},
 		"oneself in their account at large": func(a naming) question {
-			return question{subject: a.by.user, account: a.theirs.account, path: "accounts/" + a.theirs.account}
+			return question{subject: a.caller.user, account: a.foreign.account, path: "accounts/" + a.foreign.account}
 		},
-		"oneself in their account, no path": func(a naming) question { return question{subject: a.by.user, account: a.theirs.account, path: "x"} },
+		"oneself in their account, no path": func(a naming) question {
+			return question{subject: a.caller.user, account: a.foreign.account, path: "x"}
+		},
 		"oneself at their project": func(a naming) question {
-			return question{subject: a.by.user, account: a.own.account, path: "accounts/" + a.own.account + "/projects/" + a.theirs.project + "/instances"}
+			return question{subject: a.caller.user, account: a.tenant.account, path: "accounts/" + a.tenant.account + "/projects/" + a.foreign.project + "/instances"}
 		},
 		"oneself at their project, of no account": func(a naming) question {
-			return question{subject: a.by.user, account: a.own.account, path: "projects/" + a.theirs.project}
+			return question{subject: a.caller.user, account: a.tenant.account, path: "projects/" + a.foreign.project}
 		},
 		"oneself at their place": func(a naming) question {
-			return question{subject: a.by.user, account: a.own.account, path: place(a.theirs)}
+			return question{subject: a.caller.user, account: a.tenant.account, path: place(a.foreign)}
 		},
 		"their user there": func(a naming) question {
-			return question{subject: a.theirs.user, account: a.theirs.account, path: place(a.theirs)}
+			return question{subject: a.foreign.user, account: a.foreign.account, path: place(a.foreign)}
 		},
 		"their user here": func(a naming) question {
-			return question{subject: a.theirs.user, account: a.own.account, path: place(a.own)}
+			return question{subject: a.foreign.user, account: a.tenant.account, path: place(a.tenant)}
 		},
 		"their user, our project there": func(a naming) question {
-			return question{subject: a.theirs.user, account: a.theirs.account, path: "projects/" + a.own.project}
+			return question{subject: a.foreign.user, account: a.foreign.account, path: "projects/" + a.tenant.project}
 		},
 	}
 }
@@ -201,28 +203,28 @@ func forms() map[string]func(a naming) question {
 // entities are questions of AuthZEN that name accounts in other ways, or none.
 func entities() map[string]func(a naming) map[string]any {
 	all := map[string]func(a naming) map[string]any{}
-	for kind, resource := range map[string]func(of tenant) map[string]any{
-		"account": func(of tenant) map[string]any { return map[string]any{"type": "account", "id": of.account} },
-		"project": func(of tenant) map[string]any { return map[string]any{"type": "project", "id": of.project} },
-		"a project's": func(of tenant) map[string]any {
-			return map[string]any{"type": "kubernetes_cluster", "id": "c-1", "properties": map[string]any{"project_id": of.project}}
+	for kind, resource := range map[string]func(t tenant) map[string]any{
+		"account": func(t tenant) map[string]any { return map[string]any{"type": "account", "id": t.account} },
+		"project": func(t tenant) map[string]any { return map[string]any{"type": "project", "id": t.project} },
+		"a project's": func(t tenant) map[string]any {
+			return map[string]any{"type": "kubernetes_cluster", "id": "c-1", "properties": map[string]any{"project_id": t.project}}
 		},
-		"path": func(of tenant) map[string]any {
-			return map[string]any{"type": "path", "id": "accounts/" + of.account + "/projects/" + of.project}
+		"path": func(t tenant) map[string]any {
+			return map[string]any{"type": "path", "id": "accounts/" + t.account + "/projects/" + t.project}
 		},
-		"route": func(of tenant) map[string]any {
-			return map[string]any{"type": "route", "id": "/api/v1/accounts/" + of.account + "/roles"}
+		"route": func(t tenant) map[string]any {
+			return map[string]any{"type": "route", "id": "/api/v1/accounts/" + t.account + "/roles"}
 		},
 		"app": func(tenant) map[string]any { return map[string]any{"type": "ticket", "id": "t-1"} },
 	} {
-		for who, subject := range map[string]func(a naming) string{"oneself": func(a naming) string { return a.by.user }, "their user": func(a naming) string { return a.theirs.user }} {
-			for where, at := range map[string]func(a naming) tenant{"here": func(a naming) tenant { return a.own }, "there": func(a naming) tenant { return a.theirs }} {
+		for caller, subject := range map[string]func(a naming) string{"oneself": func(a naming) string { return a.caller.user }, "their user": func(a naming) string { return a.foreign.user }} {
+			for where, offset := range map[string]func(a naming) tenant{"here": func(a naming) tenant { return a.tenant }, "there": func(a naming) tenant { return a.foreign }} {
 				for named, context := range map[string]func(a naming) any{
-					"": func(naming) any { return map[string]any{} }, ", ours named": func(a naming) any { return map[string]any{"account_id": a.own.account} },
-					", theirs named": func(a naming) any { return map[string]any{"account_id": a.theirs.account} },
+					"": func(naming) any { return map[string]any{} }, ", ours named": func(a naming) any { return map[string]any{"account_id": a.tenant.account} },
+					", theirs named": func(a naming) any { return map[string]any{"account_id": a.foreign.account} },
 				} {
-					all[kind+" "+where+" for "+who+named] = func(a naming) map[string]any {
-						return map[string]any{"subject": map[string]any{"type": "user", "id": subject(a)}, "resource": resource(at(a)), "context": context(a)}
+					all[kind+" "+where+" for "+caller+named] = func(a naming) map[string]any {
+						return map[string]any{"subject": map[string]any{"type": "user", "id": subject(a)}, "resource": resource(offset(a)), "context": context(a)}
 					}
 				}
 			}
@@ -251,8 +253,8 @@ func bodyOf(path string, q map[string]any) string {
 }
 
 // whole makes a call and returns status, headers and body.
-func (w *doorsWorld) whole(t *testing.T, by caller, method, host, target, body string, headers ...string) string {
-	status, header, raw := w.exchange(t, by, method, host, target, body, headers...)
+func (w *doorsWorld) whole(t *testing.T, c caller, method, host, target, body string, headers ...string) string {
+	status, header, raw := w.exchange(t, c, method, host, target, body, headers...)
 	var all strings.Builder
 	fmt.Fprintf(&all, "%d\n", status)
 	for _, name := range slices.Sorted(maps.Keys(header)) {

@@ -34,9 +34,9 @@ func TestMutantsAreFoundOut(t *testing.T) {
 				if d.slow {
 					continue
 				}
-				some, want := d.of(questions, e3, calls)
-				if found := differences(d.name, some, want, d.ask(t, w, some)); len(found) > 0 {
-					t.Logf("found out; the first of %d: %.300s", len(found), found[0])
+				some, want := d.chosen(questions, e3, calls)
+				if names := differences(d.name, some, want, d.ask(t, w, some)); len(names) > 0 {
+					t.Logf("found out; the first of %d: %.300s", len(names), names[0])
 					return
 				}
 			}

@@ -23,7 +23,7 @@ type answer struct {
 	reason  string
 }
 
-func pick[T any](random *rand.Rand, of ...T) T { return of[random.IntN(len(of))] }
+func pick[T any](random *rand.Rand, values ...T) T { return values[random.IntN(len(values))] }
 
 // actions are those that are asked about.
 func actions() []string {
@@ -35,8 +35,8 @@ func actions() []string {
 
 // accountOf returns the account of a user, which is in the id; "" is not known.
 func accountOf(user string) string {
-	name, found := strings.CutPrefix(user, "user-team")
-	if !found {
+	name, ok := strings.CutPrefix(user, "user-team")
+	if !ok {
 		return ""
 	}
 	return "acct-team" + name[:strings.IndexFunc(name, func(r rune) bool { return r > '9' })] + "-v1"
@@ -52,8 +52,8 @@ func (w *doorsWorld) questions(random *rand.Rand, n int) []question {
 				q.subject = q.caller.user
 			}
 		}
-		if own := accountOf(q.subject); own != "" && random.IntN(4) > 0 {
-			q.account = own
+		if self := accountOf(q.subject); self != "" && random.IntN(4) > 0 {
+			q.account = self
 		}
 		q.action = pick(random, actions()...)
 		q.path = w.path(random, q.account)
@@ -78,11 +78,11 @@ func (w *doorsWorld) path(random *rand.Rand, account string) string {
 		b.WriteString("accounts/" + pick(random, account, account, account, pick(random, w.accounts...)))
 	}
 	if random.IntN(4) > 0 {
-		of := w.projects
-		if own := w.own[account]; own != nil && random.IntN(4) > 0 {
-			of = own[:2]
+		names := w.projects
+		if own := w.names[account]; own != nil && random.IntN(4) > 0 {
+			names = own[:2]
 		}
-		b.WriteString("/projects/" + pick(random, of...))
+		b.WriteString("/projects/" + pick(random, names...))
 	}
 	b.WriteString(pick(random, "", "/x", "/instances", "/instances/i-1", "/security-groups/sg-1/rules", "/a%20b", "/caf%C3%A9", "/a:b@c", "/..."))
 	path := strings.TrimPrefix(b.String(), "/")

@@ -19,8 +19,8 @@ type doorsWorld struct {
 	anybody                   auth.AuthorizationClient
 	asked                     atomic.Uint64
 	accounts, projects, users []string
-	// own are the projects of an account.
-	own map[string][]string
+	// names are the projects of an account.
+	names map[string][]string
 	// callers are credentials; the first is a service's with the right to ask about anybody.
 	callers []caller
 }
@@ -47,7 +47,7 @@ func newWorld(t *testing.T, random *rand.Rand) *doorsWorld {
 	teams, envoys, anybody := startTeams(t, policies(t))
 	s := teams[0]
 	w := &doorsWorld{
-		Gateway: s.Gateway, envoys: envoys, anybody: anybody, own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
+		Gateway: s.Gateway, envoys: envoys, anybody: anybody, names: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
 		callers: []caller{
 			{name: "a service", token: s.Checker}, {name: "a service without the scope", token: s.Platform}, {name: "nobody", unknown: true}, {name: "a broken token", token: harness.OtherEnding(s.Checker), unknown: true},
 		},
@@ -76,12 +76,12 @@ func newWorld(t *testing.T, random *rand.Rand) *doorsWorld {
 // furnish gives an account projects, custom roles, a group and assignments at random.
 func (w *doorsWorld) furnish(t *testing.T, s *harness.Team, random *rand.Rand) {
 	t.Helper()
-	own := []string{s.Project}
+	names := []string{s.Project}
 	for i := range 2 {
 		id, _ := harness.At(s.Must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":"P%d"}`, i)).Body, "project", "id").(string)
-		own = append(own, id)
+		names = append(names, id)
 	}
-	w.projects, w.own[s.Account] = append(w.projects, own...), own
+	w.projects, w.names[s.Account] = append(w.projects, names...), names
 	roles := []string{"account_admin", "account_reader", "team_member", "project_admin", "project_reader"}
 	for i, body := range []string{
 		`"scope":"ACCOUNT","permissions":["account:*:read","project:instance:*"]`, `"scope":"PROJECT","permissions":["project:instance:start"]`,
@@ -100,7 +100,7 @@ func (w *doorsWorld) furnish(t *testing.T, s *harness.Team, random *rand.Rand) {
 		if assignee == group {
 			body = `{"assigneeType":"IAMGROUP"}`
 		}
-		place := append(own, "")[random.IntN(4)]
+		place := append(names, "")[random.IntN(4)]
 		if r := s.Do(t, "PUT", harness.AssignmentPath(roles[random.IntN(len(roles))], assignee, place), body); r.Status == 200 {
 			assigned++
 		}
@@ -108,5 +108,5 @@ func (w *doorsWorld) furnish(t *testing.T, s *harness.Team, random *rand.Rand) {
 	if assigned < 3 {
 		t.Fatalf("%d assignments", assigned)
 	}
-	s.Must(t, 200, "DELETE", "/projects/"+own[2], "")
+	s.Must(t, 200, "DELETE", "/projects/"+names[2], "")
 }
