@@ -29,19 +29,19 @@ func TestKilledWhileDecisionsAreRequired(t *testing.T) {
 	}
 	harness.Seed(t, dir, crashAccount, crashProject, members...)
 	where := harness.StoreArgs(t, dir, nil)
-	told := map[string]answeredDecision{}
+	answered := map[string]answeredDecision{}
 	token := ""
 	for range logKills {
 		g := harness.Launch(t, dir, append([]string{"--decision-log", "required", "--decision-log-size", "1GiB"}, where...)...)
 		if token == "" {
 			token = g.ServiceToken(t, "authz:check")
 		}
-		askUntilKilled(t, g, token, crashAccount, crashProject, clients, told)
+		askUntilKilled(t, g, token, crashAccount, crashProject, clients, answered)
 		if o := harness.Command(t, nil, append([]string{"decisions", "verify", "--data-dir", dir}, where...)...); o.Code != 0 || !strings.Contains(o.Stdout, "ok") {
 			t.Fatalf("verify: %d\n%s%s", o.Code, o.Stdout, o.Stderr)
 		}
 	}
-	wantRecorded(t, dir, told)
+	wantRecorded(t, dir, answered)
 }
 
 // TestReplicasAreKilledWhileDecisionsAreRequired kills one of three gateways on one database and one data folder after the
@@ -50,16 +50,16 @@ func TestReplicasAreKilledWhileDecisionsAreRequired(t *testing.T) {
 	t.Parallel()
 	r := harness.StartReplicas(t, 3, "--decision-log", "required", "--decision-log-size", "1GiB")
 	clients := []string{r.Admin, "user-replica-a-v1", "user-replica-b-v1"}
-	told := map[string]answeredDecision{}
+	answered := map[string]answeredDecision{}
 	for kill := range (logKills + 9) / 10 * 3 {
 		g := r.All[kill%3]
-		askUntilKilled(t, g, r.Checker, r.Account, r.Project, clients, told)
+		askUntilKilled(t, g, r.Checker, r.Account, r.Project, clients, answered)
 		r.All[kill%3] = harness.Launch(t, g.DataDir, r.Flags...)
-		there := r.AskAt(t, (kill+1)%3, r.Admin, "project:instance:read", "/projects/"+r.Project) // the others go on
-		if id := there.Header.Get("X-Decision-ID"); there.Status != 200 || id == "" {
-			t.Errorf("%d %s", there.Status, there.Raw)
+		reply := r.AskAt(t, (kill+1)%3, r.Admin, "project:instance:read", "/projects/"+r.Project) // the others go on
+		if id := reply.Header.Get("X-Decision-ID"); reply.Status != 200 || id == "" {
+			t.Errorf("%d %s", reply.Status, reply.Raw)
 		} else {
-			told[id] = answeredDecision{r.Admin, there.Body["allowed"] == true}
+			answered[id] = answeredDecision{r.Admin, reply.Body["allowed"] == true}
 		}
 	}
 	for _, g := range r.All {
@@ -70,11 +70,11 @@ func TestReplicasAreKilledWhileDecisionsAreRequired(t *testing.T) {
 	if o.Code != 0 || !strings.Contains(o.Stdout, "logs: 3") {
 		t.Errorf("verify: %d\n%s%s", o.Code, o.Stdout, o.Stderr)
 	}
-	wantRecorded(t, r.All[0].DataDir, told)
+	wantRecorded(t, r.All[0].DataDir, answered)
 }
 
 // wantRecorded compares the log with the clients' verdicts: each is there once, as answered.
-func wantRecorded(t *testing.T, dir string, told map[string]answeredDecision) {
+func wantRecorded(t *testing.T, dir string, answered map[string]answeredDecision) {
 	t.Helper()
 	seen := map[string]int{}
 	for line := range strings.Lines(harness.Command(t, nil, "decisions", "export", "-n", "0", "--data-dir", dir).Stdout) {
@@ -87,16 +87,16 @@ func wantRecorded(t *testing.T, dir string, told map[string]answeredDecision) {
 			t.Fatal(err)
 		}
 		seen[e.DecisionID]++
-		if d, known := told[e.DecisionID]; known && (d.user != e.Input.Subject.ID || d.allowed != e.Result.Allow) {
+		if d, ok := answered[e.DecisionID]; ok && (d.user != e.Input.Subject.ID || d.allowed != e.Result.Allow) {
 			t.Errorf("%s was told %+v, recorded is %s", e.DecisionID, d, line)
 		}
 	}
-	for id := range told {
+	for id := range answered {
 		if seen[id] != 1 {
 			t.Errorf("%s was told, and is %d times in the log", id, seen[id])
 		}
 	}
-	t.Logf("%d verdicts told, %d recorded", len(told), len(seen))
+	t.Logf("%d verdicts told, %d recorded", len(answered), len(seen))
 }
 
 // askUntilKilled has a client ask about each user, and kills the gateway when enough was answered.
@@ -117,9 +117,9 @@ func askUntilKilled(t *testing.T, g *harness.Gateway, token, account, project st
 				if r.Undecided() {
 					continue
 				}
-				allowed, known := r.Body["allowed"].(bool)
+				allowed, ok := r.Body["allowed"].(bool)
 				id := r.Header.Get("X-Decision-ID")
-				if r.Status != 200 || !known || id == "" {
+				if r.Status != 200 || !ok || id == "" {
 					t.Errorf("authorization.check: %d %s", r.Status, r.Raw)
 					return
 				}

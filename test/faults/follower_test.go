@@ -23,11 +23,13 @@ func TestFollowerMissesNothing(t *testing.T) {
 	t.Parallel()
 	tier.Check(t)
 	r := harness.StartReplicas(t, 3)
-	var at [3]atomic.Pointer[harness.Gateway]
+	var gateways [3]atomic.Pointer[harness.Gateway]
 	for i, g := range r.All {
-		at[i].Store(g)
+		gateways[i].Store(g)
 	}
-	url := func(n int, rest string) string { return at[n%3].Load().URL + "/api/v1/accounts/" + r.Account + rest }
+	url := func(n int, rest string) string {
+		return gateways[n%3].Load().URL + "/api/v1/accounts/" + r.Account + rest
+	}
 	answered := newNames()
 	var writers, faults sync.WaitGroup
 	for w := range followWriters {
@@ -48,11 +50,11 @@ func TestFollowerMissesNothing(t *testing.T) {
 	}
 	faults.Go(func() {
 		for range 2 {
-			resume := pauseProcess(t, at[1].Load())
+			resume := pauseProcess(t, gateways[1].Load())
 			<-time.After(2 * time.Second)
 			resume()
-			at[2].Load().Kill(t)
-			at[2].Store(harness.Launch(t, at[2].Load().DataDir, r.Flags...))
+			gateways[2].Load().Kill(t)
+			gateways[2].Store(harness.Launch(t, gateways[2].Load().DataDir, r.Flags...))
 		}
 	})
 	var over atomic.Bool

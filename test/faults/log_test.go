@@ -29,22 +29,22 @@ func logStuck(t *testing.T) {
 	sent := fillLog(t, g)
 	dropped := harness.MetricOf(t, g, metricDropped)
 	read()
-	var told float64
+	var count float64
 	harness.SoonWithin(t, 30*time.Second, "each line is read or told to be missing", func() bool {
-		told = 0
+		count = 0
 		for line := range strings.Lines(g.Stderr.String()) {
 			var m map[string]any
 			if err := json.Unmarshal([]byte(line), &m); err != nil {
 				t.Fatalf("a torn line: %v %.200q", err, line)
 			}
 			if text, _ := m["msg"].(string); strings.HasPrefix(text, "lines of the log were dropped") {
-				told += m["lines"].(float64)
+				count += m["lines"].(float64)
 			}
 		}
-		return told > 0 && len(g.RequestLines(""))+int(told) == sent
+		return count > 0 && len(g.RequestLines(""))+int(count) == sent
 	})
-	if told != dropped {
-		t.Errorf("%v lines are missing by the log, %v by the metric", told, dropped)
+	if count != dropped {
+		t.Errorf("%v lines are missing by the log, %v by the metric", count, dropped)
 	}
 	read = holdLog(g)
 	defer read()

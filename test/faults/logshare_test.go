@@ -56,14 +56,14 @@ func TestBatchesOfOneTenantLoseNoVerdictOfAnother(t *testing.T) {
 	case <-ctx.Done():
 		t.Fatal("no batch was answered")
 	}
-	told, mu := map[string]bool{}, sync.Mutex{}
+	reported, mu := map[string]bool{}, sync.Mutex{}
 	for range otherClients {
 		clients.Go(func() {
 			for ctx.Err() == nil {
 				r := other.Ask(t, other.Bob, "project:instance:read", "/projects/"+other.Project+"/instances/i-1")
 				if id := r.Header.Get("X-Decision-ID"); r.Status == http.StatusOK {
 					mu.Lock()
-					told[id] = true
+					reported[id] = true
 					mu.Unlock()
 				}
 			}
@@ -72,7 +72,7 @@ func TestBatchesOfOneTenantLoseNoVerdictOfAnother(t *testing.T) {
 	clients.Wait()
 	other.Terminate(t)
 	other.Ended(t)
-	all, missing := 0, len(told)
+	all, missing := 0, len(reported)
 	for line := range strings.Lines(harness.Command(t, nil, "decisions", "export", "-n", "0", "--account", other.Account, "--data-dir", other.DataDir).Stdout) {
 		var e struct {
 			ID string `json:"decision_id"`
@@ -80,14 +80,14 @@ func TestBatchesOfOneTenantLoseNoVerdictOfAnother(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err)
 		}
-		if all++; told[e.ID] {
+		if all++; reported[e.ID] {
 			missing--
 		}
 	}
 	o := harness.Command(t, nil, "decisions", "verify", "--data-dir", other.DataDir)
-	t.Logf("%d batches of %d; of the other tenant's %d verdicts %d are missing; verify: %s", answered.Load(), batchSize, len(told), missing, o.Stdout)
-	if missing > 0 || len(told) == 0 {
-		t.Errorf("%d of %d verdicts are missing, and %d are there", missing, len(told), all)
+	t.Logf("%d batches of %d; of the other tenant's %d verdicts %d are missing; verify: %s", answered.Load(), batchSize, len(reported), missing, o.Stdout)
+	if missing > 0 || len(reported) == 0 {
+		t.Errorf("%d of %d verdicts are missing, and %d are there", missing, len(reported), all)
 	}
 }
 

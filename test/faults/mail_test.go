@@ -41,30 +41,30 @@ func (m *mailbox) listen(t testing.TB, address string) {
 // serve is one conversation.
 func (m *mailbox) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	in := bufio.NewReader(conn)
+	r := bufio.NewReader(conn)
 	say := func(text string) { _, _ = io.WriteString(conn, text+"\r\n") }
 	say("220 mail.test ESMTP")
-	to := ""
+	target := ""
 	for {
-		line, err := in.ReadString('\n')
+		line, err := r.ReadString('\n')
 		if err != nil {
 			return
 		}
 		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), ":"); strings.ToUpper(word) {
 		case "RCPT TO":
-			to = strings.Trim(rest, "<>")
+			target = strings.Trim(rest, "<>")
 			say("250 ok")
 		case "DATA":
 			say("354 go on")
 			var text strings.Builder
-			for line, err = in.ReadString('\n'); err == nil && line != ".\r\n"; line, err = in.ReadString('\n') {
+			for line, err = r.ReadString('\n'); err == nil && line != ".\r\n"; line, err = r.ReadString('\n') {
 				text.WriteString(line)
 			}
 			if err != nil {
 				return
 			}
 			m.mu.Lock()
-			m.letters = append(m.letters, to+"\n"+text.String())
+			m.letters = append(m.letters, target+"\n"+text.String())
 			m.mu.Unlock()
 			say("250 taken")
 		case "QUIT":
@@ -76,8 +76,8 @@ func (m *mailbox) serve(conn net.Conn) {
 	}
 }
 
-// to are the letters to the address.
-func (m *mailbox) to(address string) (out []string) {
+// sentTo are the letters to the address.
+func (m *mailbox) sentTo(address string) (out []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, letter := range m.letters {
@@ -110,9 +110,9 @@ func mailServerDown(killed bool) func(*testing.T) {
 		}
 		server := &mailbox{}
 		server.listen(t, address)
-		harness.SoonWithin(t, 2*time.Minute, "the letter is delivered", func() bool { return len(server.to(email)) > 0 })
+		harness.SoonWithin(t, 2*time.Minute, "the letter is delivered", func() bool { return len(server.sentTo(email)) > 0 })
 		g.Drained(t)
-		letters := server.to(email)
+		letters := server.sentTo(email)
 		if len(letters) != 1 || !strings.Contains(letters[0], "Subject: You are invited to ") {
 			t.Errorf("%d letters: %q", len(letters), letters)
 		}

@@ -103,10 +103,10 @@ func (p *primaryless) row(live int, fault func(t *testing.T) (undo func())) func
 	return func(t *testing.T) {
 		c := p.startClients(t)
 		defer func() { c.stop.Store(true); c.wait.Wait() }()
-		more := func(what string, n *atomic.Int64) {
+		more := func(title string, n *atomic.Int64) {
 			t.Helper()
-			from := n.Load()
-			harness.SoonWithin(t, time.Minute, what, func() bool { return n.Load() > from+5 || t.Failed() })
+			start := n.Load()
+			harness.SoonWithin(t, time.Minute, title, func() bool { return n.Load() > start+5 || t.Failed() })
 		}
 		more("questions are allowed", &c.allowed)
 		more("writes are answered", &c.wrote)
@@ -139,7 +139,7 @@ func (p *primaryless) liveness(t *testing.T) int {
 // judge looks at when which question was answered how.
 func judge(t *testing.T, c *clients, broken, mending time.Time) {
 	t.Helper()
-	within, longest, last := 0, time.Duration(0), time.Duration(0)
+	timeout, longest, last := 0, time.Duration(0), time.Duration(0)
 	for _, one := range c.asked {
 		after := one.sent.Sub(broken)
 		switch {
@@ -147,7 +147,7 @@ func judge(t *testing.T, c *clients, broken, mending time.Time) {
 		case one.Status == 200:
 			last = max(last, after)
 			if after < faultLease/2 {
-				within++
+				timeout++
 			}
 			if after > faultLease+barrierTime {
 				t.Errorf("allowed %s after the primary was gone: %s", after, one.Raw)
@@ -156,7 +156,7 @@ func judge(t *testing.T, c *clients, broken, mending time.Time) {
 			longest = max(longest, one.took)
 		}
 	}
-	if within == 0 {
+	if timeout == 0 {
 		t.Error("no question was answered within the lease")
 	}
 	t.Logf("the last allow was asked for %s after the fault; the longest 503 took %s, that of a write %s", last, longest, c.longest)
@@ -165,16 +165,16 @@ func judge(t *testing.T, c *clients, broken, mending time.Time) {
 // wantAll finds every cluster that was answered.
 func (p *primaryless) wantAll(t *testing.T) {
 	t.Helper()
-	var there []string
+	var existing []string
 	for token, first := "", true; first || token != ""; first = false {
 		r := p.Must(t, 200, "GET", "/projects/"+p.Project+"/gpu-clusters?page_size=100&page_token="+token, "")
-		there = append(there, harness.Texts(r.Body["clusters"], "name")...)
+		existing = append(existing, harness.Texts(r.Body["clusters"], "name")...)
 		token, _ = r.Body["next_page_token"].(string)
 	}
 	for _, name := range p.made {
-		if !slices.Contains(there, name) {
+		if !slices.Contains(existing, name) {
 			t.Errorf("cluster %s was answered and is lost", name)
 		}
 	}
-	t.Logf("%d clusters were answered, %d are there", len(p.made), len(there))
+	t.Logf("%d clusters were answered, %d are there", len(p.made), len(existing))
 }

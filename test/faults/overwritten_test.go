@@ -11,9 +11,9 @@ import (
 )
 
 // overwrite writes a data file over another one in place, as `cat A >B` does.
-func overwrite(t *testing.T, from, to string) {
+func overwrite(t *testing.T, source, target string) {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "sh", "-c", `cat "$1" >"$2"`, "sh", from, to).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", `cat "$1" >"$2"`, "sh", source, target).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 }
@@ -46,12 +46,12 @@ func TestDataFileIsOverwrittenUnderTheGateway(t *testing.T) {
 			s.Must(t, 201, "POST", "/groups", `{"name":"before"}`)
 
 			overwrite(t, copied, file)
-			at := time.Now()
+			moment := time.Now()
 			s.Must(t, 503, "POST", "/groups", `{"name":"after"}`)
 			if r := harness.Call(t, "GET", s.Path("/groups"), s.AdminToken, ""); r.Status != 503 {
 				t.Errorf("a read: %d %s", r.Status, r.Raw)
 			}
-			harness.SoonWithin(t, time.Until(at.Add(2*time.Second)), "not ready", func() bool {
+			harness.SoonWithin(t, time.Until(moment.Add(2*time.Second)), "not ready", func() bool {
 				return harness.Call(t, "GET", g.HealthURL+"/healthz/ready", "", "").Status == 503
 			})
 			status := harness.Call(t, "GET", g.HealthURL+"/status", "", "")

@@ -94,8 +94,8 @@ var failuresLine = regexp.MustCompile(`(?m)^portcullis_policy_failures_total\{en
 // failuresOf is the number of failed decisions of any kind.
 func failuresOf(t *testing.T, g *harness.Gateway) (sum float64) {
 	t.Helper()
-	for _, found := range failuresLine.FindAllStringSubmatch(harness.MetricsOf(t, g), -1) {
-		n, err := strconv.ParseFloat(found[1], 64)
+	for _, names := range failuresLine.FindAllStringSubmatch(harness.MetricsOf(t, g), -1) {
+		n, err := strconv.ParseFloat(names[1], 64)
 		if err != nil {
 			t.Fatal(err)
 		}

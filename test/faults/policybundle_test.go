@@ -25,9 +25,9 @@ func TestAPolicyBundleIsFollowed(t *testing.T) {
 	serve(harness.Bundle(t, policies, "v1"))
 	s := harness.NewScene(t, harness.StartIn(t, data, settings...))
 	ask := func(g *harness.Gateway) harness.Reply {
-		at := *s
-		at.Gateway = g
-		return at.Ask(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes")
+		scene := *s
+		scene.Gateway = g
+		return scene.Ask(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes")
 	}
 	first := ask(s.Gateway)
 	if first.Body["allowed"] != true || first.Header.Get("X-Policy-Bundle-Revision") != "v1" || first.Header.Get("X-Policy-Revision") == "" {

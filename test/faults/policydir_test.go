@@ -19,9 +19,9 @@ func TestAnEditOfThePolicyFolderIsInForceAtOnce(t *testing.T) {
 	s := harness.NewScene(t, harness.Start(t, "--policy-dir", policies))
 	erupts := func() (somewhere bool) {
 		for _, p := range s.Each() {
-			at := *s
-			at.Gateway = p
-			somewhere = at.Allowed(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes") || somewhere
+			scene := *s
+			scene.Gateway = p
+			somewhere = scene.Allowed(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes") || somewhere
 		}
 		return somewhere
 	}

@@ -102,10 +102,10 @@ func (s *shelf) values(t *testing.T) map[string]string {
 }
 
 // spoilEach writes other values under the keys.
-func (s *shelf) spoilEach(t *testing.T, with func(key, value string) string) (undo func()) {
+func (s *shelf) spoilEach(t *testing.T, withKey func(key, value string) string) (undo func()) {
 	t.Helper()
 	for key, value := range s.values(t) {
-		if err := s.client.Set(t.Context(), key, with(key, value), time.Hour).Err(); err != nil {
+		if err := s.client.Set(t.Context(), key, withKey(key, value), time.Hour).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,11 +26,11 @@ func startTwo(t *testing.T) *harness.Replicas {
 	return r
 }
 
-// on is the scene at one of the replicas.
-func on(r *harness.Replicas, replica int) *harness.Scene {
-	there := *r.Scene
-	there.Gateway = r.All[replica]
-	return &there
+// sceneOn is the scene at one of the replicas.
+func sceneOn(r *harness.Replicas, replica int) *harness.Scene {
+	scene := *r.Scene
+	scene.Gateway = r.All[replica]
+	return &scene
 }
 
 // replicaKilled guarantees that its answered changes are in force on the others. A later revoke
@@ -41,11 +41,11 @@ func replicaKilled(t *testing.T) {
 	path := harness.AssignmentPath("project_reader", faultUser, r.Project)
 	for _, underWay := range []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond, 40 * time.Millisecond} {
 		g := r.All[0]
-		on(r, 0).Must(t, 200, "PUT", path, "{}")
+		sceneOn(r, 0).Must(t, 200, "PUT", path, "{}")
 		var change sync.WaitGroup
 		if underWay > 0 {
 			change.Go(func() {
-				_, _ = harness.TryCall("PUT", on(r, 0).Path(path), r.AdminToken, `{"status":"INACTIVE"}`) // it is cut off
+				_, _ = harness.TryCall("PUT", sceneOn(r, 0).Path(path), r.AdminToken, `{"status":"INACTIVE"}`) // it is cut off
 			})
 		}
 		<-time.After(underWay)
@@ -55,7 +55,7 @@ func replicaKilled(t *testing.T) {
 			wantAllowed(t, r, 1, faultUser, true)
 		}
 		harness.SoonWithin(t, time.Minute, "the other replica revokes", func() bool {
-			got, err := harness.TryCall("DELETE", on(r, 1).Path(path), r.AdminToken, "")
+			got, err := harness.TryCall("DELETE", sceneOn(r, 1).Path(path), r.AdminToken, "")
 			return err == nil && (got.Status == 200 || got.Status == 404) // of what the killed one has undone already
 		})
 		wantAllowed(t, r, 1, faultUser, false)
@@ -73,7 +73,7 @@ func replicaPaused(t *testing.T) {
 	question := r.RawHead("POST", "/api/v1/authorize/accounts/"+r.Account+"/projects/"+r.Project+"/instances/i-1",
 		"X-User-ID: "+faultUser, "X-Account-ID: "+r.Account, "X-Action: project:instance:read", "Connection: close")
 	for range 10 {
-		on(r, 0).Must(t, 200, "PUT", path, "{}")
+		sceneOn(r, 0).Must(t, 200, "PUT", path, "{}")
 		wantAllowed(t, r, 1, faultUser, true)
 		var waiting []net.Conn
 		dial := func() {
@@ -85,7 +85,7 @@ func replicaPaused(t *testing.T) {
 		}
 		dial() // one that was accepted before
 		resume := pauseProcess(t, r.All[1])
-		on(r, 0).Must(t, 200, "DELETE", path, "") // waits out the lease, so the pause is longer
+		sceneOn(r, 0).Must(t, 200, "DELETE", path, "") // waits out the lease, so the pause is longer
 		dial()
 		for _, c := range waiting {
 			if _, err := io.WriteString(c, question); err != nil {

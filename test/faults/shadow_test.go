@@ -27,22 +27,22 @@ func TestACandidateChangesNoVerdict(t *testing.T) {
 			for _, p := range s.Each() {
 				harness.SoonWithin(t, reloadWithin, "there is a candidate", func() bool { return strings.Contains(p.Stderr.String(), "a candidate policy judges beside") })
 			}
-			var told []string
+			var lines []string
 			harness.SoonWithin(t, reloadWithin, "the candidate's outcome is counted", func() bool {
 				r := s.Ask(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes")
 				if r.Status != 200 || r.Body["allowed"] != true {
 					t.Fatalf("the candidate's verdict was told: %d %s", r.Status, r.Raw)
 				}
-				told = append(told, r.Header.Get("X-Decision-Id"))
+				lines = append(lines, r.Header.Get("X-Decision-Id"))
 				return harness.MetricOf(t, s.Gateway, `portcullis_shadow_total{outcome="`+c.outcome+`"}`) > 0
 			})
 			if c.outcome == "new_deny" && !strings.Contains(s.Stderr.String(), `"candidate_reason":"volcanoes are left alone"`) {
 				t.Errorf("the log does not say what the candidate denies:\n%s", s.Stderr)
 			}
-			if c.outcome == "new_deny" && !slices.ContainsFunc(told, func(id string) bool {
+			if c.outcome == "new_deny" && !slices.ContainsFunc(lines, func(id string) bool {
 				return id != "" && strings.Contains(s.Stderr.String(), `"decision_id":"`+id+`"`)
 			}) {
-				t.Errorf("no example is one of the verdicts %q:\n%s", told, s.Stderr)
+				t.Errorf("no example is one of the verdicts %q:\n%s", lines, s.Stderr)
 			}
 		})
 	}

@@ -119,10 +119,10 @@ func startBurst(t *testing.T, g *harness.Gateway, clients int) *burst {
 				if err != nil {
 					return // nobody listens any more
 				}
-				in, last := bufio.NewReader(c), false
+				r, last := bufio.NewReader(c), false
 				for err == nil && !last {
 					number++
-					last, err = b.ask(t, c, in, token, fmt.Sprintf("burst-%d-%d", n, number))
+					last, err = b.ask(t, c, r, token, fmt.Sprintf("burst-%d-%d", n, number))
 				}
 				_ = c.Close()
 			}
@@ -132,13 +132,13 @@ func startBurst(t *testing.T, g *harness.Gateway, clients int) *burst {
 }
 
 // ask is one question; last says that the gateway ends the connection with its answer.
-func (b *burst) ask(t *testing.T, c net.Conn, in *bufio.Reader, token, id string) (last bool, err error) {
+func (b *burst) ask(t *testing.T, c net.Conn, r *bufio.Reader, token, id string) (last bool, err error) {
 	_, err = fmt.Fprintf(c, "POST /api/v1/authorize/x HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer %s\r\nX-Request-ID: %s\r\n"+
 		"X-User-ID: user-slow-v1\r\nX-Account-ID: acct-slow-v1\r\nX-Action: project:x:read\r\n\r\n", token, id)
 	if err != nil {
 		return false, err
 	}
-	resp, err := http.ReadResponse(in, nil)
+	resp, err := http.ReadResponse(r, nil)
 	if err != nil {
 		return false, err
 	}
