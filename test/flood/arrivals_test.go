@@ -13,7 +13,7 @@ import (
 // have to wait for a processor held by the flood or its packets.
 type arrivals struct {
 	socket syscall.RawConn
-	told   []byte
+	dst    []byte
 }
 
 func newArrivals(c *net.TCPConn) (*arrivals, error) {
@@ -25,19 +25,19 @@ func newArrivals(c *net.TCPConn) (*arrivals, error) {
 	err = socket.Control(func(fd uintptr) {
 		refused = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1)
 	})
-	return &arrivals{socket: socket, told: make([]byte, 128)}, errors.Join(err, refused)
+	return &arrivals{socket: socket, dst: make([]byte, 128)}, errors.Join(err, refused)
 }
 
-func (a *arrivals) read(into []byte) (n int, at time.Time, err error) {
-	told := 0
+func (a *arrivals) read(dst []byte) (n int, moment time.Time, err error) {
+	count := 0
 	waited := a.socket.Read(func(fd uintptr) bool {
-		n, told, _, _, err = syscall.Recvmsg(int(fd), into, a.told, 0)
+		n, count, _, _, err = syscall.Recvmsg(int(fd), dst, a.dst, 0)
 		return !errors.Is(err, syscall.EAGAIN)
 	})
 	if err = errors.Join(waited, err); err != nil {
 		return 0, time.Time{}, err
 	}
-	all, err := syscall.ParseSocketControlMessage(a.told[:told])
+	all, err := syscall.ParseSocketControlMessage(a.dst[:count])
 	for _, one := range all {
 		if one.Header.Level == syscall.SOL_SOCKET && one.Header.Type == syscall.SCM_TIMESTAMPNS && len(one.Data) == 16 {
 			second, nano := binary.NativeEndian.Uint64(one.Data), binary.NativeEndian.Uint64(one.Data[8:])

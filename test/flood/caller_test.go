@@ -102,15 +102,15 @@ type latencies struct {
 
 // window asks for a time, at a steady pace: a caller that is held up asks the more often after it.
 // Any answer but 200 is an error.
-func (c *callers) window(within time.Duration) (took latencies, failed error) {
+func (c *callers) window(timeout time.Duration) (took latencies, failed error) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	began := time.Now()
 	for i, one := range c.each {
 		all.Go(func() {
-			var own latencies
+			var measured latencies
 			var last time.Time
-			for due := began.Add(time.Duration(i) * every / time.Duration(len(c.each))); due.Sub(began) < within; due = due.Add(every) {
+			for due := began.Add(time.Duration(i) * every / time.Duration(len(c.each))); due.Sub(began) < timeout; due = due.Add(every) {
 				time.Sleep(time.Until(due))
 				status, sent, came, err := one.ask(c.raw)
 				since := sent // not since it was due: waking up late is the caller's own fault
@@ -127,11 +127,11 @@ func (c *callers) window(within time.Duration) (took latencies, failed error) {
 					mu.Unlock()
 					return
 				}
-				own.due = append(own.due, between(since, came))
-				own.sent = append(own.sent, between(sent, came))
+				measured.due = append(measured.due, between(since, came))
+				measured.sent = append(measured.sent, between(sent, came))
 			}
 			mu.Lock()
-			took.due, took.sent = append(took.due, own.due...), append(took.sent, own.sent...)
+			took.due, took.sent = append(took.due, measured.due...), append(took.sent, measured.sent...)
 			mu.Unlock()
 		})
 	}
@@ -142,7 +142,7 @@ func (c *callers) window(within time.Duration) (took latencies, failed error) {
 }
 
 // between is the time from one to the other by the wall clock, which is the kernel's stamp of an answer too.
-func between(from, to time.Time) time.Duration { return max(to.Round(0).Sub(from.Round(0)), 0) }
+func between(start, end time.Time) time.Duration { return max(end.Round(0).Sub(start.Round(0)), 0) }
 
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {

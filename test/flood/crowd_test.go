@@ -30,12 +30,12 @@ func (g *gateway) crowd(t *testing.T, ask func(n int) string) *waits {
 	told := crowding{Address: g.address, Within: crowdTime}
 	n := int(time.Now().UnixMilli()) * crowd * asksOfOne
 	for range crowd {
-		own := make([]string, asksOfOne)
-		for i := range own {
-			own[i] = ask(n)
+		names := make([]string, asksOfOne)
+		for i := range names {
+			names[i] = ask(n)
 			n++
 		}
-		told.Requests = append(told.Requests, own)
+		told.Requests = append(told.Requests, names)
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envCrowd+"=yes")
@@ -62,18 +62,18 @@ func (g *gateway) crowd(t *testing.T, ask func(n int) string) *waits {
 
 // beTheCrowd asks until the time is over, and says what was answered.
 func beTheCrowd() int {
-	var told crowding
-	if err := json.NewDecoder(os.Stdin).Decode(&told); err != nil {
+	var crowd crowding
+	if err := json.NewDecoder(os.Stdin).Decode(&crowd); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19) // where it may not, it is in the way
 	var all sync.WaitGroup
 	w := &waits{}
-	end := time.Now().Add(told.Within)
-	for _, requests := range told.Requests {
+	end := time.Now().Add(crowd.Within)
+	for _, requests := range crowd.Requests {
 		all.Go(func() {
-			c, err := net.Dial("tcp", told.Address)
+			c, err := net.Dial("tcp", crowd.Address)
 			if err != nil {
 				w.add(0, 0)
 				return

@@ -30,8 +30,8 @@ type size struct {
 // small is for a machine on which other tests run, and may disturb a round.
 var small = size{rounds: 3, enough: 1, slow: 100, cold: 500, seconds: 6, args: []string{"--read-timeout", "2s"}, times: 50, p99: 500 * time.Millisecond, memory: 200}
 
-// within is one window.
-const within = 5 * time.Second
+// window is one window.
+const window = 5 * time.Second
 
 // TestFloodLeavesTheOthersAlone runs slow connections and new questions at once. It guarantees that callers with cached
 // answers are answered, half of them as soon as ever, and that health answers. The flood itself is answered, with 503
@@ -88,7 +88,7 @@ func (c *callers) measured(t *testing.T, name string, g *gateway) figures {
 	t.Helper()
 	healthy := make(chan time.Duration, 1)
 	go func() { healthy <- g.worstHealth(t) }()
-	took, err := c.window(within)
+	took, err := c.window(window)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -100,7 +100,7 @@ func (c *callers) measured(t *testing.T, name string, g *gateway) figures {
 
 // worstHealth asks for readiness ten times a second, and gives the longest time.
 func (g *gateway) worstHealth(t *testing.T) (worst time.Duration) {
-	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(window); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		status, took, err := g.ready()
 		if err != nil || status != 200 {
 			t.Errorf("readiness: %d %v", status, err)

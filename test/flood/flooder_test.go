@@ -47,7 +47,7 @@ type outcome struct {
 // start starts the flood, at lowest priority if idle is set, and gives its outcome when it is over.
 func (f flood) start(t *testing.T, idle bool) (over func() outcome) {
 	t.Helper()
-	told, err := json.Marshal(f)
+	dst, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func (f flood) start(t *testing.T, idle bool) (over func() outcome) {
 		command = whenIdle(command)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), envRole+"="+string(told), "GOMAXPROCS=1")
+	cmd.Env = append(os.Environ(), envRole+"="+string(dst), "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -105,8 +105,8 @@ func beTheFlood() int {
 	f.questions(&o, began)
 	o.Took = time.Since(began).Milliseconds()
 	o.Ended = <-ended
-	told, _ := json.Marshal(o) // numbers
-	fmt.Println(string(told))
+	dst, _ := json.Marshal(o) // numbers
+	fmt.Println(string(dst))
 	return 0
 }
 

@@ -73,8 +73,8 @@ func (w *waits) add(status int, took time.Duration) {
 	w.Took = append(w.Took, took)
 }
 
-// within says whether all were answered 200, in that time.
-func (w *waits) within(longest time.Duration) bool {
+// answeredWithin says whether all were answered 200, in that time.
+func (w *waits) answeredWithin(longest time.Duration) bool {
 	return w.Statuses[http.StatusOK] > 0 && len(w.Statuses) == 1 && slices.Max(w.Took) <= longest
 }
 
@@ -84,6 +84,6 @@ func (w *waits) String() string {
 		return "none"
 	}
 	slices.Sort(w.Took)
-	of := func(p float64) time.Duration { return percentile(w.Took, p).Round(100 * time.Microsecond) }
-	return fmt.Sprintf("%v, p50 %s, p99 %s, longest %s", w.Statuses, of(50), of(99), of(100))
+	pick := func(p float64) time.Duration { return percentile(w.Took, p).Round(100 * time.Microsecond) }
+	return fmt.Sprintf("%v, p50 %s, p99 %s, longest %s", w.Statuses, pick(50), pick(99), pick(100))
 }

@@ -53,7 +53,7 @@ func TestListingOthersKeysHoldsNobodyUp(t *testing.T) {
 	all.Wait()
 	for kind, w := range kinds {
 		t.Logf("%s: %s", kind, w)
-		if !w.within(longest) {
+		if !w.answeredWithin(longest) {
 			t.Errorf("%s: %s; want 200 within %s", kind, w, longest)
 		}
 	}

@@ -44,23 +44,23 @@ func seedTenants(t *testing.T) (dir string) {
 
 // seeding writes one account.
 type seeding struct {
-	ctx context.Context
-	tx  store.Tx
-	c   records.Collections
-	of  tenant
-	now resources.Time
+	ctx    context.Context
+	tx     store.Tx
+	c      records.Collections
+	tenant tenant
+	now    resources.Time
 }
 
 func (s seeding) all() error {
-	if _, err := s.tx.Bump(s.ctx, s.of.account); err != nil {
+	if _, err := s.tx.Bump(s.ctx, s.tenant.account); err != nil {
 		return err
 	}
 	err := s.c.Accounts.Insert(s.ctx, s.tx, resources.Account{
-		ID: s.of.account, Name: s.of.name, Status: resources.StatusActive, CreatedAt: s.now, UpdatedAt: s.now,
+		ID: s.tenant.account, Name: s.tenant.name, Status: resources.StatusActive, CreatedAt: s.now, UpdatedAt: s.now,
 	})
 	if err == nil {
 		err = s.c.Projects.Insert(s.ctx, s.tx, resources.Project{
-			ID: s.of.project, AccountID: s.of.account, Name: "p", State: resources.ProjectActive, CreatedAt: s.now, UpdatedAt: s.now,
+			ID: s.tenant.project, AccountID: s.tenant.account, Name: "p", State: resources.ProjectActive, CreatedAt: s.now, UpdatedAt: s.now,
 		})
 	}
 	for _, part := range []func() error{s.users, s.roles, s.group, s.clusters, s.changes} {
@@ -74,14 +74,14 @@ func (s seeding) all() error {
 // users adds an admin, a user who is not active, and readers.
 func (s seeding) users() error {
 	for i := range tenantUsers {
-		u := harness.MemberRecord(s.of.account, s.of.user(i))
-		if i == 1 && s.of.name == "loud" {
+		u := harness.MemberRecord(s.tenant.account, s.tenant.user(i))
+		if i == 1 && s.tenant.name == "loud" {
 			u.Status = "INACTIVE"
 		}
 		if err := s.c.Users.Insert(s.ctx, s.tx, u); err != nil {
 			return err
 		}
-		held := resources.Assignment{RoleID: "project_reader", RoleScope: resources.RoleScopeProject, ProjectID: s.of.project, AssigneeType: resources.AssigneeUser, AssigneeID: u.ExternalID}
+		held := resources.Assignment{RoleID: "project_reader", RoleScope: resources.RoleScopeProject, ProjectID: s.tenant.project, AssigneeType: resources.AssigneeUser, AssigneeID: u.ExternalID}
 		if i == 0 {
 			held.RoleID, held.RoleScope, held.ProjectID = resources.RoleAccountAdmin, resources.RoleScopeAccount, ""
 		}
@@ -93,7 +93,7 @@ func (s seeding) users() error {
 }
 
 func (s seeding) assign(a resources.Assignment) error {
-	a.AccountID, a.CreatedAt, a.UpdatedAt = s.of.account, s.now, s.now
+	a.AccountID, a.CreatedAt, a.UpdatedAt = s.tenant.account, s.now, s.now
 	if a.Status == "" {
 		a.Status = resources.StatusActive
 	}
@@ -105,7 +105,7 @@ func (s seeding) assign(a resources.Assignment) error {
 func (s seeding) roles() error {
 	for i := range hardRoles {
 		role := resources.Role{
-			ID: s.of.role(i), Name: fmt.Sprintf("r%d", i), IsCustom: true, AccountID: s.of.account, Scope: resources.RoleScopeProject, Status: "INACTIVE",
+			ID: s.tenant.role(i), Name: fmt.Sprintf("r%d", i), IsCustom: true, AccountID: s.tenant.account, Scope: resources.RoleScopeProject, Status: "INACTIVE",
 			Permissions: []string{fmt.Sprintf("project:other%d:read", i)}, CreatedAt: s.now, UpdatedAt: s.now,
 		}
 		if err := s.c.Roles.Insert(s.ctx, s.tx, role); err != nil {
@@ -115,7 +115,7 @@ func (s seeding) roles() error {
 			continue
 		}
 		if err := s.assign(resources.Assignment{
-			RoleID: role.ID, RoleScope: role.Scope, ProjectID: s.of.project, AssigneeType: resources.AssigneeUser, AssigneeID: s.of.user(1), Status: "INACTIVE",
+			RoleID: role.ID, RoleScope: role.Scope, ProjectID: s.tenant.project, AssigneeType: resources.AssigneeUser, AssigneeID: s.tenant.user(1), Status: "INACTIVE",
 		}); err != nil {
 			return err
 		}
@@ -126,18 +126,18 @@ func (s seeding) roles() error {
 // group adds a group with a role on thousands of resources.
 func (s seeding) group() error {
 	role := resources.Role{
-		ID: "role-" + s.of.name + "on-v1", Name: "on", IsCustom: true, AccountID: s.of.account, Scope: resources.RoleScopeResource, Status: resources.StatusActive,
+		ID: "role-" + s.tenant.name + "on-v1", Name: "on", IsCustom: true, AccountID: s.tenant.account, Scope: resources.RoleScopeResource, Status: resources.StatusActive,
 		Permissions: []string{"project:instance:read"}, CreatedAt: s.now, UpdatedAt: s.now,
 	}
 	if err := s.c.Roles.Insert(s.ctx, s.tx, role); err != nil {
 		return err
 	}
-	if err := s.c.Groups.Insert(s.ctx, s.tx, resources.Group{ID: s.of.group(), AccountID: s.of.account, Name: "g", CreatedAt: s.now, UpdatedAt: s.now}); err != nil {
+	if err := s.c.Groups.Insert(s.ctx, s.tx, resources.Group{ID: s.tenant.group(), AccountID: s.tenant.account, Name: "g", CreatedAt: s.now, UpdatedAt: s.now}); err != nil {
 		return err
 	}
 	for i := range groupPlaces {
 		if err := s.assign(resources.Assignment{
-			RoleID: role.ID, RoleScope: role.Scope, ProjectID: s.of.project, ResourceID: fmt.Sprintf("instances/i%d", i), AssigneeType: resources.AssigneeGroup, AssigneeID: s.of.group(),
+			RoleID: role.ID, RoleScope: role.Scope, ProjectID: s.tenant.project, ResourceID: fmt.Sprintf("instances/i%d", i), AssigneeType: resources.AssigneeGroup, AssigneeID: s.tenant.group(),
 		}); err != nil {
 			return err
 		}
@@ -150,8 +150,8 @@ func (s seeding) clusters() error {
 	for i := range tenantClusters {
 		if err := s.c.KubernetesClusters.Insert(s.ctx, s.tx, resources.KubernetesRecord{Cluster: resources.KubernetesCluster{
 			Base: resources.KubernetesBase{
-				ID: fmt.Sprintf("cluster-%s%d-v1", s.of.name, i), Name: fmt.Sprintf("c%d", i), Status: resources.ClusterRunning.Kubernetes(),
-				AccountID: s.of.account, ProjectID: s.of.project, CreatedAt: s.now, UpdatedAt: s.now,
+				ID: fmt.Sprintf("cluster-%s%d-v1", s.tenant.name, i), Name: fmt.Sprintf("c%d", i), Status: resources.ClusterRunning.Kubernetes(),
+				AccountID: s.tenant.account, ProjectID: s.tenant.project, CreatedAt: s.now, UpdatedAt: s.now,
 			},
 			InstalledApps: []resources.InstalledApp{},
 		}}); err != nil {
@@ -165,8 +165,8 @@ func (s seeding) clusters() error {
 func (s seeding) changes() error {
 	for i := range tenantChanges {
 		if err := s.c.Changes.Insert(s.ctx, s.tx, resources.Change{
-			ID: fmt.Sprintf("chg-%s%d-v1", s.of.name, i), AccountID: s.of.account, At: s.now, AccountRevision: 1, Number: int64(i), Action: "account:role:create",
-			Actor: resources.ChangeActor{Kind: resources.PrincipalUser, ID: s.of.user(0)}, Subject: resources.ChangeSubject{Type: "role", ID: fmt.Sprintf("role-x%d-v1", i)},
+			ID: fmt.Sprintf("chg-%s%d-v1", s.tenant.name, i), AccountID: s.tenant.account, At: s.now, AccountRevision: 1, Number: int64(i), Action: "account:role:create",
+			Actor: resources.ChangeActor{Kind: resources.PrincipalUser, ID: s.tenant.user(0)}, Subject: resources.ChangeSubject{Type: "role", ID: fmt.Sprintf("role-x%d-v1", i)},
 		}); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func TestOneTenantHoldsNobodyUp(t *testing.T) {
 				good := true
 				for kind, w := range g.beside(t, quiet, asks) {
 					t.Logf("%-10s %s", kind, w)
-					good = good && (kind == "crowd" || w.within(longest))
+					good = good && (kind == "crowd" || w.answeredWithin(longest))
 				}
 				if good {
 					return
