@@ -51,9 +51,9 @@ func balance(t testing.TB, urls []string) (url string) {
 	b := &balancer{listener: l}
 	scheme := ""
 	for _, url := range urls {
-		var at string
-		scheme, at, _ = strings.Cut(url, "://")
-		b.behind = append(b.behind, at)
+		var place string
+		scheme, place, _ = strings.Cut(url, "://")
+		b.behind = append(b.behind, place)
 	}
 	go b.run()
 	return scheme + "://" + l.Addr().String()

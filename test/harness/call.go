@@ -34,11 +34,11 @@ type Reply struct {
 func Call(t testing.TB, method, url, token, body string, headers ...string) Reply {
 	t.Helper()
 	for try := 1; ; try++ {
-		r, against, err := exchanged(method, url, token, body, headers...)
+		r, peer, err := exchanged(method, url, token, body, headers...)
 		if err != nil {
 			t.Fatalf("%s %s: %v", method, url, err)
 		}
-		for _, text := range against {
+		for _, text := range peer {
 			t.Error(text)
 		}
 		r.Tries = try
@@ -62,17 +62,17 @@ func SaysUndecided(text []byte) bool {
 
 // TryCall is Call for a server that may be gone.
 func TryCall(method, url, token, body string, headers ...string) (Reply, error) {
-	r, against, err := exchanged(method, url, token, body, headers...)
-	if len(against) > 0 {
+	r, peer, err := exchanged(method, url, token, body, headers...)
+	if len(peer) > 0 {
 		listeners.Lock()
 		defer listeners.Unlock()
-		listeners.untold = append(listeners.untold, against...)
+		listeners.untold = append(listeners.untold, peer...)
 	}
 	return r, err
 }
 
 // exchanged returns the answer to a request, and what the OpenAPI document has against the two.
-func exchanged(method, url, token, body string, headers ...string) (r Reply, against []string, err error) {
+func exchanged(method, url, token, body string, headers ...string) (r Reply, peer []string, err error) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		return Reply{}, nil, err

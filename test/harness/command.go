@@ -36,12 +36,12 @@ func Command(t testing.TB, env []string, args ...string) Outcome {
 }
 
 // WantOneLine holds an outcome to exit 2 with one line that says all of what.
-func WantOneLine(t testing.TB, o Outcome, what ...string) {
+func WantOneLine(t testing.TB, o Outcome, title ...string) {
 	t.Helper()
 	if o.Code != 2 || strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, "portcullis: ") || o.Stdout != "" {
 		t.Errorf("exit %d, stdout %q, stderr %q; want exit 2 and one line", o.Code, o.Stdout, o.Stderr)
 	}
-	for _, text := range what {
+	for _, text := range title {
 		if !strings.Contains(o.Stderr, text) {
 			t.Errorf("%q does not say %q", o.Stderr, text)
 		}

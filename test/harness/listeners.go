@@ -53,14 +53,14 @@ func againstDocument(base string, x contract.Exchange) []string {
 		return []string{"the document can't be read: " + err.Error()}
 	}
 	listeners.Lock()
-	kind, known := listeners.kinds[base]
+	kind, ok := listeners.kinds[base]
 	listeners.Unlock()
-	if !known {
+	if !ok {
 		return []string{"nobody said what listens at " + base + ": see listening"}
 	}
-	found := c.Against(kind, x)
-	for i, text := range found {
-		found[i] = fmt.Sprintf("%s %s%s, answered %d: the document: %s", x.Method, base, x.Target, x.Answer.Status, text)
+	names := c.Against(kind, x)
+	for i, text := range names {
+		names[i] = fmt.Sprintf("%s %s%s, answered %d: the document: %s", x.Method, base, x.Target, x.Answer.Status, text)
 	}
-	return found
+	return names
 }

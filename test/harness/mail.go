@@ -7,10 +7,10 @@ import (
 )
 
 // WantMessage holds an answer to 200 and nothing but a message.
-func WantMessage(t testing.TB, what string, r Reply) {
+func WantMessage(t testing.TB, title string, r Reply) {
 	t.Helper()
 	if message, _ := r.Body["message"].(string); r.Status != 200 || message == "" || len(r.Body) != 1 {
-		t.Errorf("%s: %d %s, want 200 with a message alone", what, r.Status, r.Raw)
+		t.Errorf("%s: %d %s, want 200 with a message alone", title, r.Status, r.Raw)
 	}
 }
 

@@ -20,11 +20,11 @@ func MetricsOf(t *testing.T, g *Gateway) string {
 // MetricOf is the value of a metric.
 func MetricOf(t *testing.T, g *Gateway, name string) float64 {
 	t.Helper()
-	found := regexp.MustCompile("(?m)^" + regexp.QuoteMeta(name) + " (.*)$").FindStringSubmatch(MetricsOf(t, g))
-	if found == nil {
+	names := regexp.MustCompile("(?m)^" + regexp.QuoteMeta(name) + " (.*)$").FindStringSubmatch(MetricsOf(t, g))
+	if names == nil {
 		t.Fatalf("no metric %s", name)
 	}
-	value, err := strconv.ParseFloat(found[1], 64)
+	value, err := strconv.ParseFloat(names[1], 64)
 	if err != nil {
 		t.Fatal(err)
 	}

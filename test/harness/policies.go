@@ -40,9 +40,9 @@ func operationsRow(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(page), "\"widget.list\": ")
+	_, rest, ok := strings.Cut(string(page), "\"widget.list\": ")
 	row, _, ended := strings.Cut(rest, "\n```")
-	if !found || !ended || !json.Valid([]byte(row)) {
+	if !ok || !ended || !json.Valid([]byte(row)) {
 		t.Fatalf("docs/integrate/own-service.md has no example of a row: %q", row)
 	}
 	return row

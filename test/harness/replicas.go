@@ -36,9 +36,9 @@ func StartReplicas(t *testing.T, n int, args ...string) *Replicas {
 // AskAt is authorization.check at one of the replicas.
 func (r *Replicas) AskAt(t *testing.T, n int, user, action, rest string) Reply {
 	t.Helper()
-	there := *r.Scene
-	there.Gateway = r.All[n]
-	return there.Ask(t, user, action, rest)
+	scene := *r.Scene
+	scene.Gateway = r.All[n]
+	return scene.Ask(t, user, action, rest)
 }
 
 // AddUser makes a member without a role.

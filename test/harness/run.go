@@ -36,8 +36,8 @@ func Run(m *testing.M) int {
 			return 2
 		}
 	}
-	if what := missing(); what != "" {
-		fmt.Fprintf(os.Stderr, "PORTCULLIS_TEST_STORE=%s needs %s\n", os.Getenv("PORTCULLIS_TEST_STORE"), what)
+	if title := missing(); title != "" {
+		fmt.Fprintf(os.Stderr, "PORTCULLIS_TEST_STORE=%s needs %s\n", os.Getenv("PORTCULLIS_TEST_STORE"), title)
 		return 2
 	}
 	if OnReplicas() { // each request goes to the next one: see balancer

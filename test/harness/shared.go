@@ -10,8 +10,8 @@ import (
 // own: starting one costs a second.
 var shared struct {
 	sync.Mutex
-	by  map[string]*sharedGateway
-	end []func()
+	byName map[string]*sharedGateway
+	end    []func()
 }
 
 type sharedGateway struct {
@@ -62,13 +62,13 @@ func sharedAs(t testing.TB, name string, args func(t testing.TB) []string) *shar
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	g := shared.by[name]
+	g := shared.byName[name]
 	if g == nil {
 		g = &sharedGateway{}
-		if shared.by == nil {
-			shared.by = map[string]*sharedGateway{}
+		if shared.byName == nil {
+			shared.byName = map[string]*sharedGateway{}
 		}
-		shared.by[name] = g
+		shared.byName[name] = g
 		dir := lasting{t}.TempDir()
 		seedTeams(t, dir, 1, sharedTeams)
 		g.Gateway = StartIn(lasting{t}, dir, args(lasting{t})...)

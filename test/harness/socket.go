@@ -26,8 +26,8 @@ type RawAnswer struct {
 // With Connection: close in it, or an end of file instead, the rest must be silence.
 func SendRaw(t testing.TB, url, raw string) RawAnswer {
 	t.Helper()
-	_, at, _ := strings.Cut(url, "://")
-	c, err := net.Dial("tcp", at)
+	_, place, _ := strings.Cut(url, "://")
+	c, err := net.Dial("tcp", place)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func WithTLS(t testing.TB) (proxies *servers.Authority, args []string) {
 }
 
 // AsProxy returns the settings of a client that shows a certificate of the authority; without one, none.
-func AsProxy(t testing.TB, of *servers.Authority) *tls.Config {
+func AsProxy(t testing.TB, issuer *servers.Authority) *tls.Config {
 	t.Helper()
 	authority, err := own()
 	if err != nil {
@@ -50,8 +50,8 @@ func AsProxy(t testing.TB, of *servers.Authority) *tls.Config {
 	}
 	config := &tls.Config{RootCAs: x509.NewCertPool(), NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
 	config.RootCAs.AppendCertsFromPEM(raw)
-	if of != nil {
-		pair, err := tls.LoadX509KeyPair(of.Certificate(t))
+	if issuer != nil {
+		pair, err := tls.LoadX509KeyPair(issuer.Certificate(t))
 		if err != nil {
 			t.Fatal(err)
 		}

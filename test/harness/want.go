@@ -37,11 +37,11 @@ func Fields(v any) []string {
 }
 
 // WantFields holds an object to exactly these names.
-func WantFields(t testing.TB, what string, v any, names ...string) {
+func WantFields(t testing.TB, title string, v any, names ...string) {
 	t.Helper()
 	slices.Sort(names)
 	if got := Fields(v); !slices.Equal(got, names) {
-		t.Errorf("%s has the fields %v, want %v", what, got, names)
+		t.Errorf("%s has the fields %v, want %v", title, got, names)
 	}
 }
 
