@@ -82,14 +82,14 @@ func TestDecisionsOfTheToDoList(t *testing.T) {
 	}
 }
 
-// found is a result of a search.
-type found struct{ Type, ID, Name string }
+// hit is a result of a search.
+type hit struct{ Type, ID, Name string }
 
 // results are those of an answer, whose order is the gateway's own.
-func results(t *testing.T, text []byte) map[found]int {
+func results(t *testing.T, text []byte) map[hit]int {
 	t.Helper()
-	out := map[found]int{}
-	for _, one := range parsed[struct{ Results []found }](t, text).Results {
+	out := map[hit]int{}
+	for _, one := range parsed[struct{ Results []hit }](t, text).Results {
 		out[one]++
 	}
 	return out
@@ -99,7 +99,7 @@ func results(t *testing.T, text []byte) map[found]int {
 // evaluation agrees.
 func TestSearchesOfTheRecords(t *testing.T) {
 	s := scenario(t)
-	for file, of := range map[string]struct {
+	for file, c := range map[string]struct {
 		kind, path string
 		number     int
 	}{
@@ -108,12 +108,12 @@ func TestSearchesOfTheRecords(t *testing.T) {
 		"search-action.json":       {"evaluation", "action", 120},
 		"idp-search-resource.json": {"search", "resource", 6},
 	} {
-		exchanges := read(t, file)[of.kind]
-		if len(exchanges) != of.number {
-			t.Errorf("%s: %d, want %d", file, len(exchanges), of.number)
+		exchanges := read(t, file)[c.kind]
+		if len(exchanges) != c.number {
+			t.Errorf("%s: %d, want %d", file, len(exchanges), c.number)
 		}
 		for _, e := range exchanges {
-			r := harness.Call(t, "POST", s.URL+"/access/v1/search/"+of.path, s.Checker, string(e.Request))
+			r := harness.Call(t, "POST", s.URL+"/access/v1/search/"+c.path, s.Checker, string(e.Request))
 			if r.Status != 200 {
 				t.Errorf("%s: %s: %d %s", file, e.Request, r.Status, r.Raw)
 				continue
