@@ -65,8 +65,8 @@ func TestProxiesLetPassWhatIsAllowed(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range slices.Sorted(maps.Keys(proxies)) {
 		t.Run(name, func(t *testing.T) {
-			p, to := proxies[name], newRelay(t, w.URL)
-			behind{w, p, to, p.start(t, w, to)}.check(t)
+			p, relay := proxies[name], newRelay(t, w.URL)
+			behind{w, p, relay, p.start(t, w, relay)}.check(t)
 		})
 	}
 }

@@ -74,7 +74,7 @@ func newRelay(t *testing.T, gateway string) *relay {
 		t.Fatal(err)
 	}
 	r := &relay{done: make(chan struct{})}
-	to := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(base)
 		p.Out.Host = p.In.Host
 		for name, values := range p.In.Header { // which the proxy of the standard library takes away
@@ -83,16 +83,16 @@ func newRelay(t *testing.T, gateway string) *relay {
 			}
 		}
 	}}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.asked.Add(1)
-		n, _ := io.Copy(io.Discard, in.Body) // the count is what matters
+		n, _ := io.Copy(io.Discard, req.Body) // the count is what matters
 		r.bodies.Add(n)
-		in.Body = http.NoBody
+		req.Body = http.NoBody
 		if r.slow.Load() {
 			<-r.done
 			return
 		}
-		to.ServeHTTP(w, in)
+		proxy.ServeHTTP(w, req)
 	}))
 	t.Cleanup(func() { close(r.done); r.Close() })
 	return r
@@ -159,7 +159,7 @@ type proxy struct {
 }
 
 // start runs the proxy between the service and the relay, and returns its address.
-func (p proxy) start(t *testing.T, w *proxiesWorld, to *relay) string {
+func (p proxy) start(t *testing.T, w *proxiesWorld, r *relay) string {
 	t.Helper()
 	dir, address := t.TempDir(), servers.Address(t)
 	if err := os.Chmod(dir, 0o755); err != nil { // workers run as another user, and read it
@@ -169,7 +169,7 @@ func (p proxy) start(t *testing.T, w *proxiesWorld, to *relay) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := strings.TrimPrefix(to.URL, "http://")
+	gateway := strings.TrimPrefix(r.URL, "http://")
 	_, gatewayPort, err := net.SplitHostPort(gateway)
 	if err != nil {
 		t.Fatal(err)
