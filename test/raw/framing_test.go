@@ -135,7 +135,7 @@ func bodyFramings(s *harness.Scene, hidden, long string) map[string]framing {
 // headerFramings are header lines that two servers split differently; hidden is a
 // well-formed question.
 func headerFramings(s *harness.Scene, hidden string) map[string]framing {
-	q := func(old, with string) string { return strings.Replace(hidden, old, with, 1) }
+	q := func(old, suffix string) string { return strings.Replace(hidden, old, suffix, 1) }
 	waits := []int{400, 408} // a head without its end: the server then waits for more
 	return map[string]framing{
 		"bare LF":                   {strings.ReplaceAll(hidden, "\r\n", "\n"), waits},
@@ -175,7 +175,7 @@ func headerFramings(s *harness.Scene, hidden string) map[string]framing {
 // targetFramings are request lines of another form or version, heads that are too
 // large, and requests hidden behind a refusal.
 func targetFramings(s *harness.Scene, hidden, long string) map[string]framing {
-	q := func(old, with string) string { return strings.Replace(hidden, old, with, 1) }
+	q := func(old, suffix string) string { return strings.Replace(hidden, old, suffix, 1) }
 	return map[string]framing{
 		"absolute form":               {q("POST /", "POST http://gateway/"), []int{400}},
 		"absolute form, other host":   {q("POST /", "POST http://other/"), []int{400}},

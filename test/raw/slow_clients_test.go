@@ -23,8 +23,8 @@ const (
 
 func socket(t *testing.T, url string) *net.TCPConn {
 	t.Helper()
-	_, at, _ := strings.Cut(url, "://")
-	c, err := net.Dial("tcp", at)
+	_, place, _ := strings.Cut(url, "://")
+	c, err := net.Dial("tcp", place)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,8 +107,8 @@ func (m *mounted) swap(t *testing.T, files ...string) {
 	if err := os.Mkdir(next, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	for name, from := range map[string]string{certName: files[0], keyName: files[1]} {
-		raw, err := os.ReadFile(from)
+	for name, source := range map[string]string{certName: files[0], keyName: files[1]} {
+		raw, err := os.ReadFile(source)
 		if err != nil {
 			t.Fatal(err)
 		}

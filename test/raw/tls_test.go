@@ -40,15 +40,15 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	a := authority(t)
 	g := overTLS(t, a)
-	with := func(change func(*tls.Config)) *tls.Config {
+	dial := func(change func(*tls.Config)) *tls.Config {
 		c := trusting(t, a)
 		change(c)
 		return c
 	}
 	for name, c := range map[string]*tls.Config{
-		"TLS 1.1":  with(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
-		"h2 alone": with(func(c *tls.Config) { c.NextProtos = []string{"h2"} }),
-		"old cipher": with(func(c *tls.Config) {
+		"TLS 1.1":  dial(func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
+		"h2 alone": dial(func(c *tls.Config) { c.NextProtos = []string{"h2"} }),
+		"old cipher": dial(func(c *tls.Config) {
 			c.MaxVersion, c.CipherSuites = tls.VersionTLS12, []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}
 		}),
 	} {
@@ -89,7 +89,7 @@ func TestClientsWithoutTheWantedCertificateAreRefused(t *testing.T) {
 	show := func(cert, key string) *tls.Config { return showing(t, base, cert, key) }
 	for name, c := range map[string]struct {
 		config *tls.Config
-		in     bool
+		inside bool
 	}{
 		"a certificate":                      {show(clients.Certificate(t)), true},
 		"none":                               {base, false},
@@ -102,7 +102,7 @@ func TestClientsWithoutTheWantedCertificateAreRefused(t *testing.T) {
 				one := c.config.Clone()
 				one.MaxVersion = version
 				status, _, err := get(g.URL, one)
-				if in := err == nil && status == http.StatusOK; in != c.in {
+				if inside := err == nil && status == http.StatusOK; inside != c.inside {
 					t.Errorf("%s: %d, %v", tls.VersionName(version), status, err)
 				}
 			}
