@@ -76,7 +76,7 @@ func (s *Secrets) Settings(dataDir string, args []string) {
 	files := []string{filepath.Join(dataDir, "master.key")}
 	for i, arg := range args {
 		if u, err := url.Parse(arg); err == nil && u.User != nil {
-			if password, there := u.User.Password(); there && password != "" {
+			if password, exists := u.User.Password(); exists && password != "" {
 				s.add("a password", password)
 			}
 		}
@@ -96,19 +96,19 @@ func (s *Secrets) Settings(dataDir string, args []string) {
 func (s *Secrets) Found() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []string
+	var names []string
 	for _, output := range s.outputs {
 		for line := range strings.Lines(output.String()) {
-			if name := s.in(line); name != "" {
-				found = append(found, fmt.Sprintf("an output of the program shows %s: %.400s", name, line))
+			if name := s.find(line); name != "" {
+				names = append(names, fmt.Sprintf("an output of the program shows %s: %.400s", name, line))
 			}
 		}
 	}
-	return found[:min(len(found), 20)]
+	return names[:min(len(names), 20)]
 }
 
-// in names a secret in the text, "" for none.
-func (s *Secrets) in(text string) string {
+// find names a secret in the text, "" for none.
+func (s *Secrets) find(text string) string {
 	for word, name := range s.words {
 		if strings.Contains(text, word) {
 			return name
@@ -122,9 +122,9 @@ func (s *Secrets) in(text string) string {
 		if run < headBytes {
 			continue
 		}
-		from := i + 1 - headBytes
-		for _, form := range s.names[text[from:i+1]] {
-			if strings.HasPrefix(text[from:], form.text) {
+		start := i + 1 - headBytes
+		for _, form := range s.names[text[start:i+1]] {
+			if strings.HasPrefix(text[start:], form.text) {
 				return form.name
 			}
 		}
