@@ -18,10 +18,10 @@ import (
 // Authority is a certificate authority of the test process.
 type Authority struct {
 	// File has its certificate.
-	File string
-	dir  string
-	own  *x509.Certificate
-	key  *ecdsa.PrivateKey
+	File        string
+	dir         string
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
 }
 
 // NewAuthority makes one; change may spoil its certificate.
@@ -34,16 +34,16 @@ func NewAuthority(change ...func(*x509.Certificate)) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := template("authority")
-	own.IsCA, own.BasicConstraintsValid, own.KeyUsage = true, true, x509.KeyUsageCertSign
+	certificate := template("authority")
+	certificate.IsCA, certificate.BasicConstraintsValid, certificate.KeyUsage = true, true, x509.KeyUsageCertSign
 	for _, f := range change {
-		f(own)
+		f(certificate)
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, own, own, &key.PublicKey, key)
+	raw, err := x509.CreateCertificate(rand.Reader, certificate, certificate, &key.PublicKey, key)
 	if err != nil {
 		return nil, err
 	}
-	a := &Authority{File: filepath.Join(dir, "ca.pem"), dir: dir, own: own, key: key}
+	a := &Authority{File: filepath.Join(dir, "ca.pem"), dir: dir, certificate: certificate, key: key}
 	return a, writePEM(a.File, "CERTIFICATE", raw)
 }
 
@@ -71,7 +71,7 @@ func (a *Authority) Issue(t testing.TB, change func(*x509.Certificate)) (certifi
 	}
 	server := template("server")
 	change(server)
-	raw, err := x509.CreateCertificate(rand.Reader, server, a.own, &private.PublicKey, a.key)
+	raw, err := x509.CreateCertificate(rand.Reader, server, a.certificate, &private.PublicKey, a.key)
 	if err != nil {
 		t.Fatal(err)
 	}

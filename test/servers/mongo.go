@@ -56,8 +56,8 @@ func NeedMongod(t testing.TB) (path string) {
 // sets are the replica sets that tests share, by their number of nodes.
 var sets struct {
 	sync.Mutex
-	of  map[int]*ReplicaSet
-	err map[int]error
+	replicaSets map[int]*ReplicaSet
+	err         map[int]error
 }
 
 // Mongo gives the shared replica set with that many nodes. Tests take a database of their
@@ -66,16 +66,16 @@ func Mongo(t testing.TB, nodes int) *ReplicaSet {
 	t.Helper()
 	sets.Lock()
 	defer sets.Unlock()
-	if sets.of == nil {
-		sets.of, sets.err = map[int]*ReplicaSet{}, map[int]error{}
+	if sets.replicaSets == nil {
+		sets.replicaSets, sets.err = map[int]*ReplicaSet{}, map[int]error{}
 	}
-	if sets.of[nodes] == nil && sets.err[nodes] == nil {
-		sets.of[nodes], sets.err[nodes] = newReplicaSet(t, nodes)
+	if sets.replicaSets[nodes] == nil && sets.err[nodes] == nil {
+		sets.replicaSets[nodes], sets.err[nodes] = newReplicaSet(t, nodes)
 	}
 	if sets.err[nodes] != nil {
 		t.Fatal(sets.err[nodes])
 	}
-	return sets.of[nodes]
+	return sets.replicaSets[nodes]
 }
 
 // NewMongo is a replica set of the test's own, with which it may do as it likes.

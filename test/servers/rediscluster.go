@@ -39,11 +39,11 @@ func NewRedisCluster(t testing.TB, options ...RedisOption) *RedisCluster {
 		))...))
 	}
 	c.join(t, buses)
-	others := url.Values{}
+	query := url.Values{}
 	for _, n := range c.Nodes[1:] {
-		others.Add("addr", n.Address())
+		query.Add("addr", n.Address())
 	}
-	c.URL = c.Nodes[0].URL + "?" + others.Encode()
+	c.URL = c.Nodes[0].URL + "?" + query.Encode()
 	if err := until(func() error { return c.whole(t) }); err != nil {
 		t.Fatalf("the cluster is not whole: %v\n%s", err, tail(c.Nodes[0].p.output.String()))
 	}
@@ -93,16 +93,16 @@ func (c *RedisCluster) Pause(t testing.TB) (resume func()) {
 func (c *RedisCluster) Move(t testing.TB, key string) {
 	t.Helper()
 	ctx := context.Background()
-	for i, from := range c.Nodes {
-		holder := from.Client(t)
+	for i, server := range c.Nodes {
+		holder := server.Client(t)
 		if holder.Exists(ctx, key).Err() != nil {
 			continue // another's
 		}
-		to := c.Nodes[(i+1)%len(c.Nodes)].Client(t)
-		slot, id := holder.ClusterKeySlot(ctx, key).Val(), to.Do(ctx, "cluster", "myid").Val()
+		client := c.Nodes[(i+1)%len(c.Nodes)].Client(t)
+		slot, id := holder.ClusterKeySlot(ctx, key).Val(), client.Do(ctx, "cluster", "myid").Val()
 		for _, step := range []error{
 			holder.FlushAll(ctx).Err(),
-			to.Do(ctx, "cluster", "setslot", slot, "node", id).Err(),
+			client.Do(ctx, "cluster", "setslot", slot, "node", id).Err(),
 			holder.Do(ctx, "cluster", "setslot", slot, "node", id).Err(),
 		} {
 			if step != nil {

@@ -66,9 +66,9 @@ func (s *RedisSentinel) ready(t testing.TB) error {
 	if err != nil || !strings.Contains(info, "master_link_status:up") {
 		return fmt.Errorf("the replica: %s, %w", info, err)
 	}
-	known, err := s.client(t).Replicas(ctx, sentinelMaster).Result()
-	if err != nil || len(known) != 1 || known[0]["flags"] != "slave" || known[0]["master-link-status"] != "ok" {
-		return fmt.Errorf("the sentinel knows %v, %w", known, err)
+	replicas, err := s.client(t).Replicas(ctx, sentinelMaster).Result()
+	if err != nil || len(replicas) != 1 || replicas[0]["flags"] != "slave" || replicas[0]["master-link-status"] != "ok" {
+		return fmt.Errorf("the sentinel knows %v, %w", replicas, err)
 	}
 	return nil
 }
