@@ -60,31 +60,6 @@ func atOnce(a, b func() harness.Reply) (first, second harness.Reply) {
 	return first, second
 }
 
-// TestInvitedUserOfNoAccountGetsNoMail: who can sign in already becomes a member at once.
-func TestInvitedUserOfNoAccountGetsNoMail(t *testing.T) {
-	t.Parallel()
-	s := harness.NewTeam(t)
-	email := "free@" + s.Account + ".example"
-	r := harness.Call(t, "POST", s.URL+"/api/v1/users", s.ServiceToken(t, "users:sync"), fmt.Sprintf(`{"email":%q}`, email))
-	id, _ := harness.At(r.Body, "user", "external_id").(string)
-	if r.Status != 201 {
-		t.Fatalf("user.create: %d %s", r.Status, r.Raw)
-	}
-	profile := s.Path("/users/" + id + "/profile")
-	wantUserRefusal(t, "before", harness.Call(t, "GET", profile, s.UserToken(t, id), ""), 403, "AUTH_003")
-	harness.WantMessage(t, "user.invite", s.Invite(t, email))
-	if r := harness.Call(t, "GET", profile, s.UserToken(t, id), ""); r.Status != 200 || harness.At(r.Body, "user", "status") != "ACTIVE" {
-		t.Errorf("after: %d %s", r.Status, r.Raw)
-	}
-	if r := harness.Call(t, "GET", s.Path("/users"), s.UserToken(t, id), ""); r.Status != 200 {
-		t.Errorf("a team member lists users: %d %s", r.Status, r.Raw)
-	}
-	s.Drained(t)
-	if mails := mailsTo(t, s.Gateway, email); mails != 0 {
-		t.Errorf("%d mails", mails)
-	}
-}
-
 // TestAccountsFirstAdminIsInvited: without an external id, by mail.
 func TestAccountsFirstAdminIsInvited(t *testing.T) {
 	t.Parallel()
