@@ -90,7 +90,7 @@ func TestFewerThanLeastAreNotTaken(t *testing.T) {
 	})
 }
 
-// TestTokensComeWithTime: one in each interval, and nothing stays behind when it is full.
+// TestTokensComeWithTime: one in each interval by the server's clock, and nothing stays behind when it is full.
 func TestTokensComeWithTime(t *testing.T) {
 	t.Parallel()
 	server := servers.NewRedis(t)

@@ -143,7 +143,7 @@ func (c *client) writes(mine []*cell, stop <-chan struct{}) {
 		default:
 		}
 		cl := mine[rand.IntN(len(mine))]
-		if c.w.h.now() < cl.quietUntil {
+		if c.w.h.now() < cl.quietUntil { // a change of unknown outcome may happen yet
 			time.Sleep(time.Millisecond)
 			continue
 		}

@@ -132,7 +132,7 @@ func (d *duel) isAdmin(c *client, user string) (is, known bool) {
 		method: "POST", path: "/api/v1/authorize/accounts/" + d.account, token: d.w.checker,
 		header: map[string]string{"X-User-ID": user, "X-Account-ID": d.account, "X-Action": "account:role_assignment:update"},
 	}, true)
-	if err != nil || a.status != http.StatusOK {
+	if err != nil || a.status != http.StatusOK { // the replica is away or busy, and is not asked in a tight loop
 		time.Sleep(10 * time.Millisecond)
 		return false, false
 	}
