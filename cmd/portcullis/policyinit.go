@@ -83,7 +83,7 @@ func writeFiles(dir string, files map[string][]byte) error {
 func newPolicyExport() *cobra.Command {
 	return &cobra.Command{
 		Use: "export DIR OUT", Short: "Write the tree that a folder makes with the base as plain files, for OPA's own commands",
-		Example: "  portcullis policy export own out && opa test out",
+		Example: "  portcullis policy export own out",
 		Args:    arguments(2, 2, "the policy folder, and the folder to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			src, err := overlay.Read(policies.Dir(args[0]))

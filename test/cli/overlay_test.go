@@ -144,7 +144,6 @@ deny contains "nobody new may delete" if {
 // TestANewBaseIsJudged guarantees that a start with a new base asks the last guards. It ends with their reasons if they refuse,
 // and takes the base with --accept-base.
 func TestANewBaseIsJudged(t *testing.T) {
-	t.Parallel()
 	dir, data := ownPolicy(t), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "guards"), 0o750); err != nil {
 		t.Fatal(err)
