@@ -10,6 +10,8 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
 func newPolicyBuild() *cobra.Command {
@@ -22,6 +24,13 @@ func newPolicyBuild() *cobra.Command {
 			folder, err := policies.Read(policies.Dir(args[0]))
 			if err != nil {
 				return err
+			}
+			tree, err := overlay.Over(folder)
+			if err == nil {
+				_, _, err = proof.Compile(cmd.Context(), tree)
+			}
+			if err != nil {
+				return tellProblems(cmd, err)
 			}
 			var key []byte
 			if keyFile != "" {

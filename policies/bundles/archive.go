@@ -9,6 +9,8 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"github.com/portcullis-authz/portcullis/policies/overlay"
 )
 
 // Bounds of a bundle. The predefined roles of a large cloud, 165,000 grants, are 9 MB of data.
@@ -89,6 +91,8 @@ func checkEntry(header *tar.Header, names map[string]bool) error {
 	switch {
 	case path.Base(name) == "patch.json":
 		return fmt.Errorf("%q is of a delta bundle, which has no tree: leave it out, and build the bundle whole with opa build -b", header.Name)
+	case path.Base(name) == overlay.ManifestFile:
+		return fmt.Errorf("%q is not read in a bundle, which has it as data.%s: build it with portcullis policy build", header.Name, manifestMember)
 	case names[name]:
 		return fmt.Errorf("%q comes twice: leave one out", header.Name)
 	case len(names) == maxFiles:

@@ -18,23 +18,29 @@ import (
 )
 
 // Build returns a bundle of a policy folder as it lies: of an overlay its own files alone, with its manifest as data.policy.
-// With a private key in PEM, RSA or ECDSA, it is signed; nil signs nothing. Open reads it.
+// With a private key in PEM, RSA or ECDSA, it is signed; nil signs nothing. Open reads it. The error is of a folder that is no
+// tree, or has a file that a bundle does not have.
 func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte, error) {
+	if _, err := overlay.Over(folder); err != nil {
+		return nil, err
+	}
 	b := bundle.Bundle{Manifest: bundle.Manifest{Revision: revision, Roots: &[]string{""}}, Data: map[string]any{}}
 	for _, name := range folder.Names {
 		text := folder.Files[name]
 		switch {
 		case strings.HasSuffix(name, ".rego"):
 			b.Modules = append(b.Modules, bundle.ModuleFile{URL: "/" + name, Path: "/" + name, Raw: text})
-		case name == overlay.ManifestFile:
-			if err := put(b.Data, "policy", text); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-		case path.Base(name) == dataFile && !strings.HasPrefix(name, schemas+"/"):
+		case name == overlay.ManifestFile, strings.HasPrefix(name, schemas+"/"): // schemas are the program's
+		case path.Base(name) == dataFile:
 			if err := put(b.Data, strings.TrimPrefix(path.Dir(name), "."), text); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
+		default:
+			return nil, fmt.Errorf("%s: isn't read: data belongs in a file named %s", name, dataFile)
 		}
+	}
+	if err := putManifest(b.Data, folder.Files[overlay.ManifestFile]); err != nil {
+		return nil, err
 	}
 	if signingKey != nil {
 		algorithm, err := algorithmOfPrivate(signingKey)
@@ -48,6 +54,17 @@ func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte,
 	var out bytes.Buffer
 	err := bundle.NewWriter(&out).UseModulePath(true).DisableFormat(true).Write(b)
 	return out.Bytes(), err
+}
+
+// putManifest adds the manifest of a folder, nil for none. Nothing else is where a bundle has it.
+func putManifest(data map[string]any, text []byte) error {
+	if _, taken := data[manifestMember]; taken {
+		return fmt.Errorf("data.%s of a bundle is its %s: give the data of that name another one", manifestMember, overlay.ManifestFile)
+	}
+	if text == nil {
+		return nil
+	}
+	return put(data, manifestMember, text)
 }
 
 // put adds a document to the data at a folder.

@@ -16,6 +16,8 @@ const (
 	// apps has a document for each app, schemas what the binary has itself.
 	apps    = "apps"
 	schemas = "schemas"
+	// manifestMember is the document that has the manifest of an overlay: OPA's reader leaves files of other names out.
+	manifestMember = "policy"
 )
 
 // addData adds the data as the documents of a tree, by its path in `data`.

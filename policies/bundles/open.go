@@ -51,16 +51,21 @@ func Open(raw []byte, key *Key) (src *policies.Source, err error) {
 	if err := checkRoots(*read.Manifest.Roots, files); err != nil {
 		return nil, err
 	}
-	if !overlay.Is(files) {
-		if err := addSchemas(files); err != nil {
-			return nil, err
-		}
+	if document := manifestMember + "/" + dataFile; files[document] != nil {
+		files[overlay.ManifestFile] = files[document]
+		delete(files, document)
 	}
-	src = policies.FromBundle(files, read.Manifest.Revision)
-	if src.Issued, err = issued(read.Signatures); err != nil {
+	if src, err = overlay.Over(policies.FromBundle(files, read.Manifest.Revision)); err != nil {
 		return nil, err
 	}
-	return overlay.Over(src)
+	if src.Base == "" {
+		if err := addSchemas(src.Files); err != nil {
+			return nil, err
+		}
+		src = policies.FromBundle(src.Files, src.Bundle)
+	}
+	src.Issued, err = issued(read.Signatures)
+	return src, err
 }
 
 // explain adds the remedy to what OPA's reader says.

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func (x *merge) checkRows() {
 	base := routes(x.base[routesFile])
 	own := routes(x.files[routesFile])
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		if _, replaces := x.manifest.Replaces["routes/"+name]; replaces {
+		if _, replaces := x.manifest.Replaces["routes/"+name]; replaces && x.hasCallsOf(name, own[name]) {
 			continue
 		}
 		for _, other := range slices.Sorted(maps.Keys(base)) {
@@ -74,6 +75,12 @@ func (x *merge) checkRows() {
 	}
 }
 
+// hasCallsOf says whether a row is for the calls of the base's row of that name.
+func (x *merge) hasCallsOf(name string, row resources.Route) bool {
+	was := routes(fmt.Appendf(nil, `{"was": %s}`, x.parts["routes/"+name].Text))["was"]
+	return was.Method == row.Method && was.Host == row.Host && was.Path == row.Path
+}
+
 // routes decodes rows; the proof refuses what is not one.
 func routes(text []byte) map[string]resources.Route {
 	var out map[string]resources.Route
@@ -85,12 +92,12 @@ func routes(text []byte) map[string]resources.Route {
 
 // mergeActions leaves of the base's list the actions that the overlay does not describe itself.
 func (x *merge) mergeActions() {
-	own, given := members(x.files[actionsFile]), false
 	var list, base actionList
 	if json.Unmarshal(x.files[actionsFile], &list) != nil || json.Unmarshal(x.base[actionsFile], &base) != nil {
 		return // the proof refuses it
 	}
-	if _, given = own["strict"]; given && base.Strict && !list.Strict {
+	_, given := members(x.files[actionsFile])["strict"]
+	if given && base.Strict && !list.Strict {
 		x.problems.add(actionsFile, lineOf(x.files[actionsFile], "strict"), "strict: the base denies actions that are not listed, and an overlay can't undo it: take strict out")
 	}
 	rest := map[string]any{}

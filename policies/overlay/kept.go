@@ -46,7 +46,7 @@ func Keep(dir string, tree *policies.Source) error {
 
 // Kept reads the tree that was in force last. The error is fs.ErrNotExist where none was kept.
 func Kept(dir string) (*policies.Source, error) {
-	text, err := os.ReadFile(filepath.Join(dir, keptFile)) //nolint:gosec // the data folder is the program's own
+	text, err := os.ReadFile(filepath.Join(dir, keptFile))
 	if err != nil {
 		return nil, err
 	}

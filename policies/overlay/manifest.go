@@ -12,11 +12,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// ManifestFile makes a folder an overlay. In a bundle that OPA built, its content is the document `policy` of the data.
+// ManifestFile makes a folder an overlay.
 const ManifestFile = "policy.json"
-
-// manifestDocument is where a bundle has the manifest.
-const manifestDocument = "policy/data.json"
 
 // Bases that a manifest names.
 const (

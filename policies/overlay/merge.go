@@ -22,7 +22,7 @@ func Read(tree fs.FS) (*policies.Source, error) {
 
 // Over merges an overlay with the program's tree; a source without a manifest is a whole tree and stays as it is.
 func Over(own *policies.Source) (*policies.Source, error) {
-	if !Is(own.Files) {
+	if own.Files[ManifestFile] == nil {
 		return own, nil
 	}
 	base, err := policies.Read(policies.Tree())
@@ -32,27 +32,17 @@ func Over(own *policies.Source) (*policies.Source, error) {
 	return Merge(base, own)
 }
 
-// Is says whether some files have a manifest.
-func Is(files map[string][]byte) bool {
-	return files[ManifestFile] != nil || files[manifestDocument] != nil
-}
-
 // without returns the files but for the manifest.
 func without(files map[string][]byte) map[string][]byte {
 	out := maps.Clone(files)
 	delete(out, ManifestFile)
-	delete(out, manifestDocument)
 	return out
 }
 
 // Merge lays an overlay, which has a manifest, over a base. The error is Problems: everything in the overlay that would change
 // the base without saying so.
 func Merge(base, own *policies.Source) (*policies.Source, error) {
-	raw := own.Files[ManifestFile]
-	if raw == nil {
-		raw = own.Files[manifestDocument]
-	}
-	m, err := parseManifest(raw)
+	m, err := parseManifest(own.Files[ManifestFile])
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +70,17 @@ type merge struct {
 	parts map[string]Part
 	// base and files are the files of the base that stay, with what is left of each, and those of the overlay.
 	base, files map[string][]byte
-	own         map[string]*ast.Module
-	rules       map[string]*rule // of the base, by their paths
-	problems    Problems
-	warnings    []string
+	// own are the modules of the overlay, replaced those of the base whose place some of them take, by their names.
+	own, replaced map[string]*ast.Module
+	// rules are those of the base that stay, by their paths, and used are all names that stand in them.
+	rules    map[string]*ast.Rule
+	used     map[ast.Var]bool
+	problems Problems
+	warnings []string
 }
 
 func newMerge(base, own *policies.Source, m Manifest) *merge {
-	x := &merge{manifest: m, parts: Parts(base), base: map[string][]byte{}, files: without(own.Files)}
+	x := &merge{manifest: m, parts: Parts(base), base: map[string][]byte{}, files: without(own.Files), replaced: map[string]*ast.Module{}}
 	modules, errs := parse(own.Files)
 	for name, err := range errs {
 		x.problems.parser(name, err)
@@ -152,12 +145,18 @@ func (x *merge) checkReplaced() {
 			x.warnings = append(x.warnings, changed(part, revision, replacement))
 		}
 		x.remove(part)
+		if modules, _ := parse(map[string][]byte{name: part.Text}); modules[name] != nil { // of a file
+			x.replaced[name] = modules[name]
+		}
 	}
 	for _, id := range x.manifest.Without {
 		part, known := x.parts["grants/"+id]
 		if !known {
 			x.problems.add(ManifestFile, 0, "without: the base has no system role %s", id)
 			continue
+		}
+		if _, replaces := x.manifest.Replaces[part.Name]; replaces {
+			x.problems.add(ManifestFile, 0, "without: %s is in replaces, too: leave one of them out", id)
 		}
 		x.remove(part)
 	}

@@ -56,7 +56,7 @@ func Parts(base *policies.Source) map[string]Part {
 	modules, _ := parse(base.Files)
 	for _, module := range modules {
 		for _, rule := range module.Rules {
-			if code := textOf(rule); code != "" && module.Package.Path.String() == authzPackage {
+			if code := textOf(rule); code != "" {
 				add(textsFolder+"/"+code, ruleText(rule), rule)
 			}
 		}

@@ -18,16 +18,19 @@ const (
 	denyRuleCode = "deny_rule"
 )
 
-// rule is a rule of the base.
-type rule struct{ file string }
-
 // checkRules holds the rules of the overlay to the extension points and to names of their own.
 func (x *merge) checkRules() {
-	x.rules = map[string]*rule{}
+	x.rules, x.used = map[string]*ast.Rule{}, map[ast.Var]bool{}
 	modules, _ := parse(x.base) // it is a tree that was proved
-	for name, module := range modules {
+	for _, module := range modules {
 		for _, r := range module.Rules {
-			x.rules[pathOf(r)] = &rule{name}
+			x.rules[pathOf(r).String()] = r
+		}
+		if module.Package.Path.String() == authzPackage {
+			ast.WalkVars(module, func(v ast.Var) bool {
+				x.used[v] = true
+				return false
+			})
 		}
 	}
 	e := x.extensions()
@@ -40,7 +43,19 @@ func (x *merge) checkRules() {
 }
 
 // pathOf returns the path of a rule's document, without what its head adds for one element.
-func pathOf(r *ast.Rule) string { return r.Ref().GroundPrefix().String() }
+func pathOf(r *ast.Rule) ast.Ref { return r.Ref().GroundPrefix() }
+
+// nameOf returns the first part of a rule's name, by which the rules of its package see it.
+func nameOf(r *ast.Rule) ast.Var {
+	name, _ := r.Head.Ref()[0].Value.(ast.Var)
+	return name
+}
+
+// replaces says whether a file takes the place of one of the base that has rules of this name.
+func (x *merge) replaces(file string, name ast.Var) bool {
+	replaced := x.replaced[file]
+	return replaced != nil && slices.ContainsFunc(replaced.Rules, func(r *ast.Rule) bool { return nameOf(r) == name })
+}
 
 // checkModule refuses packages that are the base's, and annotations that change what its rules are held against.
 func (x *merge) checkModule(name string, module *ast.Module) {
@@ -58,47 +73,48 @@ func (x *merge) checkModule(name string, module *ast.Module) {
 		x.problems.add(name, module.Package.Location.Row, "tests are in a file whose name ends in %s", testSuffix)
 	}
 	for _, a := range module.Annotations {
-		if len(a.Schemas) > 0 || a.Scope == "package" || a.Scope == "subpackages" {
+		if (len(a.Schemas) > 0 || a.Scope == "package" || a.Scope == "subpackages") && !x.hasAnnotation(x.replaced[name], a) {
 			x.problems.add(name, a.Location.Row, "an annotation with schemas, or of a whole package, changes what the checker holds the base's rules against: take it out")
 		}
 	}
 }
 
+// hasAnnotation says whether a file that is replaced has the schemas of an annotation.
+func (x *merge) hasAnnotation(replaced *ast.Module, a *ast.Annotations) bool {
+	return replaced != nil && slices.ContainsFunc(replaced.Annotations, func(was *ast.Annotations) bool {
+		return was.Scope == a.Scope && slices.EqualFunc(was.Schemas, a.Schemas, func(b, c *ast.SchemaAnnotation) bool { return b.Compare(c) == 0 })
+	})
+}
+
 // checkRule refuses a rule that would be one of the base's.
 func (x *merge) checkRule(file string, r *ast.Rule, e *extensions) {
-	path, row := pathOf(r), r.Location.Row
+	path, name, row := pathOf(r), nameOf(r), r.Location.Row
 	pkg := r.Module.Package.Path.String()
-	_, replaces := x.manifest.Replaces[file]
-	if known, extends := x.extends(e, r); known && !replaces {
-		if extends != "" {
-			x.problems.add(file, row, "%s", extends)
+	if known, problem := x.extends(e, r); known {
+		if problem != "" && !x.replaces(file, name) {
+			x.problems.add(file, row, "%s", problem)
 		}
 		return
 	}
-	for other, base := range x.rules {
-		if replaces && isExtensible(path) {
-			break
-		}
-		if path == other || strings.HasPrefix(path, other+".") || strings.HasPrefix(other, path+".") {
-			x.problems.add(file, row, "%s is a rule of the base (%s%s): name your own %s…, or replace the file, as `portcullis policy replace %[4]s` prepares",
-				strings.TrimPrefix(path, pkg+"."), baseMark, base.file, ownPrefix, base.file)
+	for _, other := range x.rules {
+		if theirs := pathOf(other); path.HasPrefix(theirs) || theirs.HasPrefix(path) {
+			x.problems.add(file, row, "%s is a rule of the base (%s%s): name your own %s…, or replace the file, as `portcullis policy replace %[3]s` prepares",
+				strings.TrimPrefix(path.String(), pkg+"."), baseMark, other.Location.File, ownPrefix)
 			return
 		}
 	}
-	name := strings.TrimPrefix(path, pkg+".")
+	isOwn := strings.HasPrefix(string(name), ownPrefix)
 	switch {
-	case replaces:
-	case pkg == authzPackage && !strings.HasPrefix(name, ownPrefix):
+	case isOwn:
+	case x.replaced[file] != nil:
+		if x.used[name] && !x.replaces(file, name) {
+			x.problems.add(file, row, "%s: the rules of the base use this name, and %s%s has no rule of it: name your own %s…", name, baseMark, file, ownPrefix)
+		}
+	case pkg == authzPackage:
 		x.problems.add(file, row, "%s: the name of an own rule begins with %s, so that no upgrade of the base takes it", name, ownPrefix)
-	case pkg == testsPackage && !strings.HasPrefix(name, ownPrefix) && !strings.HasPrefix(name, "test_"+ownPrefix):
+	case pkg == testsPackage && !strings.HasPrefix(string(name), "test_"+ownPrefix):
 		x.problems.add(file, row, "%s: the name of an own test begins with test_%s, and that of a helper with %[2]s, so that no upgrade of the base takes it", name, ownPrefix)
 	}
-}
-
-// isExtensible says whether a path is one of the extension points, to which several files add.
-func isExtensible(path string) bool {
-	name := strings.TrimPrefix(path, authzPackage+".")
-	return slices.Contains([]string{"deny", "condition_codes", "met", "public_reasons"}, name) || name == textsFolder || strings.HasPrefix(name, textsFolder+".")
 }
 
 // extensions are what an overlay adds at the extension points.
@@ -111,7 +127,7 @@ func (x *merge) extensions() *extensions {
 	e := &extensions{map[string]bool{}, map[string]bool{}}
 	for _, module := range x.own {
 		for _, r := range module.Rules {
-			switch pathOf(r) {
+			switch pathOf(r).String() {
 			case authzPackage + ".condition_codes":
 				e.codes[textIn(r.Head.Key)] = true
 			case authzPackage + ".deny":
@@ -127,13 +143,9 @@ func (x *merge) extends(e *extensions, r *ast.Rule) (known bool, problem string)
 	if r.Module.Package.Path.String() != authzPackage {
 		return false, ""
 	}
-	name, rest, _ := strings.Cut(strings.TrimPrefix(pathOf(r), authzPackage+"."), ".")
-	if name != textsFolder && strings.HasPrefix(pathOf(r), authzPackage+"."+textsFolder+"[") {
-		name = textsFolder
-	}
-	isElement := r.Head.DocKind() == ast.PartialSetDoc && rest == "" && r.Else == nil && !r.Default
+	isElement := r.Head.DocKind() == ast.PartialSetDoc && len(r.Head.Ref()) == 1 && r.Else == nil && !r.Default
 	code := textIn(r.Head.Key)
-	switch name {
+	switch nameOf(r) {
 	case "deny":
 		if !isElement {
 			return true, `deny: an overlay adds to it with deny contains "<reason>" if …, and in no other form`
@@ -147,8 +159,8 @@ func (x *merge) extends(e *extensions, r *ast.Rule) (known bool, problem string)
 			return true, `met: an overlay says with met contains "own_<code>" if … when a condition holds that it lists in condition_codes itself`
 		}
 	case "public_reasons":
-		if !isElement || !e.isOwnDenial(r.Head.Key) {
-			return true, `public_reasons: an overlay adds to it with public_reasons contains ["<reason>", "deny_rule"] if …, where the reason is the constant of one of its deny rules`
+		if !isElement || !e.isOwnDenial(r) {
+			return true, `public_reasons: an overlay adds to it with public_reasons contains ["<reason>", "deny_rule"] if "<reason>" in deny, where the reason is the constant of one of its deny rules`
 		}
 	case textsFolder:
 		return true, x.checkText(r)
@@ -173,16 +185,21 @@ func (x *merge) checkText(r *ast.Rule) string {
 	return ""
 }
 
-// isOwnDenial says whether an element of public_reasons is that of a deny rule of the overlay.
-func (e *extensions) isOwnDenial(element *ast.Term) bool {
-	pair, isList := element.Value.(*ast.Array)
-	return isList && pair.Len() == 2 && textIn(pair.Elem(1)) == denyRuleCode && textIn(pair.Elem(0)) != "" && e.denies[textIn(pair.Elem(0))]
+// isOwnDenial says whether an element of public_reasons is there if, and only if, a deny rule of the overlay denies for that
+// reason.
+func (e *extensions) isOwnDenial(r *ast.Rule) bool {
+	pair, isList := r.Head.Key.Value.(*ast.Array)
+	if !isList || pair.Len() != 2 || textIn(pair.Elem(1)) != denyRuleCode || !e.denies[textIn(pair.Elem(0))] {
+		return false
+	}
+	fires := ast.Member.Expr(pair.Elem(0), ast.VarTerm("deny"))
+	return len(r.Body) == 1 && r.Body[0].Equal(fires) && !slices.ContainsFunc(r.Module.Imports, func(i *ast.Import) bool { return i.Name() == "deny" })
 }
 
 // textOf returns the code of which a rule gives the text: the rule is reason_texts["<code>"] := …, and "" of any other.
 func textOf(r *ast.Rule) string {
 	ref := r.Head.Ref()
-	if len(ref) != 2 || ref[0].String() != textsFolder || r.Head.DocKind() == ast.PartialSetDoc || len(r.Head.Args) > 0 || r.Default {
+	if len(ref) != 2 || nameOf(r) != textsFolder || r.Module.Package.Path.String() != authzPackage || r.Head.DocKind() == ast.PartialSetDoc || len(r.Head.Args) > 0 || r.Default {
 		return ""
 	}
 	return textIn(ref[1])

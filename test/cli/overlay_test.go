@@ -131,6 +131,10 @@ func TestPolicyBuild(t *testing.T) {
 	harness.WriteFile(t, filepath.Join(dir, "key.txt"), "no key")
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "build", dir, "-o", file, "--signing-key", filepath.Join(dir, "key.txt")), "--signing-key: must be a private key in PEM")
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "build"), "the policy folder")
+	harness.WriteFile(t, filepath.Join(dir, "authz", "own_x.rego"), "package authz\n\nown_x := nothing\n")
+	if o := harness.Command(t, nil, "policy", "build", dir, "-o", file); o.Code == 0 || !strings.Contains(o.Stderr, "authz/own_x.rego:3: ") {
+		t.Errorf("%d %s", o.Code, o.Stderr)
+	}
 }
 
 const ownGuard = `package guards

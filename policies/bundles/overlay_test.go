@@ -1,0 +1,72 @@
+package bundles_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/policies/overlay"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+)
+
+func folder(t *testing.T, tree policytest.Tree) *policies.Source {
+	t.Helper()
+	src, err := policies.Read(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// TestABundleOfAFolderIsThatFolder guarantees that the bundle of an overlay, and that of a whole tree, is the tree of the folder:
+// the same base, and it proves itself.
+func TestABundleOfAFolderIsThatFolder(t *testing.T) {
+	whole := policytest.Copy(t, policies.Tree())
+	for name, tree := range map[string]policytest.Tree{
+		"an overlay": policytest.Copy(t, overlay.Start()), "a whole tree": whole, "one that says so": whole.With("policy.json", `{"base": "none"}`),
+	} {
+		src := folder(t, tree)
+		raw, err := bundles.Build(src, "7", nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		opened, err := bundles.Open(raw, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want, err := overlay.Over(src)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if opened.Base != want.Base || opened.Bundle != "7" || len(opened.Files) != len(want.Files) {
+			t.Errorf("%s: base %s, want %s, %d files, want %d", name, opened.Base, want.Base, len(opened.Files), len(want.Files))
+		}
+		if _, _, err := proof.Prove(context.Background(), opened); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNoBundleHasAManifestThatItsFolderHasNot guarantees that policy.json alone says what a bundle replaces.
+func TestNoBundleHasAManifestThatItsFolderHasNot(t *testing.T) {
+	const document = `{"base": "embedded", "without": ["team_member"]}`
+	own, whole := policytest.Copy(t, overlay.Start()), policytest.Copy(t, policies.Tree())
+	for name, tree := range map[string]policytest.Tree{
+		"a document beside it":      own.With("policy/data.json", `{"without": ["team_member"]}`),
+		"a member of the root":      own.With("data.json", `{"policy": {"without": ["team_member"]}}`),
+		"a document of a whole one": whole.With("policy/data.json", document),
+		"a member of a whole one":   whole.With("data.json", `{"policy": `+document+`}`),
+		"a file that is not read":   own.With("authz/more.json", `{}`),
+	} {
+		if _, err := bundles.Build(folder(t, tree), "", nil); err == nil {
+			t.Errorf("%s was built", name)
+		}
+	}
+	raw, err := bundles.Build(folder(t, own), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, archive(t, append(entries(t, raw), entry{name: "/policy.json", text: document})...), nil, "policy build")
+}
