@@ -3,6 +3,7 @@ package overlay
 import (
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -20,8 +21,18 @@ func Read(tree fs.FS) (*policies.Source, error) {
 	return Over(own)
 }
 
-// Over merges an overlay with the program's tree; a source without a manifest is a whole tree and stays as it is.
+// Over merges an overlay with the program's tree; a source without a manifest is a whole tree and stays as it is. No file of
+// either has the name of one of the program's.
 func Over(own *policies.Source) (*policies.Source, error) {
+	var p Problems
+	for _, name := range own.Names {
+		if strings.HasPrefix(name, baseMark) {
+			p.add(name, 0, "a name that begins with %s is that of a file of the program's tree: take another one", baseMark)
+		}
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
 	if own.Files[ManifestFile] == nil {
 		return own, nil
 	}
@@ -130,7 +141,7 @@ func (x *merge) checkFiles() {
 
 // checkReplaced takes what is replaced and removed out of the base, and warns of what has changed since.
 func (x *merge) checkReplaced() {
-	for name, revision := range x.manifest.Replaces {
+	for _, name := range slices.Sorted(maps.Keys(x.manifest.Replaces)) {
 		part, known := x.parts[name]
 		if !known {
 			x.problems.add(ManifestFile, 0, "replaces: the base has no %s; take it out of the list, and name what takes its place %s…", name, ownPrefix)
@@ -141,7 +152,7 @@ func (x *merge) checkReplaced() {
 			x.problems.add(ManifestFile, 0, "replaces: nothing in the folder takes the place of %s; `portcullis policy replace %s` writes a copy of the base's", name, name)
 			continue
 		}
-		if part.Revision != revision {
+		if revision := x.manifest.Replaces[name]; part.Revision != revision {
 			x.warnings = append(x.warnings, changed(part, revision, replacement))
 		}
 		x.remove(part)

@@ -358,6 +358,16 @@ func TestAWholeTreeStaysAsItIs(t *testing.T) {
 	}
 }
 
+// TestNoFolderHasAFileOfTheProgram guarantees that base:authz/decision.rego in a message is always the program's.
+func TestNoFolderHasAFileOfTheProgram(t *testing.T) {
+	for _, tree := range []policytest.Tree{base(t), start(t), base(t).With("policy.json", `{"base": "none"}`)} {
+		_, err := overlay.Read(tree.With("base:authz/decision.rego", "package authz"))
+		if err == nil || !strings.HasPrefix(err.Error(), "base:authz/decision.rego: a name that begins with base:") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // TestTheExportIsTheSameTree guarantees that a merged tree written as plain files decides and is tested as the merged one is.
 func TestTheExportIsTheSameTree(t *testing.T) {
 	own := start(t).With("grants/data.json", `{"own_oncall": {"name": "O", "scope": "ACCOUNT", "description": "On call.", "permissions": {"project:*:*": true}}}`).
