@@ -27,7 +27,7 @@ type asker struct {
 	asked    int
 }
 
-func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
 // theTree is the embedded tree with an app.
 func theTree(t testing.TB) policytest.Tree {
@@ -76,8 +76,8 @@ func (a *asker) subject(n int) *resources.Subject {
 			ExpiresAt: theTime + pick[resources.Time](a.Rand, -theTime, -theTime, 500_000, -1, 900_000),
 		}
 		if a.IntN(3) == 0 {
-			of, _ := resources.ParseAction(pick(a.Rand, a.actions...))
-			patterns := of.Patterns()
+			granted, _ := resources.ParseAction(pick(a.Rand, a.actions...))
+			patterns := granted.Patterns()
 			held.RoleID, held.Custom, held.Permissions = fmt.Sprintf("role-%d-v1", n), true, patterns[a.IntN(4):5]
 		}
 		if held.RoleScope != resources.RoleScopeAccount {
@@ -133,9 +133,9 @@ func (a *asker) next(t testing.TB) *resources.Judgement {
 		}
 		j.Decision, err = a.engine.Access(t.Context(), *q)
 	case 8, 9:
-		of := a.roles[a.IntN(len(a.roles))]
+		role := a.roles[a.IntN(len(a.roles))]
 		j.Path, q.Target.AccountID = resources.PathGrantable, ""
-		q.Grant = &resources.Grant{Permissions: of.Permissions[:min(len(of.Permissions), 4)], Until: pick(a.Rand, 0, theTime+600_000)}
+		q.Grant = &resources.Grant{Permissions: role.Permissions[:min(len(role.Permissions), 4)], Until: pick(a.Rand, 0, theTime+600_000)}
 		q.Target = resources.TargetAt(q.Target.ProjectID, q.Target.Resource)
 		j.Decision, err = a.engine.Inside().Grantable(t.Context(), *q)
 	case 10:

@@ -1,10 +1,10 @@
-// Package replay judges recorded decisions anew by another policy tree, on the facts that were recorded,
-// and says which of them would be answered otherwise.
+// Package replay judges recorded decisions by another policy tree, on the recorded facts, and reports which verdicts
+// would change.
 //
-// It never guesses. A decision of which a mask has left out a part is judged where no rule that it rests
-// on reads that part (engine.Rejudge), else it is counted and not judged; so is one that policy was not
-// asked about. A decision that the tree fails on is counted as that: the caller would have got none.
+// It never guesses. It judges a masked decision only if the rules read no masked part (engine.Rejudge). Otherwise the
+// decision counts as not judged, as does one without a question to policy. A decision counts as failed if the tree
+// fails on it: the caller would get no verdict.
 //
-// A call of a route is asked about as the new tree's row of that name has it, as the gateway would ask.
-// Where that row is, and so whether the call would still come to it, is not recorded.
+// A call is judged as a call of the new tree's row with the same name. Whether its method and path would still lead to
+// that row is not recorded.
 package replay

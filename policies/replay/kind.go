@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// kind is what flips are grouped by.
+// kind groups flips.
 type kind struct {
 	// Allowed is the new verdict.
 	Allowed bool `json:"allow"`
@@ -18,10 +18,9 @@ type kind struct {
 	// Route names the row of a call, Action what is done.
 	Route  string `json:"route,omitempty"`
 	Action string `json:"action,omitempty"`
-	// Place is the kind of the place: account, project or the collection of a resource; an app's is the
-	// type of its resource.
+	// Place is account, project, or the collection of a resource. For an app it is the type of the resource.
 	Place string `json:"place"`
-	// Role names the roles that the subject holds there or above it.
+	// Role names the roles that the subject holds there or above.
 	Role string `json:"role,omitempty"`
 }
 
@@ -37,10 +36,10 @@ func (k *kind) Asked() string {
 	return strings.Join(slices.DeleteFunc([]string{k.Path, k.Route, k.Action}, func(s string) bool { return s == "" }), " ")
 }
 
-// kindOf reads an input, as far as a mask has left it.
+// kindOf parses what a mask left of an input.
 func kindOf(path string, input []byte) kind {
 	type held struct{ Role string }
-	var in struct {
+	var parsed struct {
 		Action   struct{ ID, Name string }
 		Route    struct{ Name string }
 		Resource struct{ Type string }
@@ -48,21 +47,21 @@ func kindOf(path string, input []byte) kind {
 		Subject  struct{ Here []held }
 		Facts    struct{ Assignments []held }
 	}
-	_ = json.Unmarshal(input, &in) // what an app is sent may be of any type: those members stay empty
-	k := kind{Path: path, Action: cmp.Or(in.Action.ID, in.Action.Name)}
-	if path == resources.PathAccess { // elsewhere it is where the caller has asked
-		k.Route = in.Route.Name
+	_ = json.Unmarshal(input, &parsed) // members of another type, as an app may be sent, stay empty
+	k := kind{Path: path, Action: cmp.Or(parsed.Action.ID, parsed.Action.Name)}
+	if path == resources.PathAccess { // elsewhere it is the route of the door
+		k.Route = parsed.Route.Name
 	}
-	collection, _, _ := strings.Cut(in.Target.Resource, "/")
-	switch k.Place = cmp.Or(in.Resource.Type, collection); {
+	collection, _, _ := strings.Cut(parsed.Target.Resource, "/")
+	switch k.Place = cmp.Or(parsed.Resource.Type, collection); {
 	case k.Place != "":
-	case in.Target.Project != "":
+	case parsed.Target.Project != "":
 		k.Place = "project"
 	default:
 		k.Place = "account"
 	}
 	var roles []string
-	for _, h := range append(in.Subject.Here, in.Facts.Assignments...) {
+	for _, h := range append(parsed.Subject.Here, parsed.Facts.Assignments...) {
 		roles = append(roles, h.Role)
 	}
 	slices.Sort(roles)

@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/replay"
 )
 
-// TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged: a masked part that no rule reads does not, one that a rule reads does,
-// also above, below and by another way; and so does a masked verdict.
+// TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged: a masked part does if a rule reads it, also above, below and by another
+// way. So does a masked verdict.
 func TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged(t *testing.T) {
 	t.Parallel()
 	const denies = "\n\nelse := {\"allow\": false, \"reason\": \"no\"}"
@@ -39,7 +39,7 @@ func TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := replay.New(compiled(t, policytest.Decision(t, c.rules)))
-			j := told(t)
+			j := judgement(t)
 			a := newInput(t, j)
 			r.AddMasked(t.Context(), masked(j, a, c.part))
 			report := r.Report()
@@ -50,10 +50,10 @@ func TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged(t *testing.T) {
 	}
 }
 
-// TestAnOlderFormIsNotJudged guarantees that an input which lacks what rules are told today is no guess.
+// TestAnOlderFormIsNotJudged: an input without members of today is not guessed.
 func TestAnOlderFormIsNotJudged(t *testing.T) {
-	j := told(t)
-	older := without(t, newInput(t, j), []string{"target", "level"}, nil)
+	j := judgement(t)
+	older := replaced(t, newInput(t, j), []string{"target", "level"}, nil)
 	r := replay.New(compiled(t, policytest.Decision(t, `decision := {"allow": true, "reason": "so it was"}`)))
 	r.AddMasked(t.Context(), masked(j, older, "/input/target/rest"))
 	if report := r.Report(); report.Judged != 0 || report.NotJudged["recorded in an older form"] != 1 {
@@ -76,11 +76,11 @@ func TestWhatIsJudgedWithoutAPartIsJudgedAsTheWhole(t *testing.T) {
 			part := parts[a.IntN(len(parts))]
 			for _, value := range []any{nil, "masked", true, map[string]any{"x": true}} {
 				r := replay.New(set)
-				r.AddMasked(t.Context(), masked(j, without(t, whole, part, value), "/input/"+strings.Join(part, "/")))
+				r.AddMasked(t.Context(), masked(j, replaced(t, whole, part, value), "/input/"+strings.Join(part, "/")))
 				report := r.Report()
-				of := strings.Join(part[:min(len(part), 2)], ".")
-				judged[of] += report.Judged
-				not[of] += len(report.NotJudged)
+				name := strings.Join(part[:min(len(part), 2)], ".")
+				judged[name] += report.Judged
+				not[name] += len(report.NotJudged)
 				if report.Differs() || report.Reasons > 0 || report.Judged+len(report.NotJudged) != 1 {
 					t.Fatalf("%s %v: %+v", j.ID, part, report)
 				}
@@ -95,37 +95,37 @@ func TestWhatIsJudgedWithoutAPartIsJudgedAsTheWhole(t *testing.T) {
 // pathsOf are the paths of all members of an object, without dots in names.
 func pathsOf(t *testing.T, input []byte) (out [][]string) {
 	t.Helper()
-	var in map[string]any
-	must(t, json.Unmarshal(input, &in))
-	var below func(path []string, of map[string]any)
-	below = func(path []string, of map[string]any) {
-		for _, name := range slices.Sorted(maps.Keys(of)) {
-			at := append(slices.Clone(path), name)
-			out = append(out, at)
-			if object, ok := of[name].(map[string]any); ok && !strings.Contains(name, "/") {
-				below(at, object)
+	var document map[string]any
+	must(t, json.Unmarshal(input, &document))
+	var below func(path []string, object map[string]any)
+	below = func(path []string, object map[string]any) {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			place := append(slices.Clone(path), name)
+			out = append(out, place)
+			if nested, ok := object[name].(map[string]any); ok && !strings.Contains(name, "/") {
+				below(place, nested)
 			}
 		}
 	}
-	below(nil, in)
+	below(nil, document)
 	return slices.DeleteFunc(out, func(path []string) bool { return strings.Contains(path[len(path)-1], "/") })
 }
 
-// without is the input with another value at a path, nil for none.
-func without(t *testing.T, input []byte, path []string, value any) []byte {
+// replaced is the input with another value at a path, nil for none.
+func replaced(t *testing.T, input []byte, path []string, value any) []byte {
 	t.Helper()
-	var in map[string]any
-	must(t, json.Unmarshal(input, &in))
-	at := in
+	var document map[string]any
+	must(t, json.Unmarshal(input, &document))
+	object := document
 	for _, name := range path[:len(path)-1] {
-		at = at[name].(map[string]any)
+		object = object[name].(map[string]any)
 	}
 	if value == nil {
-		delete(at, path[len(path)-1])
+		delete(object, path[len(path)-1])
 	} else {
-		at[path[len(path)-1]] = value
+		object[path[len(path)-1]] = value
 	}
-	out, err := json.Marshal(in)
+	out, err := json.Marshal(document)
 	must(t, err)
 	return out
 }

@@ -21,13 +21,13 @@ func record(t *testing.T, a *asker, decisions int) string {
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)
-	for left := decisions; left > 0; {
-		group := make([]*resources.Judgement, min(left, 2000))
+	for rest := decisions; rest > 0; {
+		group := make([]*resources.Judgement, min(rest, 2000))
 		for i := range group {
 			group[i] = a.next(t)
 		}
 		must(t, l.Record(t.Context(), group...))
-		left -= len(group)
+		rest -= len(group)
 	}
 	must(t, l.Close())
 	return dir

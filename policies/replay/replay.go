@@ -12,49 +12,48 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// within bounds one evaluation: a difference is no measurement of a busy machine.
-const within = 10 * time.Second
+// evaluationTime bounds one evaluation. It is long, since a replay does not measure a busy machine.
+const evaluationTime = 10 * time.Second
 
 // maxExamples bounds the examples of a group of flips.
 const maxExamples = 3
 
-// Why a record was not judged, beside what a tree reads of a masked one.
+// Why a record was not judged. A masked part that the tree reads is a further reason.
 const (
 	WhyNoVerdict = "masked: the verdict itself"
 	WhyUnasked   = "denied before policy was asked: it names nothing that there is"
 	WhyLost      = "lost: the log could not take them"
 	WhyDropped   = "dropped by the policy tree"
-	// WhyUnreadable counts lines and segments: how many decisions they had is not known.
+	// WhyUnreadable counts lines and segments, whose number of decisions is unknown.
 	WhyUnreadable = "unreadable: a line or a segment of the log"
 )
 
-// Report is what a replay has found.
+// Report is the result of a replay.
 type Report struct {
-	// Old are the revisions that made the records, with how many each; New is the tree's.
+	// Old counts the judged records by the revision that decided them; New is the tree's revision.
 	Old map[string]int `json:"old"`
 	New string         `json:"new"`
-	// Judged counts the records that were judged, NotJudged the others by why.
+	// Judged counts the judged records, NotJudged the others by reason.
 	Judged    int            `json:"judged"`
 	NotJudged map[string]int `json:"not_judged"`
-	// Failed counts the records on which the tree gives no decision, by how it fails: callers would get
-	// none.
+	// Failed counts the records on which the tree fails, by failure. Their callers would get no verdict.
 	Failed map[string]int `json:"failed"`
-	// Reasons counts the verdicts that are the same with another reason, code or context.
+	// Reasons counts equal verdicts with another reason, code or context.
 	Reasons int `json:"reasons"`
-	// Flips are the verdicts that would be another one.
+	// Flips are the verdicts that would change.
 	Flips []Flip `json:"flips"`
-	// NotWhole is what is wrong with the log.
+	// NotWhole lists the problems of the log.
 	NotWhole []string      `json:"not_whole,omitempty"`
 	Took     time.Duration `json:"-"`
 }
 
-// Differs says whether callers would be told another verdict, or none.
+// Differs says whether a caller would get another verdict, or none.
 func (r *Report) Differs() bool { return len(r.Flips)+len(r.Failed) > 0 }
 
-// Whole says whether every verdict was judged that there was.
+// Whole says whether every verdict was judged.
 func (r *Report) Whole() bool { return len(r.NotJudged)+len(r.NotWhole) == 0 }
 
-// Flip are verdicts that would be another one, of the same kind.
+// Flip counts verdicts of one kind that would change.
 type Flip struct {
 	kind
 	Count    int       `json:"count"`
@@ -66,38 +65,38 @@ type Example struct {
 	ID  string `json:"decision_id"`
 	Old string `json:"old_reason"`
 	New string `json:"new_reason"`
-	// input is what the new tree was told, rule the one that it was asked.
+	// input is the new tree's input, rule its entry point.
 	input []byte
 	rule  string
 }
 
-// Masked is a record of which a mask may have left parts out.
+// Masked is a record that may lack masked parts.
 type Masked struct {
 	engine.Masked
 	ID string
-	// Policy is the revision of the tree that has decided, Unasked says that it was not asked.
+	// Policy is the revision of the deciding tree. Unasked says that policy was not asked.
 	Policy  string
 	Unasked bool
-	// Result is what it has answered, ResultParts what a mask has taken away or replaced of it.
+	// Result is the tree's answer, ResultParts what a mask removed or replaced in it.
 	Result      []byte
 	ResultParts [][]string
 }
 
-// answer is what was told of a record, or would be.
+// answer is the recorded answer, or the new one.
 type answer struct {
 	allowed bool
-	// says is all that is told beside it; "" is not known.
+	// says is code, reason and context; "" is unknown.
 	says, reason string
 }
 
-// Replay is a replay under way. It is for one goroutine.
+// Replay judges records one by one. It is for one goroutine.
 type Replay struct {
 	judge  *engine.Rejudge
 	report Report
 	groups map[kind]*Flip
-	// failures has the first error of each kind, which stands for all of them.
+	// failures holds the first error of each kind.
 	failures map[engine.Failure]string
-	// Flipped, where it is not nil, is called with each record whose verdict would be another one.
+	// Flipped, if it is set, is called with each record whose verdict would change.
 	Flipped func(id string, allowed bool)
 	began   time.Time
 }
@@ -105,12 +104,12 @@ type Replay struct {
 // New begins a replay by a tree.
 func New(set *engine.Set) *Replay {
 	return &Replay{
-		judge: engine.NewRejudge(set, within), groups: map[kind]*Flip{}, failures: map[engine.Failure]string{}, began: time.Now(),
+		judge: engine.NewRejudge(set, evaluationTime), groups: map[kind]*Flip{}, failures: map[engine.Failure]string{}, began: time.Now(),
 		report: Report{Old: map[string]int{}, New: set.Revision(), NotJudged: map[string]int{}, Failed: map[string]int{}, Flips: []Flip{}},
 	}
 }
 
-// Add judges a record of which nothing was left out.
+// Add judges a record without masked parts.
 func (r *Replay) Add(ctx context.Context, j *resources.Judgement) {
 	if j.Unasked {
 		r.report.NotJudged[WhyUnasked]++
@@ -121,14 +120,14 @@ func (r *Replay) Add(ctx context.Context, j *resources.Judgement) {
 	r.compare(ctx, j.ID, j.Decision.PolicyRevision, old, q, err)
 }
 
-// AddMasked judges a record of which a mask may have left parts out.
+// AddMasked judges a record that may lack masked parts.
 func (r *Replay) AddMasked(ctx context.Context, m *Masked) {
-	old, known := m.answer()
+	old, ok := m.answer()
 	switch {
 	case m.Unasked:
 		r.report.NotJudged[WhyUnasked]++
 		return
-	case !known:
+	case !ok:
 		r.report.NotJudged[WhyNoVerdict]++
 		return
 	}
@@ -136,7 +135,7 @@ func (r *Replay) AddMasked(ctx context.Context, m *Masked) {
 	r.compare(ctx, m.ID, m.Policy, old, q, err)
 }
 
-// Missing counts verdicts that were told and that the log does not give.
+// Missing counts verdicts that the log does not hold.
 func (r *Replay) Missing(lost, dropped, unreadable uint64) {
 	for why, n := range map[string]uint64{WhyLost: lost, WhyDropped: dropped, WhyUnreadable: unreadable} {
 		if n > 0 {
@@ -145,7 +144,7 @@ func (r *Replay) Missing(lost, dropped, unreadable uint64) {
 	}
 }
 
-// compare judges a question and compares it with what was told.
+// compare judges a question and compares the answer with the recorded one.
 func (r *Replay) compare(ctx context.Context, id, policy string, old answer, q *engine.Recorded, err error) {
 	if err != nil {
 		r.report.NotJudged[err.Error()]++
@@ -166,15 +165,15 @@ func (r *Replay) compare(ctx context.Context, id, policy string, old answer, q *
 	}
 	r.report.Judged++
 	r.report.Old[policy]++
-	switch fresh := answerOf(&d); {
-	case fresh.allowed != old.allowed:
-		r.flip(id, old, fresh, q)
-	case old.says != "" && fresh.says != old.says:
+	switch next := answerOf(&d); {
+	case next.allowed != old.allowed:
+		r.flip(id, old, next, q)
+	case old.says != "" && next.says != old.says:
 		r.report.Reasons++
 	}
 }
 
-// answerOf returns what a decision tells.
+// answerOf returns the answer of a decision.
 func answerOf(d *resources.AppDecision) answer {
 	says := d.Code + "\n" + d.Reason
 	for _, m := range d.Context {
@@ -183,43 +182,43 @@ func answerOf(d *resources.AppDecision) answer {
 	return answer{allowed: d.Allowed, says: says, reason: d.Reason}
 }
 
-// answer returns what was told, false where the mask has hidden it.
-func (m *Masked) answer() (a answer, known bool) {
+// answer returns the recorded answer; false if a mask hides it.
+func (m *Masked) answer() (a answer, ok bool) {
 	for _, part := range m.ResultParts {
 		if len(part) == 0 || part[0] == "allow" || part[0] == "decision" {
 			return a, false
 		}
 	}
-	var told struct {
+	var result struct {
 		Allow, Decision *bool
 		Code, Reason    string
 	}
-	if json.Unmarshal(m.Result, &told) != nil {
+	if json.Unmarshal(m.Result, &result) != nil {
 		return a, false
 	}
-	allowed := cmp.Or(told.Allow, told.Decision)
+	allowed := cmp.Or(result.Allow, result.Decision)
 	if allowed == nil {
 		return a, false
 	}
-	a = answer{allowed: *allowed, reason: told.Reason}
-	if len(m.ResultParts) == 0 && told.Allow != nil { // an app tells more, which is not read back
-		a.says = told.Code + "\n" + told.Reason
+	a = answer{allowed: *allowed, reason: result.Reason}
+	if len(m.ResultParts) == 0 && result.Allow != nil { // the context of an app is not parsed
+		a.says = result.Code + "\n" + result.Reason
 	}
 	return a, true
 }
 
-// flip adds a verdict that would be another one.
-func (r *Replay) flip(id string, old, fresh answer, q *engine.Recorded) {
+// flip adds a verdict that would change.
+func (r *Replay) flip(id string, old, next answer, q *engine.Recorded) {
 	input, err := q.JSON()
 	if err != nil {
 		r.report.NotJudged[err.Error()]++
 		return
 	}
 	if r.Flipped != nil {
-		r.Flipped(id, fresh.allowed)
+		r.Flipped(id, next.allowed)
 	}
 	key := kindOf(q.Path, input)
-	key.Allowed = fresh.allowed
+	key.Allowed = next.allowed
 	group := r.groups[key]
 	if group == nil {
 		group = &Flip{kind: key}
@@ -227,11 +226,11 @@ func (r *Replay) flip(id string, old, fresh answer, q *engine.Recorded) {
 	}
 	group.Count++
 	if len(group.Examples) < maxExamples {
-		group.Examples = append(group.Examples, Example{id, old.reason, fresh.reason, input, q.Rule()})
+		group.Examples = append(group.Examples, Example{id, old.reason, next.reason, input, q.Rule()})
 	}
 }
 
-// Report returns what was found, the largest groups first.
+// Report returns the result, the largest groups first.
 func (r *Replay) Report() *Report {
 	r.report.Took = time.Since(r.began)
 	for _, group := range r.groups {

@@ -42,8 +42,8 @@ func action(t testing.TB, id string) resources.Action {
 	return a
 }
 
-// told is a decision that the embedded tree would deny.
-func told(t testing.TB) *resources.Judgement {
+// judgement is a decision that the embedded tree would deny.
+func judgement(t testing.TB) *resources.Judgement {
 	t.Helper()
 	return &resources.Judgement{
 		ID: "id1", Path: resources.PathDecision, Decision: resources.Decision{Allowed: true, Reason: "so it was\n} #"},
@@ -51,8 +51,8 @@ func told(t testing.TB) *resources.Judgement {
 	}
 }
 
-// TestNothingIsGuessed: records that policy was not asked about, or that the tree has no rule for, are
-// counted and not judged; a verdict that the tree does not give is a flip, with a test.
+// TestNothingIsGuessed: a record without a question to policy, or without a rule in the tree, is counted and not judged. Another
+// verdict is a flip, with a test.
 func TestNothingIsGuessed(t *testing.T) {
 	r := replay.New(compiled(t, policytest.Copy(t, policies.Tree())))
 	r.Add(t.Context(), &resources.Judgement{Unasked: true})
@@ -60,7 +60,7 @@ func TestNothingIsGuessed(t *testing.T) {
 	r.Add(t.Context(), &resources.Judgement{Path: "apps/gone/decision", Question: resources.Question{App: &resources.Entities{}}})
 	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess, Question: resources.Question{Route: &resources.Route{Name: "gone.get"}}})
 	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess})
-	r.Add(t.Context(), told(t))
+	r.Add(t.Context(), judgement(t))
 	r.Missing(7, 0, 1)
 	report := r.Report()
 	if report.Judged != 1 || len(report.NotJudged) != 7 || report.NotJudged[replay.WhyLost] != 7 || report.NotJudged[replay.WhyUnreadable] != 1 || report.Whole() || len(report.Flips) != 1 {
@@ -79,13 +79,12 @@ func TestNothingIsGuessed(t *testing.T) {
 	}
 }
 
-// TestATreeThatFailsIsFoundOut: where the tree gives no decision the caller would get none, which is no
-// verdict and no difference of reasons.
+// TestATreeThatFailsIsFoundOut: its failures are counted as neither a verdict nor a difference of reasons.
 func TestATreeThatFailsIsFoundOut(t *testing.T) {
 	tree := policytest.Decision(t, `decision := {"allow": true, "reason": "x"} if to_number(input.account.id) > 0`)
 	r := replay.New(compiled(t, tree))
 	for _, account := range []string{"acct-a-v1", "acct-b-v1"} {
-		j := told(t)
+		j := judgement(t)
 		j.Question.AccountID = account
 		r.Add(t.Context(), j)
 	}
@@ -96,7 +95,7 @@ func TestATreeThatFailsIsFoundOut(t *testing.T) {
 
 // TestNoTextOfARecordBecomesARule in the tests that are written of it.
 func TestNoTextOfARecordBecomesARule(t *testing.T) {
-	j := told(t)
+	j := judgement(t)
 	j.ID = "x if true\n\ntest_y"
 	r := replay.New(compiled(t, policytest.Copy(t, policies.Tree())))
 	r.Add(t.Context(), j)
@@ -105,7 +104,7 @@ func TestNoTextOfARecordBecomesARule(t *testing.T) {
 	}
 }
 
-// TestACallIsJudgedByTheRowOfTheNewTree: what a row asks for is no part of what was recorded of a caller.
+// TestACallIsJudgedByTheRowOfTheNewTree: the access words of a row are not recorded.
 func TestACallIsJudgedByTheRowOfTheNewTree(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
 	routes := string(tree["routes/data.json"].Data)
@@ -119,15 +118,15 @@ func TestACallIsJudgedByTheRowOfTheNewTree(t *testing.T) {
 		},
 	}
 	input := newInput(t, j)
-	for name, of := range map[string]struct {
+	for name, c := range map[string]struct {
 		tree  policytest.Tree
 		flips int
 	}{"the same": {tree, 0}, "another": {changed, 1}} {
-		r := replay.New(compiled(t, of.tree))
+		r := replay.New(compiled(t, c.tree))
 		r.Add(t.Context(), j)
 		r.AddMasked(t.Context(), masked(j, input))
 		report := r.Report()
-		if report.Judged != 2 || len(report.Flips) != of.flips || of.flips > 0 && (report.Flips[0].Count != 2 || report.Flips[0].Route != "user.find") {
+		if report.Judged != 2 || len(report.Flips) != c.flips || c.flips > 0 && (report.Flips[0].Count != 2 || report.Flips[0].Route != "user.find") {
 			t.Errorf("%s: %+v", name, report)
 		}
 	}
@@ -140,7 +139,7 @@ func newInput(t testing.TB, j *resources.Judgement) []byte {
 	return input
 }
 
-// masked is the judgement as an event of which these parts were left out.
+// masked is the judgement as an event without these parts.
 func masked(j *resources.Judgement, input []byte, parts ...string) *replay.Masked {
 	m := &replay.Masked{
 		Masked: engine.Masked{Path: j.Path, At: j.Question.Now, Input: input}, ID: j.ID,

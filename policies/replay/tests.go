@@ -8,7 +8,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/format"
 )
 
-// anID is what the id of a decision is: a part of the name of a rule.
+// anID matches the id of a decision, which becomes a part of a rule's name.
 var anID = regexp.MustCompile(`^[0-9A-Za-z_]+$`)
 
 // head begins the file. An app may answer with a boolean alone.
@@ -21,8 +21,8 @@ allowed(answer) if answer.allow == true
 allowed(answer) if answer.decision == true
 `
 
-// Tests returns the examples of all flips as a file of `opa test`, in the form of `opa fmt`: each holds the tree to the
-// verdict that was told.
+// Tests returns the examples of all flips as a file for `opa test`, in the form of `opa fmt`. Each test expects the recorded
+// verdict.
 func (r *Report) Tests() ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(head)
