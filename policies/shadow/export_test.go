@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// RunWith is Run with a candidate that is no tree.
+// RunWith is Run with a candidate that is not a tree.
 func (s *Shadow) RunWith(ctx context.Context, candidate Policy) {
 	s.work(ctx, candidate)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// own returns a copy of a question that outlives its request. The subject's facts are never changed, the route is the
-// catalogue's, and the other strings are the request's.
-func own(q *resources.Question) resources.Question {
+// outliving returns a copy of a question that outlives its request. The subject's facts never change, and the route is the
+// catalogue's; all other strings belong to the request.
+func outliving(q *resources.Question) resources.Question {
 	out := *q
 	for _, text := range []*string{
 		&out.Principal.Kind, &out.Principal.ID, &out.Principal.UUID, &out.Principal.AccountID, &out.Principal.Credential, &out.Principal.KeyID,

@@ -20,7 +20,7 @@ const (
 	Same     = "same"
 	NewAllow = "new_allow"
 	NewDeny  = "new_deny"
-	// Error is of a question that the candidate has no answer to, Late of one to which it had none in time.
+	// Error is a failure of the candidate, Late an answer that does not come in time.
 	Error   = "error"
 	Late    = "late"
 	Dropped = "dropped"
@@ -30,38 +30,38 @@ const (
 func Outcomes() []string { return []string{Same, NewAllow, NewDeny, Error, Late, Dropped} }
 
 const (
-	// Deadline bounds the evaluation of one question, rests not counted.
+	// Deadline bounds the evaluation of one question, without its pauses.
 	Deadline = 50 * time.Millisecond
-	// queued is how many questions wait at most.
+	// queued bounds the questions that wait.
 	queued = 1024
-	// cachedVerdicts is how many verdicts of the candidate are cached, 300 bytes each.
+	// cachedVerdicts bounds the cache of the candidate's verdicts, of 300 bytes each.
 	cachedVerdicts = 1 << 16
-	// retry is how often a folder is looked at that has no tree which passes the gate.
+	// retry is the interval of reading a folder again that has no accepted tree.
 	retry = time.Second
-	// firstRest and longestRest are for how long the candidate rests after a failure, and after many in a row.
+	// firstRest and longestRest are the pauses after one failure, and after many in a row.
 	firstRest, longestRest = 10 * time.Millisecond, time.Second
 )
 
-// pace gives the candidate a fiftieth of one processor, in slices that a caller does not notice.
+// pace gives the candidate a fiftieth of one processor, in slices that delay no caller.
 func pace() limits.Pace { return limits.Pace{Slice: 50 * time.Microsecond, Share: 0.02} }
 
-// Policy decides (policies/engine).
+// Policy decides questions (policies/engine).
 type Policy interface {
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
 	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
 }
 
-// Options say which candidate judges what.
+// Options are the settings of a shadow.
 type Options struct {
-	// Dir is the folder of the candidate's tree; it is watched.
+	// Dir is the folder of the candidate's tree. It is watched.
 	Dir string
 	// Sample is the share of questions that are judged, from 0 to 1.
 	Sample float64
 	// Read reads the tree in a folder (overlay.Read).
 	Read func(fs.FS) (*policies.Source, error)
-	// Load compiles the candidate and has it prove itself (proof.Load).
+	// Load compiles and proves the candidate (proof.Load).
 	Load engine.Loader
-	// Observe is told the outcome of each question.
+	// Observe is called with the outcome of each question; nil is nobody.
 	Observe func(outcome string)
 	Log     *slog.Logger
 }
@@ -70,10 +70,10 @@ type Options struct {
 type Shadow struct {
 	opts  Options
 	queue chan judged
-	// ready says that there is a candidate, so that questions are worth a copy.
-	ready atomic.Bool
-	found *findings
-	// candidate is nil while there is none.
+	// ready says that there is a candidate. Without one no question is copied.
+	ready    atomic.Bool
+	findings *findings
+	// candidate is nil until the first tree is accepted.
 	candidate atomic.Pointer[engine.Engine]
 }
 
@@ -90,34 +90,34 @@ func New(opts Options) *Shadow {
 	if opts.Observe == nil {
 		opts.Observe = func(string) {}
 	}
-	return &Shadow{opts: opts, queue: make(chan judged, queued), found: newFindings()}
+	return &Shadow{opts: opts, queue: make(chan judged, queued), findings: newFindings()}
 }
 
-// Offer takes a question that the tree in force has judged, at the entry point decision or access. The id names the
-// verdict for examples, "" where it has none. It never waits, and keeps nothing of the caller's.
+// Offer queues a question that the tree in force judged, at the entry point access or else decision. The id names the
+// verdict in examples, "" for a verdict without an id. It never waits, and keeps nothing of the caller's.
 func (s *Shadow) Offer(id string, access bool, q *resources.Question, live resources.Decision) {
 	if !s.ready.Load() || s.opts.Sample < 1 && rand.Float64() >= s.opts.Sample { //nolint:gosec // no secret
 		return
 	}
-	if len(s.queue) == cap(s.queue) { // no copy that would be dropped
+	if len(s.queue) == cap(s.queue) { // before the copy
 		s.count(Dropped)
 		return
 	}
-	live.Reason = strings.Clone(live.Reason) // a rule may give a part of the question
+	live.Reason = strings.Clone(live.Reason) // it may be a part of the question
 	select {
-	case s.queue <- judged{id, access, own(q), live}:
+	case s.queue <- judged{id, access, outliving(q), live}:
 	default:
 		s.count(Dropped)
 	}
 }
 
-// Run follows the candidate's folder and judges until ctx is done.
+// Run watches the candidate's folder and judges until ctx is done.
 func (s *Shadow) Run(ctx context.Context) {
 	candidate := s.await(ctx)
 	if candidate == nil {
 		return
 	}
-	s.found.reset(candidate.Revision())
+	s.findings.reset(candidate.Revision())
 	s.candidate.Store(candidate)
 	s.ready.Store(true)
 	defer s.ready.Store(false)
@@ -133,7 +133,7 @@ func (s *Shadow) Run(ctx context.Context) {
 	<-ended
 }
 
-// await returns an engine of the first tree in the folder that passes the gate; nil where ctx ends before.
+// await returns an engine of the first tree in the folder that passes the gate; nil if ctx ends before.
 func (s *Shadow) await(ctx context.Context) *engine.Engine {
 	options := engine.Options{
 		Deadline: Deadline, Verdicts: cachedVerdicts, Pace: pace(), Read: s.opts.Read,
@@ -172,17 +172,17 @@ func (s *Shadow) await(ctx context.Context) *engine.Engine {
 }
 
 func (s *Shadow) reloaded(revision string) {
-	s.found.reset(revision)
+	s.findings.reset(revision)
 	s.opts.Log.Info("the candidate policy was reloaded", "candidate_revision", revision)
 }
 
 func (s *Shadow) refused(err error) {
-	s.found.refuse(err)
+	s.findings.refuse(err)
 	s.opts.Log.Error("the candidate policy was refused; nothing judges beside the policy in force, or its last good tree does",
 		"dir", s.opts.Dir, "error", err.Error())
 }
 
 func (s *Shadow) count(outcome string) {
-	s.found.outcomes[outcome].Add(1)
+	s.findings.outcomes[outcome].Add(1)
 	s.opts.Observe(outcome)
 }

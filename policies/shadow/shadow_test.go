@@ -72,13 +72,13 @@ func newBeside(dir string, sample float64) beside {
 }
 
 // run runs it until the test ends.
-func run(t *testing.T, with func(context.Context)) {
+func run(t *testing.T, follow func(context.Context)) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		with(ctx)
+		follow(ctx)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -158,7 +158,7 @@ func TestACandidateIsHeldAgainstTheTreeInForce(t *testing.T) {
 	}
 }
 
-// broken is a candidate that panics, or whatever it does.
+// broken is a candidate that answers with this function.
 type broken func() (resources.Decision, error)
 
 func (b broken) Decide(context.Context, resources.Question) (resources.Decision, error) { return b() }
@@ -302,7 +302,7 @@ func TestACandidateThatDoesNotPassTheGateIsRefused(t *testing.T) {
 	}
 }
 
-// TestACandidateThatIsThereAgainIsNotRefused guarantees that a bad edit which was taken back is not reported.
+// TestACandidateThatIsThereAgainIsNotRefused guarantees that a reverted bad edit is not reported.
 func TestACandidateThatIsThereAgainIsNotRefused(t *testing.T) {
 	dir := folder(t, "other if false")
 	b := newBeside(dir, 1)

@@ -8,42 +8,42 @@ import (
 )
 
 const (
-	// maxActions is how many actions with flips are told apart; those of others are counted together.
+	// maxActions bounds the actions whose flips are counted one by one.
 	maxActions = 1000
-	// maxExamples is how many verdicts of one action and outcome are named.
+	// maxExamples bounds the examples of one action and outcome.
 	maxExamples = 3
 	// otherActions stands for the actions beyond maxActions.
 	otherActions = "(others)"
 )
 
-// Status is what a candidate has shown since it is the candidate.
+// Status counts what a candidate did since it was accepted.
 type Status struct {
 	Dir string `json:"dir"`
-	// Revision names the candidate, "" while there is none.
+	// Revision names the candidate, "" without one.
 	Revision string `json:"revision"`
-	// Refused is why the newest tree in the folder is not the candidate, "" where it is.
+	// Refused is why the newest tree in the folder is not the candidate, "" if it is.
 	Refused string `json:"refused,omitempty"`
-	// Outcomes counts the questions by outcome, Flips those with another verdict by action, the most frequent first.
+	// Outcomes counts questions by outcome. Flips counts other verdicts by action, the most frequent first.
 	Outcomes map[string]int64 `json:"outcomes"`
 	Flips    []Flips          `json:"flips"`
-	// LastError is why the candidate had no answer to the last question to which it had none.
+	// LastError is the candidate's last failure.
 	LastError string `json:"last_error,omitempty"`
 }
 
-// Flips are the questions about one action that the candidate judges otherwise.
+// Flips counts the questions about one action that the candidate judges otherwise.
 type Flips struct {
 	Action   string `json:"action"`
 	NewAllow int64  `json:"new_allow"`
 	NewDeny  int64  `json:"new_deny"`
-	// Examples are ids of live verdicts, by outcome.
+	// Examples are ids of verdicts in force, by outcome.
 	Examples map[string][]string `json:"examples"`
 }
 
 func (f *Flips) total() int64 { return f.NewAllow + f.NewDeny }
 
-// findings are what a candidate has shown.
+// findings collects the status of a candidate.
 type findings struct {
-	// outcomes are counted on the way of requests; the map never changes.
+	// outcomes are counted by requests too. The map never changes.
 	outcomes map[string]*atomic.Int64
 	mu       sync.Mutex
 	revision string
@@ -60,7 +60,7 @@ func newFindings() *findings {
 	return f
 }
 
-// reset begins with a new candidate.
+// reset starts over for a new candidate.
 func (f *findings) reset(revision string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,52 +83,52 @@ func (f *findings) fail(err error) {
 	f.failure = err.Error()
 }
 
-// flip counts a question that the candidate judges otherwise, and says whether it is an example to be told.
+// flip counts a question that the candidate judges otherwise, and says whether it is an example for the log.
 func (f *findings) flip(action, outcome, id string) (example bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	of := f.flips[action]
-	if of == nil {
+	counted := f.flips[action]
+	if counted == nil {
 		if len(f.flips) >= maxActions {
 			action = otherActions
 		}
-		if of = f.flips[action]; of == nil {
-			of = &Flips{Action: action, Examples: map[string][]string{}}
-			f.flips[action] = of
+		if counted = f.flips[action]; counted == nil {
+			counted = &Flips{Action: action, Examples: map[string][]string{}}
+			f.flips[action] = counted
 		}
 	}
-	n := &of.NewDeny
+	n := &counted.NewDeny
 	if outcome == NewAllow {
-		n = &of.NewAllow
+		n = &counted.NewAllow
 	}
 	if *n++; *n > maxExamples {
 		return false
 	}
 	if id != "" {
-		of.Examples[outcome] = append(of.Examples[outcome], id)
+		counted.Examples[outcome] = append(counted.Examples[outcome], id)
 	}
 	return true
 }
 
-// Status returns what the candidate has shown so far.
+// Status returns the status of the candidate.
 func (s *Shadow) Status() Status {
-	f := s.found
+	f := s.findings
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := Status{
 		Dir: s.opts.Dir, Revision: f.revision, Refused: f.refusal, LastError: f.failure,
 		Outcomes: map[string]int64{}, Flips: []Flips{},
 	}
-	if candidate := s.candidate.Load(); candidate != nil && candidate.LastRefusal() == nil { // the folder may have the candidate again
+	if candidate := s.candidate.Load(); candidate != nil && candidate.LastRefusal() == nil { // the folder may hold the candidate again
 		out.Refused = ""
 	}
 	for outcome, n := range f.outcomes {
 		out.Outcomes[outcome] = n.Load()
 	}
-	for _, of := range f.flips {
-		one := *of
+	for _, counted := range f.flips {
+		one := *counted
 		one.Examples = map[string][]string{}
-		for outcome, ids := range of.Examples {
+		for outcome, ids := range counted.Examples {
 			one.Examples[outcome] = slices.Clone(ids)
 		}
 		out.Flips = append(out.Flips, one)

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// work judges what is queued until ctx is done.
+// work judges queued questions until ctx is done.
 func (s *Shadow) work(ctx context.Context, candidate Policy) {
 	slices, rest, worked := pace(), firstRest, time.Duration(0)
 	for {
@@ -26,7 +26,7 @@ func (s *Shadow) work(ctx context.Context, candidate Policy) {
 			s.count(outcome)
 			if outcome != Error && outcome != Late {
 				rest = firstRest
-				if took < slices.Slice { // a longer evaluation has rested by itself
+				if took < slices.Slice { // a longer evaluation has paused by itself
 					worked += took
 				}
 				if slices.Rest(worked) {
@@ -42,7 +42,7 @@ func (s *Shadow) work(ctx context.Context, candidate Policy) {
 	}
 }
 
-// sleep returns false where ctx ends first.
+// sleep returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -54,14 +54,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// judge has the candidate judge one question.
+// judge returns the outcome of one question.
 func (s *Shadow) judge(ctx context.Context, candidate Policy, j *judged) string {
 	said, err := ask(ctx, candidate, j)
 	switch {
 	case errors.Is(err, resources.ErrPolicyTime):
 		return Late
 	case err != nil:
-		s.found.fail(err)
+		s.findings.fail(err)
 		return Error
 	case said.Allowed == j.live.Allowed:
 		return Same
@@ -70,7 +70,7 @@ func (s *Shadow) judge(ctx context.Context, candidate Policy, j *judged) string 
 	if said.Allowed {
 		outcome = NewAllow
 	}
-	if s.found.flip(j.question.Action.ID, outcome, j.id) {
+	if s.findings.flip(j.question.Action.ID, outcome, j.id) {
 		s.opts.Log.Info("the candidate policy decides otherwise", "outcome", outcome, "action", j.question.Action.ID, "decision_id", j.id,
 			"account", j.question.AccountID, "reason", resources.MaskCredentials(j.live.Reason),
 			"candidate_reason", resources.MaskCredentials(said.Reason), "candidate_revision", said.PolicyRevision)
