@@ -12,20 +12,19 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// check compares what the document says with the input that the engine makes of it. The rules would be told the input,
-// and the document would say something else. All problems are told at once.
+// check compares the document with the engine's input, which the rules read. The error has all problems.
 func (d *Document) check(given ast.Value) error {
 	q := d.question()
-	in := question.Of(&q)
+	input := question.Of(&q)
 	rows := map[string]*ast.Term{}
 	for _, row := range question.Table() {
-		rows[row.Path] = in.Value(row.Path)
+		rows[row.Path] = input.Value(row.Path)
 	}
-	rows["subject.roles"] = nil // which has the account's other roles, too
+	rows["subject.roles"] = nil // it may have roles that the subject does not hold
 	var problems []string
 	var visit func(path string, given ast.Value)
 	visit = func(path string, given ast.Value) {
-		if made, known := rows[path]; known {
+		if made, isRow := rows[path]; isRow {
 			if made != nil && !agrees(given, made.Value) {
 				problems = append(problems, fmt.Sprintf("%s is %v, and the rest of the document makes it %v: correct one of them, or leave it out", path, given, made))
 			}
@@ -50,8 +49,8 @@ func (d *Document) check(given ast.Value) error {
 	return errors.New(strings.Join(problems, "; "))
 }
 
-// agrees says whether a value that was given says nothing else than the one that was made. Members of an object may be
-// left out; what is false may be missing from a set. A list has the same elements in any order.
+// agrees says whether a given value matches the computed one. An object may lack members, and may have further ones that
+// are false. A list may have another order.
 func agrees(given, made ast.Value) bool {
 	switch given := given.(type) {
 	case ast.Object:
@@ -68,14 +67,14 @@ func agrees(given, made ast.Value) bool {
 		if !ok || made.Len() != given.Len() {
 			return false
 		}
-		left := make([]*ast.Term, made.Len())
-		for i := range left {
-			left[i] = made.Elem(i)
+		rest := make([]*ast.Term, made.Len())
+		for i := range rest {
+			rest[i] = made.Elem(i)
 		}
 		return !given.Until(func(element *ast.Term) bool {
-			i := slices.IndexFunc(left, func(other *ast.Term) bool { return agrees(element.Value, other.Value) })
+			i := slices.IndexFunc(rest, func(other *ast.Term) bool { return agrees(element.Value, other.Value) })
 			if i >= 0 {
-				left = slices.Delete(left, i, i+1)
+				rest = slices.Delete(rest, i, i+1)
 			}
 			return i < 0
 		})

@@ -7,29 +7,29 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// maxBlocked is how many ways are looked at for what blocks all of them.
+// maxBlocked bounds the ways that are judged for what blocks all of them.
 const maxBlocked = 8
 
-// tellBlocking tells the rules that speak against the question after every way, taken with all that is wrong beside it.
-func (s *search) tellBlocking(ctx context.Context) {
+// addBlocking adds the rules that deny the question after every way, with the state mended.
+func (s *search) addBlocking(ctx context.Context) {
 	ways := append([][]atom{nil}, s.ways...)
 	if len(s.ways) > 0 {
 		ways = s.ways
 	}
 	var blocking []resources.PolicyRule
 	for i, way := range ways[:min(len(ways), maxBlocked)] {
-		against, ok := s.against(ctx, changedOrSame(s.q, slices.Concat(s.state, way)))
+		denying, ok := s.denials(ctx, changedOrSame(s.q, slices.Concat(s.state, way)))
 		switch {
 		case !ok:
 			s.cut = true
 		case i == 0:
-			blocking = against
+			blocking = denying
 		default:
-			blocking = slices.DeleteFunc(blocking, func(r resources.PolicyRule) bool { return !slices.Contains(against, r) })
+			blocking = slices.DeleteFunc(blocking, func(r resources.PolicyRule) bool { return !slices.Contains(denying, r) })
 		}
 	}
-	if len(blocking) == 0 { // more steps than a fix has, or each way is blocked by something else
-		blocking, _ = s.against(ctx, s.q)
+	if len(blocking) == 0 { // a fix would need more steps, or something else blocks each way
+		blocking, _ = s.denials(ctx, s.q)
 	}
 	if len(blocking) == 0 && !s.cut {
 		blocking = []resources.PolicyRule{s.noRole()}
@@ -53,8 +53,8 @@ func changedOrSame(q resources.Question, atoms []atom) resources.Question {
 	return changed(q, atoms)
 }
 
-// against returns the conditions that do not hold and the deny rules that fire.
-func (s *search) against(ctx context.Context, q resources.Question) ([]resources.PolicyRule, bool) {
+// denials returns the unmet conditions and the firing deny rules.
+func (s *search) denials(ctx context.Context, q resources.Question) ([]resources.PolicyRule, bool) {
 	said, err := s.policy.Explain(ctx, q)
 	if err != nil {
 		return nil, false
@@ -68,14 +68,14 @@ func (s *search) against(ctx context.Context, q resources.Question) ([]resources
 	return append(out, said.Denies...), true
 }
 
-// noRole returns what blocks where every rule could hold: no role that could be had grants the action, or the tree does not
-// list it.
+// noRole returns what blocks if no rule does: no role that the user could get grants the action, or the tree does not list
+// it.
 func (s *search) noRole() resources.PolicyRule {
 	return resources.PolicyRule{Reason: s.out.Reason, At: s.policy.GrantingAt(s.q.Action)}
 }
 
-// mayKnow says whether the user in question is told of a rule that blocks: the reason of the answer itself, a condition
-// that they are told of, or a deny rule that they are told.
+// mayKnow says whether the user in question may know a blocking rule: one with the reason of the answer itself, or a condition
+// or deny rule that policy shows them.
 func (s *search) mayKnow(rule resources.PolicyRule) bool {
 	if rule.Reason == s.out.Reason || s.said.AllDenies || s.said.PublicDenies[rule.Reason] {
 		return true

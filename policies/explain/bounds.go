@@ -4,22 +4,22 @@ import "time"
 
 // Bounds of an explanation.
 const (
-	// maxSteps is how many steps a fix has, maxFixes how many fixes are told.
+	// maxSteps bounds the steps of a fix, maxFixes the fixes of an answer.
 	maxSteps = 3
 	maxFixes = 10
-	// maxGrants is how many assignments are told: those that count come first.
+	// maxGrants bounds the assignments of an answer; those that count come first.
 	maxGrants = 100
-	// maxRoutes is how many routes are tried: roles with the fewest permissions come first.
+	// maxRoutes bounds the ways that are tried; roles with the fewest permissions come first.
 	maxRoutes = 64
-	// maxMended is how many of the routes are assignments that the subject has.
+	// maxMended bounds the ways that mend an assignment.
 	maxMended = 32
-	// maxJudged is how many sets of steps are judged.
+	// maxJudged bounds the judged sets of steps.
 	maxJudged = 2_000
-	// maxFound is how many fixes of one size are compared.
+	// maxFound bounds the fixes of one size that are compared.
 	maxFound = 24
-	// maxCounted is how many actions are judged to compare fixes; fewer fixes are compared where a tree has many.
+	// maxCounted bounds the actions that are judged to compare fixes. A tree with many actions compares fewer fixes.
 	maxCounted = 20_000
-	// maxWide is how many routes, and how many further roles for each, are tried in pairs.
+	// maxWide bounds the ways, and the further roles for each, that are tried in pairs.
 	maxWide = 16
 	// searchTime bounds the search by the clock.
 	searchTime = 3 * time.Second

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// stateSteps returns what is wrong with the account, the user and the key, whatever roles the user holds.
+// stateSteps returns the steps that mend the account, the user and the key.
 func (e *explanation) stateSteps() (out []atom) {
 	s, caller := e.q.Facts.Subject, &e.q.Principal
 	if s.AccountStatus != resources.StatusActive {
@@ -32,8 +32,8 @@ func keyScope(verb string) string {
 	return resources.KeyScopeWrite
 }
 
-// routes returns ways to a role that grants the action: what is wrong with an assignment that the subject has, or a role to
-// be assigned with what is wrong with it. Roles with fewer permissions come first.
+// routes returns the ways to a granting role: the steps that mend an assignment, or a new assignment and the steps for its
+// role. Roles with fewer permissions come first.
 func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 	roles, err := e.candidateRoles(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 		case !ok:
 		case granting && role.Status == resources.StatusActive:
 			out = append(out, []atom{assign})
-		default: // these change a role of others
+		default: // these change a role that others hold
 			changing = append(changing, append([]atom{assign}, e.mendRole(role, granting)...))
 		}
 	}
@@ -76,10 +76,10 @@ func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 	return out, nil
 }
 
-// mend returns what keeps an assignment from counting that covers the target; none where nobody can mend it.
+// mend returns the steps after which an assignment counts at the target; nil if no step helps, or none is needed.
 func (e *explanation) mend(i int) (out []atom) {
 	held := &e.held()[i]
-	at := resources.Step{RoleID: held.RoleID, ProjectID: held.ProjectID, ResourceID: held.ResourceID, GroupID: held.GroupID}
+	base := resources.Step{RoleID: held.RoleID, ProjectID: held.ProjectID, ResourceID: held.ResourceID, GroupID: held.GroupID}
 	if !e.covers(held) || !e.reaches(held.ProjectID) || held.RoleScope != scopeAt(held.ProjectID, held.ResourceID) {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (e *explanation) mend(i int) (out []atom) {
 		return nil
 	}
 	add := func(kind string, until resources.Time) {
-		step := at
+		step := base
 		step.Kind, step.Until = kind, until
 		out = append(out, atom{Step: step, held: i})
 	}
@@ -104,7 +104,7 @@ func (e *explanation) mend(i int) (out []atom) {
 	return out
 }
 
-// mendRole returns what keeps a custom role from granting the action.
+// mendRole returns the steps after which a custom role grants the action.
 func (e *explanation) mendRole(role *resources.Role, granting bool) (out []atom) {
 	if role.Status != resources.StatusActive {
 		out = append(out, atom{Step: resources.Step{Kind: resources.StepActivateRole, RoleID: role.ID}})
@@ -115,8 +115,8 @@ func (e *explanation) mendRole(role *resources.Role, granting bool) (out []atom)
 	return out
 }
 
-// assign returns the assignment of a role to the user where its scope has its place around the target; false where it has
-// none, or where the user has it already.
+// assign returns the step that assigns a role around the target. It is false if the role's scope has no place there, or
+// the user holds the role already.
 func (e *explanation) assign(role *resources.Role) (atom, bool) {
 	step := resources.Step{Kind: resources.StepAssign, RoleID: role.ID}
 	switch role.Scope {
@@ -135,15 +135,15 @@ func (e *explanation) assign(role *resources.Role) (atom, bool) {
 	return atom{Step: step, role: role}, !has
 }
 
-// reaches says whether what is assigned there can grant the action: roles of a project hold no account action.
+// reaches says whether an assignment there can grant the action. Roles in a project grant no account action.
 func (e *explanation) reaches(project string) bool {
 	return project == "" || e.q.Action.Scope != resources.ScopeAccount
 }
 
 // breadth returns how many of the listed actions a role grants.
 func (e *explanation) breadth(role *resources.Role) (n int) {
-	if known, ok := e.breadths[role.ID]; ok {
-		return known
+	if count, ok := e.breadths[role.ID]; ok {
+		return count
 	}
 	held := map[string]bool{}
 	for _, p := range role.Permissions {

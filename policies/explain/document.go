@@ -17,8 +17,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Document is a made-up world: one input of the policy (policies/schemas/input). A member that it lacks is empty. Its custom
-// roles are those of subject.roles; there is no other user. These are the values of which the engine makes the others.
+// Document is a made-up world: one input of the policy (policies/schemas/input). A missing member is empty. Its custom
+// roles are those of subject.roles, and it has no other user. The engine computes all other values of the input.
 type Document struct {
 	Action struct {
 		ID string `json:"id"`
@@ -77,7 +77,7 @@ type documentRole struct {
 	Permissions map[string]bool `json:"permissions"`
 }
 
-// ReadDocument reads a made-up world. The error names a member that the input does not have, or that contradicts another.
+// ReadDocument parses a made-up world. The error names members that are unknown or contradict others.
 func ReadDocument(raw []byte) (*Document, error) {
 	var d Document
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -100,16 +100,16 @@ func ReadDocument(raw []byte) (*Document, error) {
 	return &d, nil
 }
 
-// Explain explains the question of the document, all of it.
+// Explain explains the question of the document without holding anything back.
 func (d *Document) Explain(ctx context.Context, policy engine.Pinned) (resources.Explanation, error) {
 	sees := everything()
 	return explain(ctx, policy, d.question(), d, &sees)
 }
 
-// judgedWithin bounds an evaluation that nobody but an author waits for.
+// judgedWithin bounds an evaluation for which only an author waits.
 const judgedWithin = 10 * time.Second
 
-// Judge returns what a tree says to the question: as `access` judges the route that the document names, or else as `decision`.
+// Judge returns the decision of a tree: of `access` if the document names a route, else of `decision`.
 func (d *Document) Judge(ctx context.Context, set *engine.Set) (resources.Decision, error) {
 	entry := engine.EntryDecision
 	if d.Route.Name != "" && d.Route.Name != "authorization.check" {
@@ -132,7 +132,7 @@ func (d *Document) Roles(context.Context) (out []resources.Role, err error) {
 // Others implements Directory.
 func (*Document) Others(context.Context, Change) (int, error) { return 0, nil }
 
-// question returns the question that the document describes.
+// question returns the question of the document.
 func (d *Document) question() resources.Question {
 	action, _ := resources.ParseAction(d.Action.ID)
 	subject := &resources.Subject{
@@ -173,9 +173,9 @@ func (d *Document) held(a documentAssignment, project, resource string) resource
 }
 
 // members returns the names that stand in an object with true.
-func members(of map[string]bool) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		if of[name] {
+func members(set map[string]bool) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if set[name] {
 			out = append(out, name)
 		}
 	}

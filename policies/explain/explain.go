@@ -8,34 +8,32 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Directory is what an explanation needs of the store beside the facts of the question, all at their revision.
+// Directory reads the store at the revision of the question's facts.
 type Directory interface {
 	// Roles returns the custom roles of the account.
 	Roles(ctx context.Context) ([]resources.Role, error)
-	// Others counts the users whom a change concerns, without the one in question. The error is ErrMoved where they
-	// can't be counted at that revision any more.
-	Others(ctx context.Context, of Change) (int, error)
+	// Others counts the other users whom a change concerns. The error is ErrMoved if that revision is gone.
+	Others(ctx context.Context, change Change) (int, error)
 }
 
 // ErrMoved means that the account has changed since the facts of the question were read.
 var ErrMoved = errors.New("the account has changed since the facts were read")
 
-// Change says which users a fix changes beside the one in question.
+// Change says which other users a fix changes.
 type Change struct {
-	// Account says all members of the account.
+	// Account is all members of the account.
 	Account bool
-	// RoleIDs are roles whose holders are changed, GroupIDs groups whose members are.
+	// RoleIDs are the holders of these roles, GroupIDs the members of these groups.
 	RoleIDs, GroupIDs []string
 }
 
-// Explain explains the question. The route of the question is that of the explanation: its action is the right to see
-// all of it; without that right, the user in question sees what they may know. The error is of KindUnavailable, or the
-// directory's.
+// Explain explains the question. The action of the question's route is the right to see the whole answer. Without that
+// right, the user in question sees what they may know. The error is of KindUnavailable, or the directory's.
 func Explain(ctx context.Context, policy engine.Pinned, q resources.Question, d Directory) (resources.Explanation, error) {
 	return explain(ctx, policy, q, d, nil)
 }
 
-// explain explains the question to a caller who sees that; nil is what policy lets them see.
+// explain explains the question to a caller with that sight; nil is the sight by policy.
 func explain(ctx context.Context, policy engine.Pinned, q resources.Question, d Directory, sees *sight) (resources.Explanation, error) {
 	e := explanation{policy: policy, q: q, directory: d, granting: map[string]bool{}, breadths: map[string]int{}}
 	for _, id := range policy.Granting(q.Action) {
@@ -61,15 +59,15 @@ func explain(ctx context.Context, policy engine.Pinned, q resources.Question, d 
 	}
 	if sees != nil {
 		e.sees = *sees
-	} else if e.sees, err = e.whatTheySee(ctx); err != nil {
+	} else if e.sees, err = e.sight(ctx); err != nil {
 		return resources.Explanation{}, err
 	}
-	e.tellRules()
-	if err := e.tellGrants(ctx); err != nil {
+	e.addRules()
+	if err := e.addGrants(ctx); err != nil {
 		return resources.Explanation{}, err
 	}
 	if !e.out.Allowed && e.sees.project {
-		if err := e.tellFixes(ctx); err != nil {
+		if err := e.addFixes(ctx); err != nil {
 			return resources.Explanation{}, err
 		}
 	} else if !e.out.Allowed {
@@ -78,7 +76,7 @@ func explain(ctx context.Context, policy engine.Pinned, q resources.Question, d 
 	return e.out, nil
 }
 
-// explanation is one explanation in the making.
+// explanation is the state of one explanation.
 type explanation struct {
 	policy    engine.Pinned
 	q         resources.Question
@@ -86,7 +84,7 @@ type explanation struct {
 	said      engine.Explained
 	sees      sight
 	out       resources.Explanation
-	// granting are the system roles that grant the action, actions those that the tree lists.
+	// granting are the system roles with the action, actions those that the tree lists.
 	granting map[string]bool
 	actions  []resources.Action
 	// roles are those that may be named, breadths how many of the actions a role grants.
@@ -94,32 +92,32 @@ type explanation struct {
 	breadths map[string]int
 }
 
-// tellRules tells conditions and deny rules.
-func (e *explanation) tellRules() {
+// addRules tells conditions and deny rules.
+func (e *explanation) addRules() {
 	for _, condition := range e.said.Conditions {
 		if condition.Holds {
-			condition.Says = "" // it speaks against nothing
+			condition.Says = "" // its text is for a condition that does not hold
 		}
 		if e.sees.all || e.said.Told[condition.Name] {
 			e.out.Conditions = append(e.out.Conditions, condition)
 		}
 	}
 	for _, rule := range e.said.Denies {
-		if rule, told := e.told(rule); told {
+		if rule, visible := e.visible(rule); visible {
 			e.out.Denies = append(e.out.Denies, rule)
 		}
 	}
 }
 
-// told returns a deny rule as the caller may see it.
-func (e *explanation) told(rule resources.PolicyRule) (resources.PolicyRule, bool) {
+// visible returns a deny rule as the caller may see it.
+func (e *explanation) visible(rule resources.PolicyRule) (resources.PolicyRule, bool) {
 	if e.sees.all {
 		return rule, true
 	}
 	return resources.PolicyRule{Reason: rule.Reason}, e.said.AllDenies || e.said.PublicDenies[rule.Reason]
 }
 
-// suppose judges a change of the question. Facts on which the rules fail are no way to be allowed.
+// suppose says whether a changed question is allowed. It is not if the rules fail.
 func (e *explanation) suppose(ctx context.Context, q resources.Question) bool {
 	d, err := e.policy.Suppose(ctx, q)
 	return err == nil && d.Allowed

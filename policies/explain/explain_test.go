@@ -170,24 +170,24 @@ func tellsNoMore(t *testing.T, seed int, policy engine.Pinned, w *world, q resou
 	if may("account:authorization:explain") {
 		return
 	}
-	known := map[string]bool{user: true, q.Target.ProjectID: true, q.AccountID: true, q.Target.AccountID: true}
+	names := map[string]bool{user: true, q.Target.ProjectID: true, q.AccountID: true, q.Target.AccountID: true}
 	for _, held := range q.Facts.Subject.Assignments {
-		known[held.RoleID], known[held.ProjectID], known[held.GroupID] = true, true, true
+		names[held.RoleID], names[held.ProjectID], names[held.GroupID] = true, true, true
 	}
 	for _, r := range w.roles {
-		known[r.ID] = known[r.ID] || may("account:role:read")
+		names[r.ID] = names[r.ID] || may("account:role:read")
 	}
 	body, err := json.Marshal(x)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range w.names() {
-		if !known[name] && strings.Contains(string(body), name) {
+		if !names[name] && strings.Contains(string(body), name) {
 			t.Errorf("seed %d: %s is named to %s: %s", seed, name, user, body)
 		}
 	}
 	letIn := slices.ContainsFunc(x.Grants, func(g resources.ExplainedGrant) bool { return g.Counts })
-	if told := strings.Contains(string(body), "not read with a key") || strings.Contains(string(body), "needs a second role"); told && !letIn {
+	if denies := strings.Contains(string(body), "not read with a key") || strings.Contains(string(body), "needs a second role"); denies && !letIn {
 		t.Errorf("seed %d: a deny rule is told to a user whom no role lets in: %s", seed, body)
 	}
 	if strings.Contains(string(body), `"at":`) || strings.Contains(string(body), "affects") && !may("account:user:read") {
@@ -215,8 +215,8 @@ func (w *world) names() (out []string) {
 	return append(out, "acct-other-v1")
 }
 
-// tellsNoProject asks the same of a project that is not there: a user who can't list projects, has nothing in this one
-// and whom no role lets in is told the same.
+// tellsNoProject asks the same about a project that does not exist. Without a role in this one and the right to list projects,
+// a user gets the same answer.
 func tellsNoProject(t *testing.T, seed int, policy engine.Pinned, w *world, q resources.Question, x resources.Explanation) {
 	t.Helper()
 	letIn := slices.ContainsFunc(x.Grants, func(g resources.ExplainedGrant) bool { return g.Counts })

@@ -16,18 +16,20 @@ import (
 
 // directory is one of functions.
 type directory struct {
-	roles  func() ([]resources.Role, error)
-	others func(explain.Change) (int, error)
+	roles func() ([]resources.Role, error)
+	count func(explain.Change) (int, error)
 }
 
 func (d directory) Roles(context.Context) ([]resources.Role, error) { return d.roles() }
 
-func (d directory) Others(_ context.Context, of explain.Change) (int, error) { return d.others(of) }
+func (d directory) Others(_ context.Context, change explain.Change) (int, error) {
+	return d.count(change)
+}
 
 func withRoles(roles ...resources.Role) directory {
 	return directory{
 		func() ([]resources.Role, error) { return roles, nil },
-		func(of explain.Change) (int, error) { return len(of.RoleIDs) + 10*len(of.GroupIDs), nil },
+		func(change explain.Change) (int, error) { return len(change.RoleIDs) + 10*len(change.GroupIDs), nil },
 	}
 }
 
@@ -89,7 +91,7 @@ func TestFixesAreInOrder(t *testing.T) {
 	}
 }
 
-// TestTwoRolesForADenyRule guarantees that a rule which wants a role of its own is satisfied by a second assignment.
+// TestTwoRolesForADenyRule: a second assignment satisfies a rule that wants a role of its own.
 func TestTwoRolesForADenyRule(t *testing.T) {
 	x := explained(t, open(t, ownTree(t)), byService(policytest.ActiveSubject(), "resource:volume:attach"), withRoles())
 	if len(x.Denies) != 1 || x.Denies[0].At != "authz/own.rego:3" || len(x.Fixes) == 0 {
@@ -102,7 +104,7 @@ func TestTwoRolesForADenyRule(t *testing.T) {
 	}
 }
 
-// TestWhatBlocksIsTold guarantees the rules that no change gets past, with their places, where there is no fix.
+// TestWhatBlocksIsTold: an answer without a fix names the blocking rules with their places.
 func TestWhatBlocksIsTold(t *testing.T) {
 	policy := open(t, ownTree(t))
 	place := func(change func(*resources.Question)) []resources.PolicyRule {
@@ -116,7 +118,7 @@ func TestWhatBlocksIsTold(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*resources.Question)
-		at     string
+		rule   string
 		says   string
 	}{
 		"no project": {
@@ -139,14 +141,13 @@ func TestWhatBlocksIsTold(t *testing.T) {
 		},
 	} {
 		got := place(c.change)
-		if want := []resources.PolicyRule{{Reason: c.says, At: c.at}}; !reflect.DeepEqual(got, want) || c.at == "" {
+		if want := []resources.PolicyRule{{Reason: c.says, At: c.rule}}; !reflect.DeepEqual(got, want) || c.rule == "" {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 }
 
-// TestWorkIsBounded guarantees that a subject with thousands of assignments and roles gets an answer that says that it
-// is not complete.
+// TestWorkIsBounded: the answer about a subject with thousands of assignments and roles says that it is not complete.
 func TestWorkIsBounded(t *testing.T) {
 	s := policytest.ActiveSubject()
 	var roles []resources.Role
@@ -176,7 +177,7 @@ func TestAFailureExplainsNothing(t *testing.T) {
 		ctx context.Context
 		d   directory
 	}{
-		"roles":         {t.Context(), directory{func() ([]resources.Role, error) { return nil, broken }, withRoles().others}},
+		"roles":         {t.Context(), directory{func() ([]resources.Role, error) { return nil, broken }, withRoles().count}},
 		"others":        {t.Context(), directory{withRoles().roles, func(explain.Change) (int, error) { return 0, broken }}},
 		"the caller is": {ended, withRoles()},
 	} {
@@ -186,12 +187,11 @@ func TestAFailureExplainsNothing(t *testing.T) {
 	}
 }
 
-// TestAMovedAccountIsNotCounted guarantees that fixes say of nobody else where the account has changed meanwhile, and
-// that the answer is not complete then.
+// TestAMovedAccountIsNotCounted: if the account has changed, fixes count no other users, and the answer is not complete.
 func TestAMovedAccountIsNotCounted(t *testing.T) {
 	d := withRoles()
 	asked := 0
-	d.others = func(explain.Change) (int, error) {
+	d.count = func(explain.Change) (int, error) {
 		if asked++; asked > 1 {
 			return 0, fmt.Errorf("in the store: %w", explain.ErrMoved)
 		}

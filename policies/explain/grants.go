@@ -8,9 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// tellGrants tells the subject's assignments that could matter: those whose place covers the target, and those
-// elsewhere whose role would grant the action here.
-func (e *explanation) tellGrants(ctx context.Context) error {
+// addGrants adds the subject's assignments that could matter: those around the target, and those elsewhere with a role for
+// the action.
+func (e *explanation) addGrants(ctx context.Context) error {
 	matter := e.matter()
 	if len(matter) > maxGrants {
 		matter, e.out.Complete = matter[:maxGrants], false
@@ -19,13 +19,13 @@ func (e *explanation) tellGrants(ctx context.Context) error {
 		alone, subject := e.q, e.q.Facts.Subject.Clone()
 		subject.Assignments = []resources.HeldRole{*m.held}
 		alone.Facts.Subject = subject
-		counts, known, err := e.policy.Granted(ctx, alone)
+		counts, sure, err := e.policy.Granted(ctx, alone)
 		if err != nil {
 			return err
 		}
 		grant := resources.ExplainedGrant{
 			RoleID: m.held.RoleID, ProjectID: m.held.ProjectID, ResourceID: m.held.ResourceID, GroupID: m.held.GroupID,
-			Counts: counts || !known && m.whyNot == "",
+			Counts: counts || !sure && m.whyNot == "",
 		}
 		if !grant.Counts {
 			grant.WhyNot = cmp.Or(m.whyNot, "no rule of the policy tree counts it here")
@@ -35,13 +35,13 @@ func (e *explanation) tellGrants(ctx context.Context) error {
 	return nil
 }
 
-// matters is an assignment that could matter, and why it does not count as far as that is known without the rules.
+// matters is an assignment that could matter, and why it does not count, as far as this package knows.
 type matters struct {
 	held   *resources.HeldRole
 	whyNot string
 }
 
-// matter returns the assignments that could matter, those that seem to count first.
+// matter returns the assignments that could matter. What seems to count comes first.
 func (e *explanation) matter() (out []matters) {
 	for i := range e.held() {
 		if held := &e.held()[i]; e.covers(held) || e.grants(held) {
@@ -85,7 +85,7 @@ func holds(permissions []string, a resources.Action) bool {
 	return slices.ContainsFunc(permissions, func(p string) bool { return slices.Contains(patterns[:], p) })
 }
 
-// whyNot returns the first thing that keeps an assignment from counting, "" where nothing that is known here does.
+// whyNot returns the first reason for which an assignment does not count, "" without one.
 func (e *explanation) whyNot(h *resources.HeldRole) string {
 	switch {
 	case h.ExpiresAt < 0:

@@ -10,9 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// tellFixes searches for fixes, and tells what blocks where there is none. Only a member of the account can be given
-// anything in it.
-func (e *explanation) tellFixes(ctx context.Context) error {
+// addFixes adds fixes, or else the rules that block. Only a member of the account can be given anything in it.
+func (e *explanation) addFixes(ctx context.Context) error {
 	s := search{explanation: e, seen: map[string]bool{}}
 	if subject := e.q.Facts.Subject; subject != nil && subject.UserExists && subject.AccountExists && subject.Member {
 		s.state = e.stateSteps()
@@ -20,20 +19,20 @@ func (e *explanation) tellFixes(ctx context.Context) error {
 		if s.ways, err = e.routes(ctx); err != nil {
 			return err
 		}
-		slices.SortStableFunc(s.ways, func(a, b []atom) int { return cmp.Compare(len(a), len(b)) }) // where time ends, the short ones were tried
+		slices.SortStableFunc(s.ways, func(a, b []atom) int { return cmp.Compare(len(a), len(b)) }) // the short ones come before the end of the time
 	}
-	within, stop := context.WithTimeout(ctx, searchTime)
+	bounded, stop := context.WithTimeout(ctx, searchTime)
 	defer stop()
-	s.run(within)
-	if len(s.found) == 0 && len(e.said.Denies) > 0 {
-		s.widen(within)
+	s.run(bounded)
+	if len(s.fixes) == 0 && len(e.said.Denies) > 0 {
+		s.widen(bounded)
 	}
-	if len(s.found) == 0 {
-		s.tellBlocking(within)
-	} else if err := s.rank(ctx, within); err != nil {
+	if len(s.fixes) == 0 {
+		s.addBlocking(bounded)
+	} else if err := s.rank(ctx, bounded); err != nil {
 		return err
 	}
-	if s.cut || within.Err() != nil {
+	if s.cut || bounded.Err() != nil {
 		e.out.Complete = false
 	}
 	return ctx.Err()
@@ -44,17 +43,17 @@ type search struct {
 	*explanation
 	state []atom
 	ways  [][]atom
-	// seen are the sets that were judged, found those that are fixes: none contains another one.
+	// seen are the judged sets, fixes those that allow. No fix contains another one.
 	seen  map[string]bool
-	found [][]atom
-	// cut says that a bound was met.
+	fixes [][]atom
+	// cut says that the search met a bound.
 	cut bool
 }
 
-// run judges the sets of the state's steps with those of one way, the smaller ones first. All sets of one size are
-// judged before the search ends, so that the best of them is among the found.
+// run judges sets of the state's steps and those of one way, the smaller ones first. It judges all sets of one size before
+// it ends, so that the best of them is among the fixes.
 func (s *search) run(ctx context.Context) {
-	for size := 1; size <= maxSteps && len(s.found) < maxFixes; size++ {
+	for size := 1; size <= maxSteps && len(s.fixes) < maxFixes; size++ {
 		s.choose(ctx, s.state, size, nil)
 		for _, way := range s.ways {
 			s.choose(ctx, slices.Concat(s.state, way), size, nil)
@@ -62,7 +61,7 @@ func (s *search) run(ctx context.Context) {
 	}
 }
 
-// choose judges every set of that size that has the chosen atoms and others of the pool.
+// choose judges every set of that size with the chosen atoms and others of the pool.
 func (s *search) choose(ctx context.Context, pool []atom, size int, chosen []atom) {
 	if len(chosen) == size {
 		s.judge(ctx, chosen)
@@ -76,30 +75,30 @@ func (s *search) choose(ctx context.Context, pool []atom, size int, chosen []ato
 	}
 }
 
-// judge tries a set of changes: it is a fix where the question is then allowed. Sets that hold a fix are left out.
+// judge judges a set of changes, which is a fix if the question is then allowed. It skips sets that contain a fix.
 func (s *search) judge(ctx context.Context, atoms []atom) {
 	name := nameOf(atoms)
 	if s.seen[name] || s.hasFix(atoms) {
 		return
 	}
-	if len(s.seen) >= maxJudged || len(s.found) >= s.mostFound() || ctx.Err() != nil {
+	if len(s.seen) >= maxJudged || len(s.fixes) >= s.mostFound() || ctx.Err() != nil {
 		s.cut = true
 		return
 	}
 	s.seen[name] = true
 	if s.suppose(ctx, changed(s.q, atoms)) {
-		s.found = append(s.found, slices.Clone(atoms))
+		s.fixes = append(s.fixes, slices.Clone(atoms))
 	}
 }
 
-// mostFound returns how many fixes are compared: fewer where each has many actions to be counted.
+// mostFound bounds the fixes that are compared. With many actions to count it is lower.
 func (s *search) mostFound() int {
 	return min(maxFound, max(1, maxCounted/max(1, len(s.actions))))
 }
 
-// hasFix says whether the set contains a fix, so that a step of it is not needed.
+// hasFix says whether the set contains a fix, and so a step that is not needed.
 func (s *search) hasFix(atoms []atom) bool {
-	return slices.ContainsFunc(s.found, func(fix []atom) bool {
+	return slices.ContainsFunc(s.fixes, func(fix []atom) bool {
 		return !slices.ContainsFunc(fix, func(a atom) bool {
 			return !slices.ContainsFunc(atoms, func(b atom) bool { return a.key() == b.key() })
 		})
@@ -115,52 +114,52 @@ func nameOf(atoms []atom) string {
 	return strings.Join(names, "\n")
 }
 
-// widen tries the ways in pairs with any other role that can be assigned, for deny rules that want a role of their own.
+// widen tries each way with one further role, for deny rules that want a role of their own.
 func (s *search) widen(ctx context.Context) {
-	var others []atom
+	var further []atom
 	for i := range s.roles {
 		role := &s.roles[i]
 		if other, ok := s.assign(role); ok && role.Status == resources.StatusActive {
-			others = append(others, other)
+			further = append(further, other)
 		}
 	}
-	slices.SortStableFunc(others, func(a, b atom) int { return cmp.Compare(s.breadth(a.role), s.breadth(b.role)) })
+	slices.SortStableFunc(further, func(a, b atom) int { return cmp.Compare(s.breadth(a.role), s.breadth(b.role)) })
 	for i := range s.held() {
-		others = append(others, s.mend(i)...)
+		further = append(further, s.mend(i)...)
 	}
 	ways := append([][]atom{nil}, s.ways...)
-	if len(ways) > maxWide || len(others) > maxWide {
+	if len(ways) > maxWide || len(further) > maxWide {
 		s.cut = true
-		ways, others = ways[:min(len(ways), maxWide)], others[:min(len(others), maxWide)]
+		ways, further = ways[:min(len(ways), maxWide)], further[:min(len(further), maxWide)]
 	}
 	for size := 1; size <= maxSteps; size++ {
 		for _, way := range ways {
-			for _, other := range others {
+			for _, other := range further {
 				s.choose(ctx, append(slices.Concat(s.state, way), other), size, nil)
 			}
 		}
 	}
 }
 
-// rank counts how many further actions each fix allows and, where the caller may know it, how many further users it
-// concerns. It keeps the best maxFixes: fewest steps first, then fewest actions, then fewest users.
-func (s *search) rank(ctx, within context.Context) error {
-	denied, moved := s.deniedActions(within), false
-	for _, atoms := range s.found {
+// rank counts the further actions that each fix allows and, if the caller may list users, the further users concerned. It
+// keeps the best maxFixes: fewest steps first, then fewest actions, then fewest users.
+func (s *search) rank(ctx, bounded context.Context) error {
+	denied, moved := s.deniedActions(bounded), false
+	for _, atoms := range s.fixes {
 		fix, change := fixOf(atoms)
 		after := changed(s.q, atoms)
 		for _, action := range denied {
-			if after.Action = action; s.suppose(within, after) {
+			if after.Action = action; s.suppose(bounded, after) {
 				fix.AlsoAllows++
 			}
 		}
 		if s.sees.users {
-			others, err := s.directory.Others(ctx, change)
+			counted, err := s.directory.Others(ctx, change)
 			if err != nil && !errors.Is(err, ErrMoved) {
 				return err
 			}
 			moved = moved || err != nil
-			fix.Affects = &others
+			fix.Affects = &counted
 		}
 		s.out.Fixes = append(s.out.Fixes, fix)
 	}
@@ -181,7 +180,7 @@ func (s *search) rank(ctx, within context.Context) error {
 	return nil
 }
 
-// deniedActions returns the other listed actions that the subject may not do at the target as things are.
+// deniedActions returns the other listed actions that the subject may not do at the target now.
 func (s *search) deniedActions(ctx context.Context) (out []resources.Action) {
 	now := s.q
 	for _, action := range s.actions {

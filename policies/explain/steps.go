@@ -9,13 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// longer is how much longer an assignment runs that a fix extends.
+// longer is by how much a fix extends an assignment.
 const longer = resources.Time(24 * time.Hour / time.Millisecond)
 
-// atom is a step of a fix with what it does to the facts.
+// atom is a step of a fix, and what it changes.
 type atom struct {
 	resources.Step
-	// held is the number of the assignment that is changed; role is that of an assignment to be made.
+	// held is the number of a changed assignment, role the role of a new one.
 	held int
 	role *resources.Role
 }
@@ -25,8 +25,8 @@ func (a atom) key() string {
 	return strings.Join([]string{a.Kind, a.RoleID, a.ProjectID, a.ResourceID, a.GroupID, a.Permission, strings.Join(a.Scopes, " ")}, "|")
 }
 
-// stepOrder returns the order in which the steps of a fix can be done: an inactive role is not assigned, and nothing is in a
-// suspended account.
+// stepOrder returns the order in which somebody can take the steps of a fix: nobody can assign an inactive role, or anything
+// in a suspended account.
 func stepOrder() []string {
 	return []string{
 		resources.StepActivateAccount, resources.StepActivateUser, resources.StepActivateRole, resources.StepAddPermission,
@@ -44,12 +44,12 @@ func inOrder(atoms []atom) []atom {
 	return out
 }
 
-// changed returns the question after the atoms. The facts of the question stay as they are.
+// changed returns the question after the atoms. It does not change the facts of the question.
 func changed(q resources.Question, atoms []atom) resources.Question {
 	subject := q.Facts.Subject.Clone()
 	subject.Assignments = slices.Clone(subject.Assignments)
 	q.Facts.Subject = subject
-	for _, a := range atoms { // what is assigned has the role as it is; steps of the role follow
+	for _, a := range atoms { // the steps of the role follow
 		if a.Kind == resources.StepAssign {
 			subject.Assignments = append(subject.Assignments, resources.HeldRole{
 				RoleID: a.RoleID, RoleScope: a.role.Scope, RoleStatus: a.role.Status, Custom: a.role.IsCustom,
@@ -63,7 +63,7 @@ func changed(q resources.Question, atoms []atom) resources.Question {
 	return q
 }
 
-// customPermissions returns those of a custom role; those of a system role are data of the policy tree.
+// customPermissions returns the permissions of a custom role; those of a system role are data of the tree.
 func customPermissions(r *resources.Role) []string {
 	if r.IsCustom {
 		return r.Permissions
@@ -71,7 +71,7 @@ func customPermissions(r *resources.Role) []string {
 	return nil
 }
 
-// apply makes any change but an assignment.
+// apply makes a change other than an assignment.
 func (a atom) apply(q *resources.Question, subject *resources.Subject) {
 	switch a.Kind {
 	case resources.StepActivateAccount:
@@ -98,7 +98,7 @@ func (a atom) apply(q *resources.Question, subject *resources.Subject) {
 	}
 }
 
-// fixOf returns the fix of these atoms, and whom it concerns beside the subject.
+// fixOf returns the fix of these atoms, and the other users whom it concerns.
 func fixOf(atoms []atom) (resources.Fix, Change) {
 	var fix resources.Fix
 	var change Change

@@ -23,7 +23,7 @@ type world struct {
 	assignments []resources.Assignment
 }
 
-func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
+func pick[T any](rng *rand.Rand, all ...T) T { return all[rng.IntN(len(all))] }
 
 func actions() []string {
 	return []string{
@@ -199,7 +199,7 @@ func (w *world) after(q resources.Question, steps []resources.Step) resources.Qu
 	next.users, next.assignments, next.roles = slices.Clone(w.users), slices.Clone(w.assignments), slices.Clone(w.roles)
 	user := q.Facts.Subject.UserID
 	for _, step := range steps {
-		at := func(a resources.Assignment) bool {
+		matches := func(a resources.Assignment) bool {
 			holder := a.AssigneeID == user
 			if step.GroupID != "" {
 				holder = a.AssigneeID == step.GroupID
@@ -226,9 +226,9 @@ func (w *world) after(q resources.Question, steps []resources.Step) resources.Qu
 				ProjectID: step.ProjectID, ResourceID: step.ResourceID, Status: resources.StatusActive,
 			})
 		case resources.StepExtend:
-			next.assignments[slices.IndexFunc(next.assignments, at)].ExpiresAt = step.Until
+			next.assignments[slices.IndexFunc(next.assignments, matches)].ExpiresAt = step.Until
 		case resources.StepActivateAssignment:
-			next.assignments[slices.IndexFunc(next.assignments, at)].Status = resources.StatusActive
+			next.assignments[slices.IndexFunc(next.assignments, matches)].Status = resources.StatusActive
 		case resources.StepUseKey:
 			q.Principal.KeyScopes = step.Scopes
 		}

@@ -13,7 +13,7 @@ type sight struct {
 	all bool
 	// project says that the caller may know whether the project in question exists.
 	project bool
-	// roles says that the caller may list the custom roles of the account, users that they may list its users.
+	// roles says that the caller may list the custom roles of the account, users its users.
 	roles, users bool
 }
 
@@ -26,12 +26,12 @@ const (
 	listProjects = "account:project:read"
 )
 
-// projectCondition is the condition that tells whether the project exists.
+// projectCondition is the condition that shows whether the project exists.
 const projectCondition = "needs_active_project"
 
-// whatTheySee asks policy what the caller could list. A service, and a user who asks about somebody else, were let in
-// by the right to see all of it.
-func (e *explanation) whatTheySee(ctx context.Context) (s sight, err error) {
+// sight asks policy what the caller may list. A service may see everything, and so may a user
+// who asks about somebody else. The door asked for that right.
+func (e *explanation) sight(ctx context.Context) (s sight, err error) {
 	caller := &e.q.Principal
 	if caller.Kind != resources.PrincipalUser || e.q.Facts.Subject == nil || caller.ID != e.q.Facts.Subject.UserID {
 		return everything(), nil
@@ -57,22 +57,22 @@ func (e *explanation) whatTheySee(ctx context.Context) (s sight, err error) {
 		return everything(), err
 	}
 	s = sight{roles: may(named(listRoles)), users: may(named(listUsers))}
-	s.project = e.q.Target.ProjectID == "" || e.said.Told[projectCondition] || e.holdsSomethingThere() || may(named(listProjects))
+	s.project = e.q.Target.ProjectID == "" || e.said.Told[projectCondition] || e.holdsInProject() || may(named(listProjects))
 	if s.project {
 		e.said.Told[projectCondition] = true
 	}
 	return s, err
 }
 
-// holdsSomethingThere says whether the subject's own assignments name the project.
-func (e *explanation) holdsSomethingThere() bool {
+// holdsInProject says whether the subject holds a role in the project.
+func (e *explanation) holdsInProject() bool {
 	return slices.ContainsFunc(e.q.Facts.Subject.Assignments, func(h resources.HeldRole) bool {
 		return h.ProjectID == e.q.Target.ProjectID
 	})
 }
 
-// candidateRoles returns the roles that may be assigned or changed, as far as the caller may know them. Those of the
-// subject's own assignments are known to them.
+// candidateRoles returns the roles that may be assigned or changed, as far as the caller may know them. They know the roles
+// that they hold.
 func (e *explanation) candidateRoles(ctx context.Context) ([]resources.Role, error) {
 	roles := e.policy.Roles()
 	custom, err := e.directory.Roles(ctx)
