@@ -16,16 +16,16 @@ import (
 type ask struct {
 	// Change is what a report says of it.
 	Change
-	// soon says that a grant ends before any assignment that runs. Others end never, or after those that end at all.
+	// soon says that a grant ends before every running assignment. Other grants end never, or after every assignment with an end.
 	soon    bool
 	routes  [2]*resources.Route // of both trees; nil where a tree has none
 	actions [2]resources.Action
-	// token, key and service say by whom: the user, an API key of theirs, a service that asks about them.
+	// token, key and service are the callers: the user, an API key of theirs, a service about them.
 	token, key, service bool
 	targets             map[resources.Target]bool
 }
 
-// asks are made of the rows in which access changes, and of all actions and routes where these are not exhaustive.
+// asks are those of the rows in which access changes. If the rows are not exhaustive, they are all actions and routes too.
 type asks struct {
 	sets    [2]*engine.Set
 	byKey   map[string]*ask
@@ -74,7 +74,7 @@ func (all *asks) add(r *compare.Row) {
 	}
 }
 
-// named returns what the row asks about, without who and where.
+// named returns the ask of a row, without its callers and targets.
 func (all *asks) named(r *compare.Row) *ask {
 	key := r.Entry + "\n" + r.Route
 	if r.Entry == "decision" || r.Route == resources.RouteNamed {
@@ -104,7 +104,7 @@ func (all *asks) named(r *compare.Row) *ask {
 	return a
 }
 
-// pair finds the rows of a route in both trees. A name of the form `old -> new` is of calls that another row takes now.
+// pair finds the rows of a route in both trees. `old -> new` names calls of an old row that a new one takes.
 func (a *ask) pair(sets [2]*engine.Set, route string) {
 	names := strings.Split(route, " -> ")
 	find := func(side int, matches func(*resources.Route) bool) {
@@ -127,8 +127,7 @@ func (a *ask) pair(sets [2]*engine.Set, route string) {
 	}
 }
 
-// everything returns rows about all listed actions and all routes: where the comparison is not exhaustive, any of them may
-// change.
+// everything returns rows about all listed actions and all routes: any of them may change if a comparison is not exhaustive.
 func (all *asks) everything() (rows []compare.Row) {
 	callers := []resources.Principal{
 		{Kind: resources.PrincipalUser, Credential: resources.CredentialToken},

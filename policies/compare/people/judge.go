@@ -14,8 +14,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// within bounds one evaluation. It is long, since a report does not measure a busy machine.
-const within = 10 * time.Second
+// evaluationTime bounds one evaluation. It is long, since a report does not measure a busy machine.
+const evaluationTime = 10 * time.Second
 
 // Options are those of a report.
 type Options struct {
@@ -53,8 +53,8 @@ func Compare(ctx context.Context, sets [2]*engine.Set, rows []compare.Row, gaps 
 	if c.omitted > 0 {
 		omitted = append(omitted, Omission{"users with further sets of facts: only so many are kept", c.omitted})
 	}
-	for _, what := range slices.Sorted(maps.Keys(asks.omitted)) {
-		omitted = append(omitted, Omission{What: what})
+	for _, gap := range slices.Sorted(maps.Keys(asks.omitted)) {
+		omitted = append(omitted, Omission{What: gap})
 	}
 	r := &Report{
 		Users: c.users, Accounts: len(c.accounts), FactSets: len(c.sets), Questions: int(j.questions.Load()),
@@ -145,7 +145,7 @@ func (j *judge) stand(ctx context.Context, s *stand) map[string]*change {
 				if c.kind == same {
 					continue
 				}
-				c.Place, c.About = s.kind, about(&row)
+				c.Place, c.About = s.kind, userOf(&row)
 				key := c.key()
 				if c.Path = s.path(&row); c.Path != "" && above[key] {
 					continue
@@ -184,7 +184,7 @@ func (j *judge) ask(ctx context.Context, a *ask, q resources.Question) string {
 		case unlisted:
 			continue
 		}
-		d, err := set.Judge(ctx, entry, q, within)
+		d, err := set.Judge(ctx, entry, q, evaluationTime)
 		if err != nil {
 			return [...]string{"the old tree", "the new tree"}[side] + " gives no decision: " + err.Error()
 		}
@@ -207,8 +207,8 @@ func (s *stand) path(row *resources.Target) string {
 	return ""
 }
 
-// about says which user the target of a row names.
-func about(row *resources.Target) string {
+// userOf says which user the target of a row names.
+func userOf(row *resources.Target) string {
 	if row.UserID == "" {
 		return ""
 	}

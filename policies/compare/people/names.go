@@ -13,12 +13,12 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// names says which ids rules can tell from others: those that are texts of a tree.
+// names says which ids rules can distinguish from others: the texts of a tree.
 type names struct {
 	texts map[string]bool
-	// all says that every id counts, with everything that a user holds; roles says that the ids of custom roles do.
+	// all keeps every id, and everything that a user holds; roles keeps the ids of custom roles.
 	all, roles bool
-	// rows are those of the question's table that the rules of a tree read.
+	// rows are those of the question's table that rules read.
 	rows question.Rows
 }
 
@@ -73,7 +73,7 @@ func (n *names) add(t *ast.Term) bool {
 	return false
 }
 
-// mask returns the id if a rule can tell it from others, and else the other one. The id of a resource counts by its last
+// mask returns the id if a rule can distinguish it, and else the other one. The id of a resource counts by its last
 // part as well.
 func (n *names) mask(id, other string) string {
 	_, last, _ := strings.Cut(id, "/")

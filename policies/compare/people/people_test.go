@@ -86,9 +86,9 @@ func trees(tb testing.TB, more string) [2]*engine.Set {
 	tree := policytest.Copy(tb, policies.Tree())
 	const grants, reads = "grants/data.json", `"project:*:read": true`
 	text := string(tree[grants].Data)
-	at := strings.LastIndex(text, reads)
-	fresh := tree.With(grants, text[:at]+reads+`, "project:instance:create": true`+text[at+len(reads):]).With("authz/more.rego", "package authz\n"+more)
-	return [2]*engine.Set{compiled(tb, tree), compiled(tb, fresh)}
+	i := strings.LastIndex(text, reads)
+	next := tree.With(grants, text[:i]+reads+`, "project:instance:create": true`+text[i+len(reads):]).With("authz/more.rego", "package authz\n"+more)
+	return [2]*engine.Set{compiled(tb, tree), compiled(tb, next)}
 }
 
 func compared(t *testing.T, sets [2]*engine.Set, gaps []compare.Gap, names int, all ...people.Person) *people.Report {
@@ -108,8 +108,8 @@ func compared(t *testing.T, sets [2]*engine.Set, gaps []compare.Gap, names int, 
 }
 
 // said are the changes in one line each.
-func said(of []people.Change) (out []string) {
-	for _, c := range of {
+func said(changes []people.Change) (out []string) {
+	for _, c := range changes {
 		line := fmt.Sprintf("%d %s %s at %s%s by %s:", c.Users, c.Entry, c.Action, c.Place, c.Path, strings.Join(c.By, "+"))
 		for _, n := range c.Named {
 			line += fmt.Sprintf(" %s%v", n.User, n.Places)
@@ -126,8 +126,8 @@ func want(t *testing.T, got []people.Change, lines ...string) {
 	}
 }
 
-// TestPeopleAreJudgedOnceForEachSetOfFacts: those who hold the same in places of their own are one set, and each is named
-// with these; those whose role does not count, or who hold another one, gain nothing.
+// TestPeopleAreJudgedOnceForEachSetOfFacts: equal roles in other places are one set of facts, and users are named with their
+// own places. Other roles, and roles without effect, gain nothing.
 func TestPeopleAreJudgedOnceForEachSetOfFacts(t *testing.T) {
 	ended := until(reader("user-ended-v1", "proj-c-v1"), now-1)
 	later := until(reader("user-later-v1", "proj-c-v1"), now+1)
@@ -150,9 +150,9 @@ func TestPeopleAreJudgedOnceForEachSetOfFacts(t *testing.T) {
 	want(t, r.Lose, "1 decision project:instance:create at project by service+token:")
 }
 
-func reversed(of [2]*engine.Set) [2]*engine.Set { return [2]*engine.Set{of[1], of[0]} }
+func reversed(sets [2]*engine.Set) [2]*engine.Set { return [2]*engine.Set{sets[1], sets[0]} }
 
-// TestNamesInRulesTellPeopleApart: an id that a tree names stays, as does every id where a rule hands one to a built-in.
+// TestNamesInRulesTellPeopleApart: a tree keeps the ids that it names, and all ids if a rule passes one to a built-in.
 func TestNamesInRulesTellPeopleApart(t *testing.T) {
 	all := []people.Person{reader("user-a-v1", "proj-a-v1"), reader("user-b-v1", "proj-b-v1"), reader("user-c-v1", "proj-c-v1")}
 	for rule, c := range map[string]struct {
@@ -183,8 +183,8 @@ func TestAFailingRuleIsNotLookedAt(t *testing.T) {
 	}
 }
 
-// TestPlacesStandForOthers: who holds what is one set whatever the ids of the projects and resources, and in whatever order
-// it is stored; each change names the places at which it turns. Kinds of resources count where a rule reads them.
+// TestPlacesStandForOthers: the ids of projects and resources make no sets of facts, nor does the order of assignments. Each
+// change names its places. Kinds of resources count if a rule reads them.
 func TestPlacesStandForOthers(t *testing.T) {
 	for rule, sets := range map[string]int{"": 1, `deny contains "x" if input.target.kind == "volcanos"`: 2} {
 		r := compared(t, trees(t, rule), nil, 5,
@@ -245,10 +245,10 @@ func TestEveryRowIsAskedAbout(t *testing.T) {
 // TestARouteIsAskedAboutOnce, also where its action is another one in each tree and all routes are asked about.
 func TestARouteIsAskedAboutOnce(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
-	const routes, old, fresh = "routes/data.json", "project:security_group:create", "project:security_group:read"
-	sets := [2]*engine.Set{compiled(t, tree), compiled(t, tree.With(routes, strings.Replace(string(tree[routes].Data), old, fresh, 1)))}
+	const routes, old, next = "routes/data.json", "project:security_group:create", "project:security_group:read"
+	sets := [2]*engine.Set{compiled(t, tree), compiled(t, tree.With(routes, strings.Replace(string(tree[routes].Data), old, next, 1)))}
 	row := compare.Row{
-		Entry: "access", Route: "security_group.create", Action: old + " -> " + fresh, Caller: "self", Credential: "token", New: compare.Answer{Allow: true},
+		Entry: "access", Route: "security_group.create", Action: old + " -> " + next, Caller: "self", Credential: "token", New: compare.Answer{Allow: true},
 		Asked: compare.Asked{
 			Principal: resources.Principal{Kind: "user", Credential: "token"},
 			Targets:   []resources.Target{{AccountID: compare.AnyAccount, ProjectID: compare.AnyProject}},
@@ -260,5 +260,5 @@ func TestARouteIsAskedAboutOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, r.Gain, "1 access "+old+" -> "+fresh+" at project by key read+token:")
+	want(t, r.Gain, "1 access "+old+" -> "+next+" at project by key read+token:")
 }

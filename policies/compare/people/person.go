@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Person is what rules read of a user, in the account of which the user is a member. A gateway sends it as JSON.
+// Person is what rules read of a user in the user's own account. A gateway sends it as JSON.
 type Person struct {
 	// Subject has no more of the user than the id and the status.
 	Subject *resources.Subject `json:"subject"`
@@ -43,14 +43,14 @@ type place struct {
 	// kind is what a report calls it.
 	kind              string
 	project, resource string
-	// stranger says that the account in question is not the user's.
+	// stranger is for another account than the user's.
 	stranger bool
 	// id names a place where the user holds a role; it is "" for other places.
 	id string
 }
 
-// places returns the account, each project and resource where the person holds a role, a project where they hold none, and
-// the same in an account of which they are not a member.
+// places returns the account, each project and resource with a role of the person, another project, and the same in another
+// account.
 func (p *Person) places() []place {
 	out := []place{
 		{kind: "account"},

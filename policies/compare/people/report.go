@@ -17,10 +17,10 @@ type Report struct {
 	Questions int `json:"questions"`
 	// Facts is the revision of the facts: the store's epoch before they were read and after.
 	Facts Facts `json:"facts"`
-	// Gain and Lose are the questions whose answer differs, those that concern most users first.
+	// Gain and Lose are the questions with other answers. Those of most users come first.
 	Gain []Change `json:"gain"`
 	Lose []Change `json:"lose"`
-	// NotLookedAt is what a bound, or a rule that can't be compared, leaves out.
+	// NotLookedAt is left out for a bound, or for a rule that can't be compared.
 	NotLookedAt []Omission `json:"not_looked_at"`
 }
 
@@ -38,8 +38,8 @@ type Change struct {
 	Grants []string `json:"grants,omitempty"`
 	// By is by what: token, key with its scopes, or a service that asks about the user.
 	By []string `json:"by"`
-	// Place is the kind of the place. Path is what is named below it, where the place itself shows no difference. About is the
-	// user whom the call names, where it names one.
+	// Place is the kind of the place. Path is what is named below it, "" if the answer differs for the place itself. About is the
+	// user in the path: the user, another, an id, or "" for none.
 	Place string  `json:"place"`
 	Path  string  `json:"path,omitempty"`
 	About string  `json:"about,omitempty"`
@@ -67,7 +67,7 @@ const (
 	lose = "lose"
 )
 
-// change is an answer that differs, or that is missing.
+// change is a different or a missing answer.
 type change struct {
 	Change
 	kind string
@@ -108,7 +108,7 @@ func (set *factSet) count(changes [][]*change, names int) {
 	}
 }
 
-// add adds the changes, those that concern most users first.
+// add adds the changes, those of most users first.
 func (r *Report) add(changes map[string]*change) {
 	all := slices.SortedFunc(maps.Values(changes), func(a, b *change) int {
 		return cmp.Or(cmp.Compare(b.Users, a.Users), strings.Compare(a.key(), b.key()))

@@ -17,7 +17,7 @@ type stand struct {
 	base resources.Question
 }
 
-// stand returns the stand of a person at a place, with other names for ids that rules can't tell from others.
+// stand returns the stand of a person at a place, without the ids that rules can't distinguish.
 func (n *names) stand(p *Person, spot place, now resources.Time) *stand {
 	subject, target := p.Subject.Clone(), resources.TargetAt(n.mask(spot.project, compare.AnyProject), spot.resource)
 	if collection, _, nested := strings.Cut(spot.resource, "/"); nested {
@@ -43,7 +43,7 @@ func (n *names) stand(p *Person, spot place, now resources.Time) *stand {
 	}}
 }
 
-// held returns the assignments that cover a place, at the target that stands for it; all of them where every id counts.
+// held returns the assignments around a place, moved to the target that stands for it. It returns all if every id counts.
 func (n *names) held(p *Person, spot *place, target *resources.Target) (out []resources.HeldRole) {
 	for _, h := range p.Subject.Assignments {
 		switch {
@@ -63,8 +63,8 @@ func (n *names) held(p *Person, spot *place, target *resources.Target) (out []re
 	return out
 }
 
-// key names what the rows of the question's table say of a stand: whatever is asked, two stands with one key get one
-// answer. The grant shows which assignments end.
+// key names what the rows of the question's table say of a stand. Two stands with one key get the same answers. The grant shows
+// which assignments end.
 func (s *stand) key(rows question.Rows) [sha256.Size]byte {
 	q := s.base
 	q.Grant = &resources.Grant{}
