@@ -23,52 +23,52 @@ import (
 // maxNames bounds --names.
 const maxNames = 10_000
 
-// peopleSource says where the real users are whom a change of the policy may concern.
+// peopleSource is where the real users are read.
 type peopleSource struct {
-	// dir is a data folder, url the private listener of a gateway; one of them is empty.
+	// dir is a data folder, url the private listener of a gateway. One of them is empty.
 	dir, url, token string
 	names           int
 }
 
 func (p *peopleSource) wanted() bool { return p.dir != "" || p.url != "" }
 
-// validate returns all that is wrong with the flags.
+// validate returns every problem of the flags.
 func (p *peopleSource) validate() error {
-	var found []error
+	var problems []error
 	if p.names < 0 || p.names > maxNames {
-		found = append(found, fmt.Errorf("--names must be from 0 to %d, not %d", maxNames, p.names))
+		problems = append(problems, fmt.Errorf("--names must be from 0 to %d, not %d", maxNames, p.names))
 	}
 	if p.dir != "" && p.token != "" {
-		found = append(found, errors.New("--token is for --url; leave it out beside --data-dir, whose users are read from the store"))
+		problems = append(problems, errors.New("--token is for --url; leave it out beside --data-dir, whose users are read from the store"))
 	}
 	if p.dir == "" && p.url == "" && p.token != "" {
-		found = append(found, errors.New("--token is for --url, which is missing; give the private listener of the gateway"))
+		problems = append(problems, errors.New("--token is for --url, which is missing; give the private listener of the gateway"))
 	}
 	if p.dir != "" && !sqlite.Exists(p.dir) {
-		found = append(found, fmt.Errorf("--data-dir: there is no store in the folder %s", p.dir))
+		problems = append(problems, fmt.Errorf("--data-dir: there is no store in the folder %s", p.dir))
 	}
-	return errors.Join(found...)
+	return errors.Join(problems...)
 }
 
-// report says whom the change concerns. A gateway tells of nobody without a token.
-func (p *peopleSource) report(ctx context.Context, sets [2]*engine.Set, found *diff.Report) (*people.Report, error) {
+// report says whom the change concerns. Without a token a gateway sends nobody.
+func (p *peopleSource) report(ctx context.Context, sets [2]*engine.Set, difference *diff.Report) (*people.Report, error) {
 	now, each := resources.At(time.Now()), p.ask
 	switch {
 	case p.dir != "":
 		each = p.read(now)
 	case p.token == "":
 		return &people.Report{Gain: []people.Change{}, Lose: []people.Change{}, NotLookedAt: []people.Omission{
-			{What: "all users: --url tells of them with a --token that may explain decisions and search"},
+			{What: "all users: --url sends them for a --token that may explain decisions and search"},
 		}}, nil
 	}
-	return people.Compare(ctx, sets, found.Turning(), found.NotExhaustive, each, people.Options{
+	return people.Compare(ctx, sets, difference.Turning(), difference.NotExhaustive, each, people.Options{
 		Names: p.names, AtOnce: runtime.GOMAXPROCS(0), Now: now,
 	})
 }
 
 // read reads a copy of the embedded store, which a gateway may have open.
 func (p *peopleSource) read(now resources.Time) people.Source {
-	return func(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Omission, err error) {
+	return func(ctx context.Context, add func(people.Person) error) (facts people.Facts, omitted []people.Omission, err error) {
 		c := records.NewCollections()
 		opened, shut, err := openSnapshot(ctx, p.dir, c)
 		if err != nil {
@@ -79,7 +79,7 @@ func (p *peopleSource) read(now resources.Time) people.Source {
 	}
 }
 
-// eachPerson hands over the users of a store, of the accounts for which seen is true.
+// eachPerson adds the users of the accounts for which seen is true.
 func eachPerson(
 	ctx context.Context, s store.Store, c records.Collections, now resources.Time, seen func(string) (bool, error), add func(people.Person) error,
 ) (facts people.Facts, err error) {
@@ -87,7 +87,7 @@ func eachPerson(
 	if err != nil {
 		return facts, err
 	}
-	err = c.EveryUser(ctx, s, seen, func(of records.UserFacts) error { return add(people.NewPerson(of.Subject, of.Projects, now)) })
+	err = c.EveryUser(ctx, s, seen, func(u records.UserFacts) error { return add(people.NewPerson(u.Subject, u.Projects, now)) })
 	if err != nil {
 		return facts, err
 	}
@@ -96,7 +96,7 @@ func eachPerson(
 }
 
 // ask reads the users of a running gateway.
-func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Omission, err error) {
+func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (facts people.Facts, omitted []people.Omission, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(p.url, "/")+"/policy/people", nil)
 	if err != nil {
 		return facts, nil, fmt.Errorf("--url: %w", err)

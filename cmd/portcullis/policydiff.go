@@ -28,7 +28,7 @@ type diffing struct {
 	keyFile        string
 	key            *bundles.Key
 	asJSON, asMark bool
-	within         time.Duration
+	bound          time.Duration
 	people         peopleSource
 }
 
@@ -55,7 +55,7 @@ func newPolicyDiff() *cobra.Command {
 	f.StringVar(&d.people.token, "token", "", "a `token` that may explain decisions and search: with --url, names the real users of that gateway's store")
 	f.IntVar(&d.people.names, "names", 20, "name up to so many users for each change")
 	d.treeFlags(cmd)
-	f.DurationVar(&d.within, "within", 10*time.Minute, "give up a comparison that takes longer")
+	f.DurationVar(&d.bound, "within", 10*time.Minute, "give up a comparison that takes longer")
 	f.StringVar(&d.failOn, "fail-on", diff.FailOnAny, "exit 1 on `any` difference, or on new-access only; both mean what could not be compared as well")
 	f.BoolVar(&d.asJSON, "json", false, "print the whole report as JSON")
 	f.BoolVar(&d.asMark, "markdown", false, "print the report as Markdown, for a comment on a pull request")
@@ -69,14 +69,14 @@ func (d *diffing) treeFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.keyFile, "policy-bundle-key", "", bundleKeyUsage)
 }
 
-// run compares the two trees and prints what differs. The error is errDiffers where --fail-on says so.
+// run compares the two trees and prints what differs. The error is errDiffers if --fail-on wants it.
 func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	var wrong []error
 	if d.failOn != diff.FailOnAny && d.failOn != diff.FailOnNewAccess {
 		wrong = append(wrong, fmt.Errorf("--fail-on %w, not %q", diff.ErrFailOn, d.failOn))
 	}
-	if d.within <= 0 {
-		wrong = append(wrong, fmt.Errorf("--within must be more than 0, not %s", d.within))
+	if d.bound <= 0 {
+		wrong = append(wrong, fmt.Errorf("--within must be more than 0, not %s", d.bound))
 	}
 	if err := errors.Join(append(wrong, d.people.validate())...); err != nil {
 		return err
@@ -85,11 +85,11 @@ func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), d.within)
+	ctx, cancel := context.WithTimeout(cmd.Context(), d.bound)
 	defer cancel()
 	report, err := diff.Compare(ctx, sets[0], sets[1], runtime.GOMAXPROCS(0))
 	if errors.Is(err, context.DeadlineExceeded) && cmd.Context().Err() == nil {
-		return fmt.Errorf("the comparison did not end within %s; name a longer --within, or take apart the rule that makes it long", d.within)
+		return fmt.Errorf("the comparison did not end within %s; name a longer --within, or take apart the rule that makes it long", d.bound)
 	}
 	if err != nil {
 		return err
@@ -108,11 +108,11 @@ func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	return nil
 }
 
-// trees reads and compiles both trees, and tells what a reload would refuse in the new one. Where one of them does not
-// compile, the problems of both are told, one a line.
+// trees reads and compiles both trees, and prints what a reload would refuse in the new one. If one of them does not
+// compile, it prints the problems of both, one a line.
 func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set, err error) {
 	var wrong []error
-	var told, problems []string
+	var warned, problems []string
 	if d.key, err = bundleKey(d.keyFile); err != nil {
 		return sets, err
 	}
@@ -126,10 +126,10 @@ func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set
 			continue
 		}
 		set, warnings, err := proof.Compile(cmd.Context(), src)
-		switch found := proof.Problems(nil); {
-		case errors.As(err, &found):
+		switch list := proof.Problems(nil); {
+		case errors.As(err, &list):
 			wrong = append(wrong, fmt.Errorf("%s does not compile", name))
-			for _, problem := range found {
+			for _, problem := range list {
 				problems = append(problems, name+": "+problem)
 			}
 			continue
@@ -141,11 +141,11 @@ func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set
 			warnings = append(warnings, refusals(cmd.Context(), src, warnings)...)
 		}
 		for _, warning := range warnings {
-			told = append(told, fmt.Sprintf("warning: %s: %s", name, warning))
+			warned = append(warned, fmt.Sprintf("warning: %s: %s", name, warning))
 		}
 		sets[i] = set
 	}
-	for _, line := range append(problems, told...) {
+	for _, line := range append(problems, warned...) {
 		if _, err := fmt.Fprintln(cmd.ErrOrStderr(), line); err != nil {
 			return sets, err
 		}
@@ -153,15 +153,15 @@ func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set
 	return sets, errors.Join(wrong...)
 }
 
-// refusals returns why a reload would not take the tree, but for what was told already.
-func refusals(ctx context.Context, src *policies.Source, told []string) (out []string) {
+// refusals returns why a reload would refuse the tree, without what was printed already.
+func refusals(ctx context.Context, src *policies.Source, printed []string) (out []string) {
 	_, err := proof.Load(ctx, src)
 	if err == nil || ctx.Err() != nil {
 		return nil
 	}
-	known := strings.Join(told, "\n")
+	text := strings.Join(printed, "\n")
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if !strings.Contains(known, line) {
+		if !strings.Contains(text, line) {
 			out = append(out, "a reload refuses it: "+line)
 		}
 	}

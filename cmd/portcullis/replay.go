@@ -24,8 +24,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// errUnjudged ends `policy replay` with an exit code of its own and without a message: no verdict would be another one,
-// and not all could be judged.
+// errUnjudged ends `policy replay` with an exit code of its own and without a message: no verdict would change, and not all
+// could be judged.
 var errUnjudged = errors.New("not all decisions could be judged")
 
 // replaying are the settings of `policy replay`.
@@ -58,7 +58,7 @@ func newReplay() *cobra.Command {
 	return cmd
 }
 
-// run judges all decisions of the folder and prints what differs.
+// run judges all decisions of the folder and prints which verdicts change.
 func (r *replaying) run(cmd *cobra.Command, tree string) error {
 	set, err := r.tree(cmd, tree)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *replaying) run(cmd *cobra.Command, tree string) error {
 	return nil
 }
 
-// tree compiles the new tree, which proves nothing.
+// tree compiles the new tree, which need not prove itself.
 func (r *replaying) tree(cmd *cobra.Command, tree string) (*engine.Set, error) {
 	if _, err := os.Stat(r.decisions); err != nil {
 		return nil, fmt.Errorf("--decisions: there are no decisions in %s", r.decisions)
@@ -112,12 +112,12 @@ func (r *replaying) tree(cmd *cobra.Command, tree string) (*engine.Set, error) {
 	return set, nil
 }
 
-// verify says what `decisions verify` says of the log. One that is not whole is an error, unless parts are wanted. The key
-// and the store are those of the data folder that has the decisions; elsewhere there are none.
+// verify verifies the log as `decisions verify` does, with the key and the store of its data folder if they are there. It
+// returns the problems. They are an error unless --partial is set.
 func (r *replaying) verify(cmd *cobra.Command) (notWhole []string, err error) {
 	s := config.Store{DataDir: filepath.Clean(r.decisions), MasterKeyFile: r.keyFile}
-	if of := filepath.Dir(s.DataDir); (config.Store{DataDir: of}).DecisionsDir() == s.DataDir {
-		s.DataDir = of
+	if parent := filepath.Dir(s.DataDir); (config.Store{DataDir: parent}).DecisionsDir() == s.DataDir {
+		s.DataDir = parent
 	}
 	var master *resources.MasterKey
 	if masterkey.Exists(s.DataDir) || r.keyFile != "" {
@@ -175,7 +175,7 @@ func writeReplayTests(dir string, report *replay.Report) error {
 	return os.WriteFile(filepath.Join(dir, "replayed_test.rego"), text, 0o600)
 }
 
-// printReplay prints the groups of other verdicts, what was not judged, and the sums.
+// printReplay prints the groups of changed verdicts, what was not judged, and the sums.
 func printReplay(out io.Writer, r *replay.Report, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(out)

@@ -59,7 +59,7 @@ func newWhy() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return tell(cmd.OutOrStdout(), x, asJSON)
+			return printExplanation(cmd.OutOrStdout(), x, asJSON)
 		},
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
@@ -101,8 +101,8 @@ func explainFile(cmd *cobra.Command, name string, settings *config.Config) (x re
 	return world.Explain(cmd.Context(), policy.Pin())
 }
 
-// tell prints a tree on a terminal, and JSON elsewhere; a denial is errDenied.
-func tell(out io.Writer, x resources.Explanation, asJSON bool) error {
+// printExplanation prints a tree on a terminal, and JSON elsewhere. A denial is errDenied.
+func printExplanation(out io.Writer, x resources.Explanation, asJSON bool) error {
 	var err error
 	if asJSON || !isTerminal(out) {
 		encoder := json.NewEncoder(out)
@@ -175,8 +175,8 @@ func drawn(branches []branch, indent string) (lines []string) {
 	return lines
 }
 
-func branches[T any](of []T, line func(T) string) (out []branch) {
-	for _, one := range of {
+func branches[T any](all []T, line func(T) string) (out []branch) {
+	for _, one := range all {
 		out = append(out, branch{text: line(one)})
 	}
 	return out
@@ -190,14 +190,14 @@ func conditionLine(c resources.Condition) string {
 }
 
 func grantLine(g resources.ExplainedGrant) string {
-	what := g.RoleID + placed(g.ProjectID, g.ResourceID)
+	role := g.RoleID + placed(g.ProjectID, g.ResourceID)
 	if g.GroupID != "" {
-		what += " through " + g.GroupID
+		role += " through " + g.GroupID
 	}
 	if g.Counts {
-		return "yes  " + what
+		return "yes  " + role
 	}
-	return "no   " + what + ": " + g.WhyNot
+	return "no   " + role + ": " + g.WhyNot
 }
 
 // placed says where something is assigned.
