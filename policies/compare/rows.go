@@ -24,7 +24,7 @@ const (
 // Asked is what the questions of a row ask, beside its route and its action.
 type Asked struct {
 	Principal resources.Principal
-	// Targets are those at which the answer differs, one for those that no rule tells apart.
+	// Targets have different answers. One stands for all targets that rules can't distinguish.
 	Targets []resources.Target
 	// Grant is what is to be granted; nil where that is not the question.
 	Grant *resources.Grant
