@@ -127,8 +127,8 @@ func (s *segmentReader) record(l *line) (*Record, error) {
 // cursor reads a log forward, also while it is written.
 type cursor struct {
 	dir string
-	// at is behind what was read.
-	at     position
+	// pos is behind what was read.
+	pos    position
 	reader *segmentReader
 	// until, where it is not nil, is how far may be read.
 	until func() *position
@@ -136,8 +136,8 @@ type cursor struct {
 	unreadable func(error)
 }
 
-func newCursor(dir string, at position, unreadable func(error)) *cursor {
-	return &cursor{dir: dir, at: at, unreadable: unreadable}
+func newCursor(dir string, pos position, unreadable func(error)) *cursor {
+	return &cursor{dir: dir, pos: pos, unreadable: unreadable}
 }
 
 // errStop ends a reading without an error.
@@ -161,14 +161,14 @@ func (c *cursor) readSegment(fn func(*Record) error) (more bool, err error) {
 		return false, err
 	}
 	i := 0
-	for i < len(all) && all[i].number < c.at.Segment {
+	for i < len(all) && all[i].number < c.pos.Segment {
 		i++
 	}
 	if i == len(all) {
 		return false, nil
 	}
-	if all[i].number != c.at.Segment {
-		c.at, c.reader = position{Segment: all[i].number}, nil
+	if all[i].number != c.pos.Segment {
+		c.pos, c.reader = position{Segment: all[i].number}, nil
 	}
 	text, skip, err := c.text(all[i])
 	switch {
@@ -184,7 +184,7 @@ func (c *cursor) readSegment(fn func(*Record) error) (more bool, err error) {
 	if err != nil || !ended {
 		return false, err
 	}
-	c.at, c.reader = position{Segment: c.at.Segment + 1}, nil
+	c.pos, c.reader = position{Segment: c.pos.Segment + 1}, nil
 	return true, nil
 }
 
@@ -194,43 +194,43 @@ func (c *cursor) text(s segment) (text []byte, skip int64, err error) {
 	if c.reader == nil || s.packed {
 		c.reader = newSegmentReader()
 		text, err = s.read()
-		return text, c.at.Offset, err
+		return text, c.pos.Offset, err
 	}
 	f, err := os.Open(s.path)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, err = io.ReadAll(io.NewSectionReader(f, c.at.Offset, maxSegment))
+	text, err = io.ReadAll(io.NewSectionReader(f, c.pos.Offset, maxSegment))
 	return text, 0, err
 }
 
 // lines reads lines and says whether the segment has ended; closed says that nothing is written to it any more.
 func (c *cursor) lines(text []byte, skip int64, closed bool, fn func(*Record) error) (ended bool, err error) {
-	offset := c.at.Offset - skip
+	offset := c.pos.Offset - skip
 	for len(text) > 0 {
 		raw, rest, whole := nextLine(text)
 		offset += int64(len(raw)) + 1
-		if !whole && !closed || c.until != nil && !c.until().reaches(c.at.Segment, offset) {
+		if !whole && !closed || c.until != nil && !c.until().reaches(c.pos.Segment, offset) {
 			return false, nil
 		}
 		text = rest
 		r, err := c.reader.line(raw)
 		if errors.Is(err, errNewer) {
-			return false, fmt.Errorf("segment %d: %w", c.at.Segment, err)
+			return false, fmt.Errorf("segment %d: %w", c.pos.Segment, err)
 		}
-		if offset <= c.at.Offset {
+		if offset <= c.pos.Offset {
 			continue
 		}
 		switch {
 		case err != nil:
-			c.unreadable(fmt.Errorf("segment %d: %w", c.at.Segment, err))
+			c.unreadable(fmt.Errorf("segment %d: %w", c.pos.Segment, err))
 		case r != nil:
 			if err := fn(r); err != nil {
 				return false, err
 			}
 		}
-		c.at.Offset = offset
+		c.pos.Offset = offset
 		_, kind := shape(raw)
 		ended = kind == "end"
 	}

@@ -47,15 +47,15 @@ const (
 
 // newEvent returns a verdict as an event.
 func newEvent(log, version string, j *resources.Judgement, input Input) (Event, error) {
-	in, err := input(j)
-	if err == nil && !jsontext.Value(in).IsValid() {
+	raw, err := input(j)
+	if err == nil && !jsontext.Value(raw).IsValid() {
 		err = errNotJSON
 	}
 	if err != nil {
 		return Event{}, err
 	}
 	e := bareEvent(log, version, j)
-	e.Input, e.RequestedBy = in, resources.MaskCredentials(j.Question.Principal.ID)
+	e.Input, e.RequestedBy = raw, resources.MaskCredentials(j.Question.Principal.ID)
 	e.Result, err = result(j)
 	if j.Unasked {
 		e.Labels[labelDecided] = byGateway
@@ -109,7 +109,7 @@ func (e *Event) credential() {
 
 // LeftOut returns which parts of the input or the result are not as they were, each by the names that lead to it: what a
 // mask has taken away or replaced, and all of it where a credential was taken out.
-func (e *Event) LeftOut(of string) (parts [][]string) {
+func (e *Event) LeftOut(part string) (parts [][]string) {
 	if e.Labels[labelMasked] != "" {
 		parts = append(parts, nil)
 	}
@@ -118,7 +118,7 @@ func (e *Event) LeftOut(of string) (parts [][]string) {
 		switch {
 		case err != nil: // which this program does not write
 			parts = append(parts, nil)
-		case steps[0] == of:
+		case steps[0] == part:
 			parts = append(parts, steps[1:])
 		}
 	}

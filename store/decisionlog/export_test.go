@@ -3,12 +3,12 @@ package decisionlog
 import "github.com/portcullis-authz/portcullis/resources"
 
 // Lines returns the lines of a segment that has these verdicts, without a file.
-func Lines(o Options, told ...*resources.Judgement) ([]byte, error) {
+func Lines(o Options, verdicts ...*resources.Judgement) ([]byte, error) {
 	w := &writer{Log: &Log{o: o, keys: newKeys(o.Secrets)}, log: "log", facts: newFactsTable(0)}
 	if err := w.add(line{Start: &start{Segment: 1, Log: w.log, Form: form, Version: o.Version}}); err != nil {
 		return nil, err
 	}
-	for _, j := range told {
+	for _, j := range verdicts {
 		if err := w.addVerdict(j); err != nil {
 			return nil, err
 		}

@@ -95,22 +95,22 @@ func (s segment) read() ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	in := io.Reader(f)
+	reader := io.Reader(f)
 	if s.packed {
 		unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err
 		}
 		defer unpacked.Close()
-		in = unpacked
+		reader = unpacked
 	}
 	var all bytes.Buffer
 	if !s.packed {
 		all.Grow(int(min(s.size, maxSegment)) + bytes.MinRead)
 	}
-	var ofDisk *fs.PathError
-	switch n, err := io.Copy(&all, io.LimitReader(in, maxSegment+1)); {
-	case errors.As(err, &ofDisk):
+	var pathErr *fs.PathError
+	switch n, err := io.Copy(&all, io.LimitReader(reader, maxSegment+1)); {
+	case errors.As(err, &pathErr):
 		return nil, err
 	case err != nil:
 		return all.Bytes(), fmt.Errorf("%s: %w: %w", filepath.Base(s.path), errDamaged, err)
@@ -141,8 +141,8 @@ func (s segment) pack(dir string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	err = fillFile(segmentPath(dir, s.number, closedSuffix), func(to io.Writer) error {
-		encoder, err := zstd.NewWriter(to, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
+	err = fillFile(segmentPath(dir, s.number, closedSuffix), func(w io.Writer) error {
+		encoder, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
 		if err != nil {
 			return err
 		}
@@ -160,8 +160,8 @@ const packWindow = 1 << 20
 
 // writeFile writes a file in one step, so that it is there whole or not at all.
 func writeFile(path string, content []byte) error {
-	return fillFile(path, func(to io.Writer) error {
-		_, err := to.Write(content)
+	return fillFile(path, func(w io.Writer) error {
+		_, err := w.Write(content)
 		return err
 	})
 }

@@ -29,32 +29,32 @@ func TestADiskThatIsFull(t *testing.T) {
 	w := newWorld(t)
 	w.dir = dir
 	l := w.open(t)
-	var told []string
+	var ids []string
 	refused := 0
 	limitFiles(t, 20_000)
 	for n := range 200 {
 		switch err := l.Record(t.Context(), judgement(t, n)); {
 		case err == nil:
-			told = append(told, judgement(t, n).ID)
+			ids = append(ids, judgement(t, n).ID)
 		case resources.IsKind(err, resources.KindUnavailable):
 			refused++
 		default:
 			t.Fatal(err)
 		}
 	}
-	if len(told) == 0 || refused == 0 || l.Stats().Failures == 0 {
-		t.Fatalf("%d told, %d refused, %+v", len(told), refused, l.Stats())
+	if len(ids) == 0 || refused == 0 || l.Stats().Failures == 0 {
+		t.Fatalf("%d told, %d refused, %+v", len(ids), refused, l.Stats())
 	}
 	limitFiles(t, 1<<30)
 	for n := 200; n < 210; n++ {
 		must(t, l.Record(t.Context(), judgement(t, n)))
-		told = append(told, judgement(t, n).ID)
+		ids = append(ids, judgement(t, n).ID)
 	}
 	must(t, l.Close())
-	if got := w.ids(t); !slices.Equal(got, told) {
-		t.Errorf("%d records of %d that were told", len(got), len(told))
+	if got := w.ids(t); !slices.Equal(got, ids) {
+		t.Errorf("%d records of %d that were told", len(got), len(ids))
 	}
-	w.wantWhole(t, int64(len(told)))
+	w.wantWhole(t, int64(len(ids)))
 }
 
 func limitFiles(t *testing.T, bytes uint64) {

@@ -18,16 +18,16 @@ import (
 // heads keep heads in memory.
 type heads struct {
 	mu    sync.Mutex
-	known map[string]decisionlog.Head
+	byLog map[string]decisionlog.Head
 }
 
 func (h *heads) SaveHead(_ context.Context, head decisionlog.Head) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.known == nil {
-		h.known = map[string]decisionlog.Head{}
+	if h.byLog == nil {
+		h.byLog = map[string]decisionlog.Head{}
 	}
-	h.known[head.Log] = head
+	h.byLog[head.Log] = head
 	return nil
 }
 
@@ -35,7 +35,7 @@ func (h *heads) Heads(context.Context) ([]decisionlog.Head, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := []decisionlog.Head{}
-	for _, head := range h.known {
+	for _, head := range h.byLog {
 		out = append(out, head)
 	}
 	return out, nil
@@ -107,9 +107,9 @@ func must(t testing.TB, err error) {
 // verify verifies the folder with the heads.
 func (w *world) verify(t testing.TB) *decisionlog.Report {
 	t.Helper()
-	known, err := w.heads.Heads(t.Context())
+	heads, err := w.heads.Heads(t.Context())
 	must(t, err)
-	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets, Heads: known, Alone: true})
+	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets, Heads: heads, Alone: true})
 	must(t, err)
 	return r
 }
@@ -172,9 +172,9 @@ func subject(n int) *resources.Subject {
 }
 
 // record records so many verdicts, one after the other.
-func record(t testing.TB, l *decisionlog.Log, from, to int) {
+func record(t testing.TB, l *decisionlog.Log, first, end int) {
 	t.Helper()
-	for n := from; n < to; n++ {
+	for n := first; n < end; n++ {
 		must(t, l.Record(t.Context(), judgement(t, n)))
 	}
 }

@@ -85,9 +85,9 @@ func readLine(raw []byte) (l line, err error) {
 // shape returns the hash that a line has of the line before it, and the name of its other member. It looks at the bytes
 // alone, so that a line which can't be read has its place in the chain, too.
 func shape(raw []byte) (prev, kind string) {
-	rest, found := bytes.CutPrefix(raw, []byte(`{"prev":"`))
+	rest, ok := bytes.CutPrefix(raw, []byte(`{"prev":"`))
 	hash, rest, closed := bytes.Cut(rest, []byte(`","`))
-	if !found || !closed {
+	if !ok || !closed {
 		return "", ""
 	}
 	name, _, _ := bytes.Cut(rest, []byte{'"'})
@@ -125,14 +125,14 @@ type chainEnd struct {
 // taken away.
 func (c *chain) add(l line) error {
 	c.line, c.line.Prev = l, c.last
-	from := c.buf.Len()
+	offset := c.buf.Len()
 	err := json.MarshalWrite(&c.buf, &c.line)
-	raw := c.buf.Bytes()[from:]
+	raw := c.buf.Bytes()[offset:]
 	if err == nil && (l.Record == nil || !l.Record.plain()) {
 		_, err = readLine(raw)
 	}
 	if err != nil {
-		c.buf.Truncate(from)
+		c.buf.Truncate(offset)
 		return err
 	}
 	c.last = hash(raw)

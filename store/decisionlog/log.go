@@ -144,11 +144,11 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 }
 
 // Record implements resources.DecisionLog.
-func (l *Log) Record(ctx context.Context, told ...*resources.Judgement) error {
-	if len(told) == 0 {
+func (l *Log) Record(ctx context.Context, verdicts ...*resources.Judgement) error {
+	if len(verdicts) == 0 {
 		return nil
 	}
-	e := newEntry(told, l.o.Required)
+	e := newEntry(verdicts, l.o.Required)
 	err := l.put(e)
 	if !l.o.Required {
 		return nil
@@ -196,8 +196,8 @@ func (l *Log) put(e *entry) error {
 // lose counts verdicts that are told and not in the log, while l.mu is held. A verdict that must be recorded is not told.
 func (l *Log) lose(e *entry) {
 	if !l.o.Required {
-		l.stats.lost.Add(uint64(len(e.told)))
-		l.lostOf.add(e.owner, uint64(len(e.told)))
+		l.stats.lost.Add(uint64(len(e.judgements)))
+		l.lostOf.add(e.owner, uint64(len(e.judgements)))
 	}
 }
 
@@ -217,7 +217,7 @@ func (l *Log) take() (out []*entry, more bool) {
 }
 
 // losses returns how many verdicts are missing, and of whom.
-func (l *Log) losses() (all uint64, of losses) {
+func (l *Log) losses() (all uint64, byAccount losses) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stats.lost.Load(), maps.Clone(l.lostOf)
@@ -226,10 +226,10 @@ func (l *Log) losses() (all uint64, of losses) {
 // Stats returns what metrics show.
 func (l *Log) Stats() Stats {
 	l.mu.Lock()
-	waiting, of := l.queue.verdicts, l.lostOf.most(statsOfAccounts)
+	waiting, lost := l.queue.verdicts, l.lostOf.most(statsOfAccounts)
 	l.mu.Unlock()
 	return Stats{
-		LostOf:  of,
+		LostOf:  lost,
 		Written: l.stats.written.Load(), Lost: l.stats.lost.Load(), Failures: l.stats.failures.Load(), Waiting: waiting,
 		Unsent: l.unsent(), SentErased: l.stats.sentErased.Load(), NotSent: l.stats.notSent.Load(),
 	}

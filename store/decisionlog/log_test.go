@@ -20,9 +20,9 @@ import (
 func TestVerdictsAreReadBackWhole(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
-	var told []*resources.Judgement
+	var verdicts []*resources.Judgement
 	for n := range 100 {
-		told = append(told, judgement(t, n))
+		verdicts = append(verdicts, judgement(t, n))
 	}
 	g := judgement(t, 100)
 	g.Path, g.ParentID, g.Question.Action = resources.PathGrantable, "id-000099", resources.Action{}
@@ -34,8 +34,8 @@ func TestVerdictsAreReadBackWhole(t *testing.T) {
 		ResourceType: "doc", Subject: []byte(`{"id":"a \"b\""}`), Action: []byte(`{"name":"é"}`), Resource: []byte(`{"type":"doc"}`),
 	}
 	a.Context = []resources.Member{{Name: "b", Value: []byte(`{"x":1.50}`)}, {Name: `a "c"`, Value: []byte(`null`)}}
-	told = append(told, g, a)
-	must(t, l.Record(t.Context(), told...))
+	verdicts = append(verdicts, g, a)
+	must(t, l.Record(t.Context(), verdicts...))
 	must(t, l.Close())
 	check := func() {
 		t.Helper()
@@ -46,7 +46,7 @@ func TestVerdictsAreReadBackWhole(t *testing.T) {
 		newest := got
 		got = nil
 		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, each))
-		for i, want := range told {
+		for i, want := range verdicts {
 			if !reflect.DeepEqual(newest[i], want) || !reflect.DeepEqual(got[i], want) {
 				t.Fatalf("%d:\n%+v\n%+v\nwant\n%+v", i, newest[i], got[i], want)
 			}
@@ -109,12 +109,12 @@ func TestBestEffortNeverWaits(t *testing.T) {
 	l := w.open(t)
 	must(t, l.Record(t.Context(), judgement(t, 0)))
 	<-m.asked // the writer is stuck from here on
-	const told = 20_000
-	for n := range told {
+	const many = 20_000
+	for n := range many {
 		must(t, l.Record(t.Context(), judgement(t, 1+n)))
 	}
 	s := l.Stats()
-	if s.Lost == 0 || int(s.Lost)+s.Waiting != told {
+	if s.Lost == 0 || int(s.Lost)+s.Waiting != many {
 		t.Fatalf("%+v", s)
 	}
 	close(stuck)
@@ -180,7 +180,7 @@ func TestSearchFindsByEachPart(t *testing.T) {
 	l := w.open(t)
 	record(t, l, 0, 21)
 	yes := true
-	for name, of := range map[string]struct {
+	for name, c := range map[string]struct {
 		filter decisionlog.Filter
 		want   int
 	}{
@@ -191,10 +191,10 @@ func TestSearchFindsByEachPart(t *testing.T) {
 		"half a name": {decisionlog.Filter{Place: "projects/proj-a"}, 0}, "path": {decisionlog.Filter{Path: resources.PathAccess}, 0},
 		"since": {decisionlog.Filter{Since: resources.At(time.Now().Add(time.Hour))}, 0}, "until": {decisionlog.Filter{Until: resources.At(time.Now().Add(time.Hour))}, 21},
 	} {
-		found := 0
-		must(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), of.filter, func(*decisionlog.Record) error { found++; return nil }))
-		if found != of.want {
-			t.Errorf("%s: found %d, want %d", name, found, of.want)
+		count := 0
+		must(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), c.filter, func(*decisionlog.Record) error { count++; return nil }))
+		if count != c.want {
+			t.Errorf("%s: found %d, want %d", name, count, c.want)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func TestABatchThatIsTooLargeIsNotRecorded(t *testing.T) {
 type fullStore struct{ heads }
 
 func (s *fullStore) SaveHead(ctx context.Context, h decisionlog.Head) error {
-	if known, _ := s.Heads(ctx); len(known) > 0 {
+	if kept, _ := s.Heads(ctx); len(kept) > 0 {
 		return errors.New("the disk takes no writes")
 	}
 	return s.heads.SaveHead(ctx, h)

@@ -11,9 +11,9 @@ import (
 const (
 	// maxLosers bounds the accounts whose losses are counted apart; those of all others are counted under "".
 	maxLosers = 1000
-	// statsOfAccounts is how many accounts Stats names, toldOfAccounts how many a line of the process's log does.
+	// statsOfAccounts is how many accounts Stats names, accountsInLog how many a line of the process's log does.
 	statsOfAccounts = 10
-	toldOfAccounts  = 3
+	accountsInLog   = 3
 )
 
 // losses count verdicts that are missing in the log, by the account whose callers were told them; that of a service is
@@ -25,7 +25,7 @@ func (l *losses) add(account string, verdicts uint64) {
 	if *l == nil {
 		*l = losses{}
 	}
-	if _, known := (*l)[account]; !known && len(*l) >= maxLosers {
+	if _, counted := (*l)[account]; !counted && len(*l) >= maxLosers {
 		account = ""
 	}
 	(*l)[account] += verdicts
@@ -77,7 +77,7 @@ func (l losses) clean() losses {
 func (l losses) String() string {
 	all := l.byCount()
 	var parts []string
-	for _, account := range all[:min(len(all), toldOfAccounts)] {
+	for _, account := range all[:min(len(all), accountsInLog)] {
 		parts = append(parts, fmt.Sprintf("%s: %d", cmp.Or(account, "others"), l[account]))
 	}
 	if more := len(all) - len(parts); more > 0 {

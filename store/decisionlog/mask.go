@@ -129,12 +129,12 @@ func (e *Event) apply(all []jsontext.Value) error {
 
 // numbersAsText keeps the digits of numbers.
 func numbersAsText() json.Options {
-	return json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, to *any) error {
+	return json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, value *any) error {
 		if dec.PeekKind() != '0' {
 			return errors.ErrUnsupported
 		}
 		raw, err := dec.ReadValue()
-		*to = raw.Clone()
+		*value = raw.Clone()
 		return err
 	}))
 }
@@ -142,21 +142,21 @@ func numbersAsText() json.Options {
 // splitFacts moves the account and the subject of a masked input to a line of facts. It does nothing to an input without
 // them: an app's, or one of which they were masked.
 func (w *writer) splitFacts(m *maskedEvent) (err error) {
-	in := object(m.Event.Input)
-	subject := object(in["subject"])
-	if in["account"] == nil || subject == nil {
+	input := object(m.Event.Input)
+	subject := object(input["subject"])
+	if input["account"] == nil || subject == nil {
 		return nil
 	}
 	m.Here = subject["here"]
 	delete(subject, "here")
-	shared := map[string]any{"account": in["account"], "subject": subject}
-	delete(in, "account")
-	delete(in, "subject")
+	shared := map[string]any{"account": input["account"], "subject": subject}
+	delete(input, "account")
+	delete(input, "subject")
 	raw, err := json.Marshal(shared, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	if m.Event.Input, err = json.Marshal(in, json.Deterministic(true)); err != nil {
+	if m.Event.Input, err = json.Marshal(input, json.Deterministic(true)); err != nil {
 		return err
 	}
 	m.Facts, err = w.facts.number(facts{Input: raw}, &w.chain)
@@ -172,9 +172,9 @@ func (m *maskedEvent) whole(f *facts) (Event, error) {
 	if f == nil || len(f.Input) == 0 {
 		return Event{}, fmt.Errorf("record %s names facts that are not in its segment", e.DecisionID)
 	}
-	in, shared := object(e.Input), object(f.Input)
+	input, shared := object(e.Input), object(f.Input)
 	subject := object(shared["subject"])
-	if in == nil || subject == nil {
+	if input == nil || subject == nil {
 		return Event{}, errForm
 	}
 	if m.Here != nil {
@@ -184,8 +184,8 @@ func (m *maskedEvent) whole(f *facts) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	in["account"], in["subject"] = shared["account"], raw
-	e.Input, err = json.Marshal(in, json.Deterministic(true))
+	input["account"], input["subject"] = shared["account"], raw
+	e.Input, err = json.Marshal(input, json.Deterministic(true))
 	return e, err
 }
 

@@ -75,8 +75,8 @@ func TestWhatIsMaskedIsNeverOnDisk(t *testing.T) {
 	if len(events) != 14 || bytes.Contains(disk, []byte("user-")) || bytes.Contains(disk, []byte("instances/i-3\"}")) || bytes.Contains(disk, []byte("no role")) {
 		t.Fatalf("%d events, %s", len(events), disk)
 	}
-	in := events[3]["input"].(map[string]any)
-	if in["target"].(map[string]any)["rest"] != "***" || in["subject"].(map[string]any)["status"] != "ACTIVE" || in["action"].(map[string]any)["id"] == "" {
+	input := events[3]["input"].(map[string]any)
+	if input["target"].(map[string]any)["rest"] != "***" || input["subject"].(map[string]any)["status"] != "ACTIVE" || input["action"].(map[string]any)["id"] == "" {
 		t.Errorf("%v", events[3])
 	}
 	if got, _ := json.Marshal([]any{events[3]["erased"], events[3]["masked"]}); string(got) != `[["/input/subject/id","/result/reason"],["/input/target/rest"]]` {
@@ -123,7 +123,7 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 			w.change = func(o *decisionlog.Options) { o.Mask = m }
 		}
 		l := w.open(t)
-		for _, at := range []func(j *resources.Judgement){
+		for _, change := range []func(j *resources.Judgement){
 			func(j *resources.Judgement) { j.Question.Target.Rest = "instances/" + secret },
 			func(j *resources.Judgement) { j.Question.AccountID = secret },
 			func(j *resources.Judgement) { j.Question.Principal.ID = secret },
@@ -138,7 +138,7 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 			},
 		} {
 			j := judgement(t, 0)
-			at(j)
+			change(j)
 			must(t, l.Record(t.Context(), j))
 		}
 		must(t, l.Close())

@@ -58,7 +58,7 @@ func readMaskRule(raw jsontext.Value) (*maskRule, error) {
 
 // stepsOf returns the names that a path leads through.
 func stepsOf(path string) (steps []string, err error) {
-	rest, found := strings.CutPrefix(path, "/")
+	rest, ok := strings.CutPrefix(path, "/")
 	for step := range strings.SplitSeq(rest, "/") {
 		name, err := url.PathUnescape(step)
 		if err != nil {
@@ -66,7 +66,7 @@ func stepsOf(path string) (steps []string, err error) {
 		}
 		steps = append(steps, name)
 	}
-	if part := steps[0]; !found || part != PartInput && part != PartResult && part != partNDB {
+	if part := steps[0]; !ok || part != PartInput && part != PartResult && part != partNDB {
 		return nil, errors.New("mask: path must begin with /input or /result")
 	}
 	return steps, nil
@@ -77,12 +77,12 @@ func (r *maskRule) apply(doc map[string]any) bool {
 	if _, there := doc[r.steps[0]]; !there {
 		return false
 	}
-	_, done := r.at(doc, r.steps)
+	_, done := r.change(doc, r.steps)
 	return done
 }
 
-// at changes what the steps lead to below node, and returns node as it is then.
-func (r *maskRule) at(node any, steps []string) (changed any, done bool) {
+// change changes what the steps lead to below node, and returns node as it is then.
+func (r *maskRule) change(node any, steps []string) (changed any, done bool) {
 	last := len(steps) == 1
 	switch node := node.(type) {
 	case map[string]any:
@@ -99,7 +99,7 @@ func (r *maskRule) at(node any, steps []string) (changed any, done bool) {
 		case !there:
 			child = map[string]any{}
 		}
-		child, done = r.at(child, steps[1:])
+		child, done = r.change(child, steps[1:])
 		if done {
 			node[steps[0]] = child
 		}
@@ -115,7 +115,7 @@ func (r *maskRule) at(node any, steps []string) (changed any, done bool) {
 		case last:
 			return slices.Delete(node, i, i+1), true
 		}
-		node[i], done = r.at(node[i], steps[1:])
+		node[i], done = r.change(node[i], steps[1:])
 		return node, done
 	}
 	return node, false

@@ -121,13 +121,13 @@ func (w *writer) resume(all []segment, heads []Head) (needsNoHead bool, err erro
 		w.last, w.lines = hash(lastLine(text)), l.End.Lines
 		return signed && isOld(text) && w.headIsOld(heads), nil
 	}
-	at := w.follow(text, heads)
+	size := w.follow(text, heads)
 	w.noteMissing(heads) // the end that finish adds is no line that the store knows
 	begun := len(all) == 1 && s.number == 1 && w.lines <= 1
 	if s.packed { // and damaged: what is behind that is gone
 		return false, nil
 	}
-	return begun, w.finish(s, text, at)
+	return begun, w.finish(s, text, size)
 }
 
 // isOld says whether a program has written the segment whose heads had no signature.
@@ -149,18 +149,18 @@ func (w *writer) headIsOld(heads []Head) bool {
 
 // follow follows the chain through the lines of the last segment by their bytes, and returns where it ends. Up to the
 // head that the store knows all lines were on disk, whatever is in them now; what is behind it can be torn.
-func (w *writer) follow(text []byte, heads []Head) (at int) {
-	known := int64(0)
+func (w *writer) follow(text []byte, heads []Head) (size int) {
+	flushed := int64(0)
 	for _, h := range heads {
 		if h.Log == w.log && h.Segment == w.number {
-			known = h.Line
+			flushed = h.Line
 		}
 	}
 	for rest := text; len(rest) > 0; {
 		raw, after, ended := nextLine(rest)
 		prev, _ := shape(raw)
 		follows := whole(raw) && (w.lines == 0 || prev == w.last)
-		if !ended || !follows && w.lines >= known {
+		if !ended || !follows && w.lines >= flushed {
 			break
 		}
 		w.last, w.lines = hash(raw), w.lines+1
@@ -169,9 +169,9 @@ func (w *writer) follow(text []byte, heads []Head) (at int) {
 				w.missing = &missing{Segment: h.Segment, Line: h.Line, Hash: h.Hash}
 			}
 		}
-		at, rest = at+len(raw)+1, after
+		size, rest = size+len(raw)+1, after
 	}
-	return at
+	return size
 }
 
 // logOf returns the id of the log that these segments are of, from the newest one that has it.
@@ -202,8 +202,8 @@ func logAt(text []byte, number int64, heads []Head) string {
 
 // finish closes a segment that was open when the process ended. The part behind its last whole line is
 // kept in a file of its own: nobody has waited for it.
-func (w *writer) finish(s segment, text []byte, at int) error {
-	if at == 0 { // not even its first line is there
+func (w *writer) finish(s segment, text []byte, size int) error {
+	if size == 0 { // not even its first line is there
 		w.number--
 		if len(text) > 0 {
 			if err := writeFile(strings.TrimSuffix(s.path, openSuffix)+tornSuffix, text); err != nil {
@@ -212,9 +212,9 @@ func (w *writer) finish(s segment, text []byte, at int) error {
 		}
 		return errors.Join(os.Remove(s.path), w.previous(s.number-1))
 	}
-	if at < len(text) {
-		w.o.Log.Warn("the decision log was cut off in the middle of a write; what is not whole was set aside", "segment", s.number, "bytes", len(text)-at)
-		if err := writeFile(strings.TrimSuffix(s.path, openSuffix)+tornSuffix, text[at:]); err != nil {
+	if size < len(text) {
+		w.o.Log.Warn("the decision log was cut off in the middle of a write; what is not whole was set aside", "segment", s.number, "bytes", len(text)-size)
+		if err := writeFile(strings.TrimSuffix(s.path, openSuffix)+tornSuffix, text[size:]); err != nil {
 			return err
 		}
 	}
@@ -222,14 +222,14 @@ func (w *writer) finish(s segment, text []byte, at int) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Truncate(int64(at)); err != nil {
+	if err := f.Truncate(int64(size)); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if _, err := f.Seek(int64(at), 0); err != nil {
+	if _, err := f.Seek(int64(size), 0); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	w.file, w.size, w.facts = f, int64(at), newFactsTable(0)
-	return w.shut(int64(len(text) - at))
+	w.file, w.size, w.facts = f, int64(size), newFactsTable(0)
+	return w.shut(int64(len(text) - size))
 }
 
 // previous finds out where the segment ends before one that was never begun.

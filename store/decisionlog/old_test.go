@@ -24,11 +24,11 @@ func older(t *testing.T, name string) *world {
 	must(t, os.CopyFS(w.dir, os.DirFS("testdata/"+name)))
 	raw, err := os.ReadFile("testdata/" + name + "/heads.json")
 	must(t, err)
-	var known []decisionlog.Head
-	must(t, json.Unmarshal(raw, &known))
-	w.heads.known = map[string]decisionlog.Head{}
-	for _, h := range known {
-		w.heads.known[h.Log] = h
+	var all []decisionlog.Head
+	must(t, json.Unmarshal(raw, &all))
+	w.heads.byLog = map[string]decisionlog.Head{}
+	for _, h := range all {
+		w.heads.byLog[h.Log] = h
 	}
 	w.change = func(o *decisionlog.Options) {
 		o.Now = func() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC) }

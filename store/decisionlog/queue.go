@@ -19,18 +19,18 @@ const maxTurn = 4096
 
 // entry is what one call of Record has to be written.
 type entry struct {
-	told  []*resources.Judgement
-	owner string
-	bytes int
+	judgements []*resources.Judgement
+	owner      string
+	bytes      int
 	// done is closed when the verdicts are on disk, or will never be, by err; nil where nobody waits.
 	done chan struct{}
 	err  error
 }
 
 // newEntry measures verdicts. It is about how many bytes an app's questions and answers take, which callers choose.
-func newEntry(told []*resources.Judgement, waits bool) *entry {
-	e := &entry{told: told, owner: ownerOf(told[0])}
-	for _, j := range told {
+func newEntry(judgements []*resources.Judgement, waits bool) *entry {
+	e := &entry{judgements: judgements, owner: ownerOf(judgements[0])}
+	for _, j := range judgements {
 		if a := j.Question.App; a != nil {
 			e.bytes += len(a.Subject) + len(a.Action) + len(a.Resource) + len(a.Context)
 		}
@@ -52,7 +52,7 @@ func ownerOf(j *resources.Judgement) string {
 	return cmp.Or(j.Question.Principal.AccountID, j.Question.AccountID)
 }
 
-func (e *entry) batch() bool { return len(e.told) > 1 }
+func (e *entry) batch() bool { return len(e.judgements) > 1 }
 
 // finish lets the caller go on that waits.
 func (e *entry) finish(err error) {
@@ -88,12 +88,12 @@ func load(verdicts, bytes int) float64 {
 
 // put adds an entry, and returns those that give way to it; ok is false where it has to give way itself.
 func (q *queue) put(e *entry) (evicted []*entry, ok bool) {
-	own := q.owners[e.owner]
-	if own == nil {
-		own = &share{owner: e.owner}
+	mine := q.owners[e.owner]
+	if mine == nil {
+		mine = &share{owner: e.owner}
 	}
-	for q.verdicts > 0 && q.verdicts+len(e.told) > maxWaiting || q.bytes+e.bytes > maxWaitingBytes {
-		out := q.evict(own, e)
+	for q.verdicts > 0 && q.verdicts+len(e.judgements) > maxWaiting || q.bytes+e.bytes > maxWaitingBytes {
+		out := q.evict(mine, e)
 		if out == nil {
 			return evicted, false
 		}
@@ -102,78 +102,78 @@ func (q *queue) put(e *entry) (evicted []*entry, ok bool) {
 	if q.owners == nil {
 		q.owners = map[string]*share{}
 	}
-	q.owners[e.owner] = own
-	q.count(own, e, 1)
+	q.owners[e.owner] = mine
+	q.count(mine, e, 1)
 	if !e.batch() {
 		q.singles = append(q.singles, e)
 		return evicted, true
 	}
-	if len(own.batches) == 0 {
-		q.turns = append(q.turns, own)
+	if len(mine.batches) == 0 {
+		q.turns = append(q.turns, mine)
 	}
-	own.batches = append(own.batches, e)
+	mine.batches = append(mine.batches, e)
 	return evicted, true
 }
 
 // count adds an entry to what waits, or takes it away.
-func (q *queue) count(of *share, e *entry, sign int) {
-	n, bytes := sign*len(e.told), sign*e.bytes
+func (q *queue) count(s *share, e *entry, sign int) {
+	n, bytes := sign*len(e.judgements), sign*e.bytes
 	q.verdicts, q.bytes = q.verdicts+n, q.bytes+bytes
-	of.verdicts, of.bytes = of.verdicts+n, of.bytes+bytes
-	if of.verdicts == 0 {
-		delete(q.owners, of.owner)
+	s.verdicts, s.bytes = s.verdicts+n, s.bytes+bytes
+	if s.verdicts == 0 {
+		delete(q.owners, s.owner)
 	}
 }
 
 // evict takes away an entry that has to give way to e, the newest one of its owner; nil where none has to. A batch gives
 // way to a verdict that came alone, unless that is of an owner who would have more than half; else an entry gives way only
 // to one whose owner would have less.
-func (q *queue) evict(own *share, e *entry) *entry {
-	if load(len(e.told), e.bytes) > 1 {
+func (q *queue) evict(mine *share, e *entry) *entry {
+	if load(len(e.judgements), e.bytes) > 1 {
 		return nil
 	}
-	would := load(own.verdicts+len(e.told), own.bytes+e.bytes)
-	from := q.heaviest(func(s *share, weight float64) bool {
-		return len(s.batches) > 0 && (s != own && weight > would || !e.batch() && (s == own || would <= 0.5))
+	would := load(mine.verdicts+len(e.judgements), mine.bytes+e.bytes)
+	loser := q.heaviest(func(s *share, weight float64) bool {
+		return len(s.batches) > 0 && (s != mine && weight > would || !e.batch() && (s == mine || would <= 0.5))
 	})
-	if from == nil {
-		from = q.heaviest(func(s *share, weight float64) bool {
-			return s != own && weight > would && (!e.batch() || weight > 0.5)
+	if loser == nil {
+		loser = q.heaviest(func(s *share, weight float64) bool {
+			return s != mine && weight > would && (!e.batch() || weight > 0.5)
 		})
 	}
-	if from == nil {
+	if loser == nil {
 		return nil
 	}
-	return q.newest(from)
+	return q.newest(loser)
 }
 
 // heaviest returns the share with the largest load among those that give way, nil where none does.
-func (q *queue) heaviest(givesWay func(s *share, weight float64) bool) (from *share) {
+func (q *queue) heaviest(givesWay func(s *share, weight float64) bool) (loser *share) {
 	most := 0.0
 	for _, s := range q.owners {
 		if weight := load(s.verdicts, s.bytes); weight > most && givesWay(s, weight) {
-			from, most = s, weight
+			loser, most = s, weight
 		}
 	}
-	return from
+	return loser
 }
 
 // newest takes away the newest batch of an owner, or else the newest verdict.
-func (q *queue) newest(of *share) (out *entry) {
-	if n := len(of.batches); n > 0 {
-		out, of.batches = of.batches[n-1], of.batches[:n-1]
+func (q *queue) newest(s *share) (out *entry) {
+	if n := len(s.batches); n > 0 {
+		out, s.batches = s.batches[n-1], s.batches[:n-1]
 		if n == 1 {
-			q.turns = slices.DeleteFunc(q.turns, func(s *share) bool { return s == of })
+			q.turns = slices.DeleteFunc(q.turns, func(other *share) bool { return other == s })
 		}
 	} else {
 		for i, e := range slices.Backward(q.singles) {
-			if e.owner == of.owner {
+			if e.owner == s.owner {
 				out, q.singles = e, slices.Delete(q.singles, i, i+1)
 				break
 			}
 		}
 	}
-	q.count(of, out, -1)
+	q.count(s, out, -1)
 	return out
 }
 
@@ -182,13 +182,13 @@ func (q *queue) take() (out []*entry) {
 	out, q.singles = q.singles, nil
 	n := len(out)
 	for n < maxTurn && len(q.turns) > 0 {
-		of := q.turns[0]
-		e := of.batches[0]
-		q.turns, of.batches = q.turns[1:], of.batches[1:]
-		if len(of.batches) > 0 {
-			q.turns = append(q.turns, of)
+		s := q.turns[0]
+		e := s.batches[0]
+		q.turns, s.batches = q.turns[1:], s.batches[1:]
+		if len(s.batches) > 0 {
+			q.turns = append(q.turns, s)
 		}
-		out, n = append(out, e), n+len(e.told)
+		out, n = append(out, e), n+len(e.judgements)
 	}
 	for _, e := range out {
 		q.count(q.owners[e.owner], e, -1)

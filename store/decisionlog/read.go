@@ -17,7 +17,7 @@ type Reader struct {
 	// Dir is the folder of Options.Dir.
 	Dir string
 	// Progress, where it is not nil, is told how many segments were read, and of how many.
-	Progress func(read, of int)
+	Progress func(read, segments int)
 	// Missing, where it is not nil, is called with what the reading does not give, whenever it comes to that.
 	Missing func(Missing)
 }
@@ -41,7 +41,7 @@ type Filter struct {
 type about struct {
 	id, path, account, action, project, rest string
 	users                                    []string
-	allowed, known                           bool
+	allowed, decided                         bool
 }
 
 // about returns what is known of the record.
@@ -49,7 +49,7 @@ func (r *Record) about() about {
 	if t := r.whole; t != nil {
 		a := about{
 			id: t.ID, path: t.Path, account: t.Account, action: t.Action, project: t.Target.ProjectID, rest: t.Target.Rest,
-			users: []string{t.Caller.ID}, allowed: t.Allow, known: true,
+			users: []string{t.Caller.ID}, allowed: t.Allow, decided: true,
 		}
 		if r.subject != nil {
 			a.users = append(a.users, r.subject.UserID)
@@ -57,7 +57,7 @@ func (r *Record) about() about {
 		return a
 	}
 	e := r.event
-	var in struct {
+	var input struct {
 		Action    struct{ ID string }
 		Principal struct{ ID string }
 		Account   struct{ ID string }
@@ -67,16 +67,16 @@ func (r *Record) about() about {
 	}
 	var result struct{ Allow, Decision *bool }
 	_ = errors.Join( // of what is masked nothing is known
-		json.Unmarshal(e.Input, &in, json.MatchCaseInsensitiveNames(true)),
+		json.Unmarshal(e.Input, &input, json.MatchCaseInsensitiveNames(true)),
 		json.Unmarshal(e.Result, &result, json.MatchCaseInsensitiveNames(true)),
 	)
 	a := about{
-		id: e.DecisionID, path: e.Path, account: cmp.Or(in.Account.ID, in.Facts.Account.ID), action: in.Action.ID, project: in.Target.Project, rest: in.Target.Rest,
-		users: []string{in.Principal.ID, in.Subject.ID},
+		id: e.DecisionID, path: e.Path, account: cmp.Or(input.Account.ID, input.Facts.Account.ID), action: input.Action.ID, project: input.Target.Project, rest: input.Target.Rest,
+		users: []string{input.Principal.ID, input.Subject.ID},
 	}
 	for _, said := range []*bool{result.Allow, result.Decision} {
 		if said != nil {
-			a.allowed, a.known = *said, true
+			a.allowed, a.decided = *said, true
 		}
 	}
 	return a
@@ -94,23 +94,23 @@ func (f *Filter) Matches(r *Record) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return is(f.ID, a.id) && is(f.Account, a.account) && is(f.Action, a.action) && is(f.Path, a.path) &&
 		(f.User == "" || a.users[0] == f.User || a.users[len(a.users)-1] == f.User) &&
-		(f.Allowed == nil || a.known && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
+		(f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
 }
 
 // within says whether the record is about the place or about something below it.
 func (a *about) within(place string) bool {
 	place = strings.Trim(place, "/")
-	at := "accounts/" + a.account
+	path := "accounts/" + a.account
 	if !strings.HasPrefix(place, "accounts/") {
-		place = at + "/" + place
+		place = path + "/" + place
 	}
 	if a.project != "" {
-		at += "/projects/" + a.project
+		path += "/projects/" + a.project
 	}
 	if a.rest != "" {
-		at += "/" + a.rest
+		path += "/" + a.rest
 	}
-	return at == place || strings.HasPrefix(at, place+"/")
+	return path == place || strings.HasPrefix(path, place+"/")
 }
 
 // Newest hands over the records that the filter wants, the newest first, until fn returns Enough, which is

@@ -14,7 +14,7 @@ import (
 func TestNeighboursKeepTheirOwnCallerAndRoute(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
-	var told []*resources.Judgement
+	var verdicts []*resources.Judgement
 	for n, change := range []func(q *resources.Question){
 		func(*resources.Question) {},
 		func(q *resources.Question) { q.Principal.Kind = resources.PrincipalUser },
@@ -34,20 +34,20 @@ func TestNeighboursKeepTheirOwnCallerAndRoute(t *testing.T) {
 			j := judgement(t, 3*n+twice)
 			change(&j.Question)
 			if twice == 1 { // as at the same door
-				j.Question.Route = told[len(told)-1].Question.Route
+				j.Question.Route = verdicts[len(verdicts)-1].Question.Route
 			}
-			told = append(told, j)
+			verdicts = append(verdicts, j)
 		}
-		told = append(told, judgement(t, 3*n+2))
+		verdicts = append(verdicts, judgement(t, 3*n+2))
 	}
-	must(t, l.Record(t.Context(), told...))
+	must(t, l.Record(t.Context(), verdicts...))
 	must(t, l.Close())
 	var got []*resources.Judgement
 	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		got = append(got, r.Judgement())
 		return nil
 	}))
-	for i, want := range told {
+	for i, want := range verdicts {
 		if !reflect.DeepEqual(got[i], want) {
 			t.Errorf("%d:\n%+v\nwant\n%+v", i, got[i], want)
 		}

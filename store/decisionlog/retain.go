@@ -64,15 +64,15 @@ func (w *writer) retain(closed []segment, size int64) error {
 		size += s.size
 	}
 	for _, s := range closed {
-		end, known := w.ends[s.number]
-		if !known { // another process has compressed it
+		end, read := w.ends[s.number]
+		if !read { // another process has compressed it
 			var err error
 			if end, err = s.ending(); err != nil {
 				return err
 			}
 			w.ends[s.number] = end
 		}
-		tooOld := w.o.Now().Sub(end.at) > w.o.Age
+		tooOld := w.o.Now().Sub(end.closed) > w.o.Age
 		if size <= w.o.Size && !tooOld {
 			return nil
 		}
@@ -97,8 +97,8 @@ func (w *writer) retain(closed []segment, size int64) error {
 // ended is what retention knows of a closed segment.
 type ended struct {
 	// last is the hash of its last line, "" where that is damaged, at when it was closed.
-	last string
-	at   time.Time
+	last   string
+	closed time.Time
 }
 
 // ending reads what retention has to know of the segment. Also a segment that is damaged gets old: by the time of its file.
@@ -114,7 +114,7 @@ func (s segment) ending() (ended, error) {
 	if statErr != nil {
 		return ended{}, statErr
 	}
-	e := ended{at: info.ModTime()}
+	e := ended{closed: info.ModTime()}
 	if err == nil && len(text) > 0 {
 		e.last = hash(lastLine(text))
 	}
@@ -128,6 +128,6 @@ func ending(text []byte) (e ended, read bool) {
 	if err != nil || l.End == nil {
 		return ended{}, false
 	}
-	at, err := time.Parse(time.RFC3339, l.End.At)
-	return ended{hash(raw), at}, err == nil
+	closed, err := time.Parse(time.RFC3339, l.End.At)
+	return ended{hash(raw), closed}, err == nil
 }

@@ -21,13 +21,13 @@ func stuck(t *testing.T, required bool) (w *world, l *decisionlog.Log, letGo fun
 	m := &mask{asked: make(chan struct{}, 1), wait: make(chan struct{})}
 	w.change = func(o *decisionlog.Options) { o.Required, o.Mask, o.Input = required, m, appInput }
 	l = w.open(t)
-	go func() { _ = l.Record(context.Background(), of("acct-first-v1", "first", 1)...) }()
+	go func() { _ = l.Record(context.Background(), verdicts("acct-first-v1", "first", 1)...) }()
 	<-m.asked
 	return w, l, func() { close(m.wait) }
 }
 
-// of are so many verdicts that a user of the account was told.
-func of(account, id string, many int) []*resources.Judgement {
+// verdicts are so many about a user of the account.
+func verdicts(account, id string, many int) []*resources.Judgement {
 	action, _ := resources.ParseAction("project:instance:read")
 	out := make([]*resources.Judgement, many)
 	for n := range out {
@@ -56,14 +56,14 @@ func (w *world) recorded(t *testing.T, l *decisionlog.Log) (ids []string, count 
 func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for n := range 200 {
-		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
+		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
 	}
 	for n := range 500 {
-		must(t, l.Record(t.Context(), of("acct-b-v1", fmt.Sprintf("b-%d", n), 1)...))
+		must(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("b-%d", n), 1)...))
 	}
 	for n := range 20 {
-		must(t, l.Record(t.Context(), of(fmt.Sprintf("acct-%d-v1", n), "c", 100)...))
-		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", 200+n), 100)...))
+		must(t, l.Record(t.Context(), verdicts(fmt.Sprintf("acct-%d-v1", n), "c", 100)...))
+		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", 200+n), 100)...))
 	}
 	letGo()
 	_, got := w.recorded(t, l)
@@ -87,10 +87,10 @@ func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 func TestVerdictsThatComeAloneGoFirst(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for n := range 200 {
-		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
+		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
 	}
 	for n := range 300 {
-		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("s-%d", n), 1)...))
+		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("s-%d", n), 1)...))
 	}
 	letGo()
 	ids, got := w.recorded(t, l)
@@ -104,7 +104,7 @@ func TestAccountsWithBatchesTakeTurns(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for _, name := range []string{"a", "b"} {
 		for n := range 20 {
-			must(t, l.Record(t.Context(), of("acct-"+name+"-v1", fmt.Sprintf("%s-%d", name, n), 100)...))
+			must(t, l.Record(t.Context(), verdicts("acct-"+name+"-v1", fmt.Sprintf("%s-%d", name, n), 100)...))
 		}
 	}
 	letGo()
@@ -118,7 +118,7 @@ func TestAccountsWithBatchesTakeTurns(t *testing.T) {
 func TestABatchAboutSeveralAccountsIsItsCallers(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for n := range 9000 {
-		batch := slices.Concat(of(fmt.Sprintf("acct-%d-v1", n), fmt.Sprintf("a-%d", n), 1), of("acct-b-v1", fmt.Sprintf("c-%d", n), 1))
+		batch := slices.Concat(verdicts(fmt.Sprintf("acct-%d-v1", n), fmt.Sprintf("a-%d", n), 1), verdicts("acct-b-v1", fmt.Sprintf("c-%d", n), 1))
 		for _, j := range batch {
 			j.Question.Principal = resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
 		}
@@ -136,10 +136,10 @@ func TestNoAccountHasMoreThanHalf(t *testing.T) {
 	for name, each := range map[string]int{"alone": 1, "batches": 64} {
 		w, l, letGo := stuck(t, false)
 		for n := range 16_384 {
-			must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", n), 1)...))
+			must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 1)...))
 		}
 		for n := range 16_384 / each {
-			must(t, l.Record(t.Context(), of("acct-b-v1", fmt.Sprintf("b-%d", n), each)...))
+			must(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("b-%d", n), each)...))
 		}
 		letGo()
 		if _, got := w.recorded(t, l); got["a"] < 8192-each || got["b"] < 8192-each || got["a"]+got["b"] > 16_384 {
@@ -152,7 +152,7 @@ func TestNoAccountHasMoreThanHalf(t *testing.T) {
 func TestLargeVerdictsTakeNoRoomOfOthers(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	large := func(account, id string) []*resources.Judgement {
-		all := of(account, id, 2)
+		all := verdicts(account, id, 2)
 		for _, j := range all {
 			j.Path, j.Question.App = resources.PathApps+"a/decision", &resources.Entities{
 				ResourceType: "doc", Subject: []byte(`{}`), Resource: []byte(`{}`), Context: []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`),
@@ -161,7 +161,7 @@ func TestLargeVerdictsTakeNoRoomOfOthers(t *testing.T) {
 		return all
 	}
 	for n := range 100 { // more verdicts, and fewer bytes
-		must(t, l.Record(t.Context(), of("acct-b-v1", fmt.Sprintf("s-%d", n), 2)...))
+		must(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("s-%d", n), 2)...))
 	}
 	for n := range 60 {
 		must(t, l.Record(t.Context(), large("acct-a-v1", fmt.Sprintf("a-%d", n))...))
@@ -181,7 +181,7 @@ func TestRequiredVerdictsThatGiveWayAreNotTold(t *testing.T) {
 	w, l, letGo := stuck(t, true)
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	told, gaveWay := []string{"first-000"}, make(chan struct{}, 163)
+	answered, gaveWay := []string{"first-000"}, make(chan struct{}, 163)
 	ask := func(asked []*resources.Judgement) {
 		all.Go(func() {
 			err := l.Record(t.Context(), asked...)
@@ -195,27 +195,27 @@ func TestRequiredVerdictsThatGiveWayAreNotTold(t *testing.T) {
 			defer mu.Unlock()
 			if err == nil {
 				for _, j := range asked {
-					told = append(told, j.ID)
+					answered = append(answered, j.ID)
 				}
 			}
 		})
 	}
 	for n := range 163 {
-		ask(of("acct-a-v1", fmt.Sprintf("a-%d", n), 100))
+		ask(verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 100))
 	}
 	for l.Stats().Waiting < 16_300 {
 		runtime.Gosched()
 	}
 	for n := range 200 {
-		ask(of("acct-b-v1", fmt.Sprintf("b-%d", n), 1))
+		ask(verdicts("acct-b-v1", fmt.Sprintf("b-%d", n), 1))
 	}
 	<-gaveWay
 	letGo()
 	all.Wait()
 	ids, got := w.recorded(t, l)
 	slices.Sort(ids)
-	slices.Sort(told)
-	if !slices.Equal(ids, told) || got["b"] != 200 || got["a"] == 16_300 || l.Stats().Lost != 0 {
-		t.Errorf("%d records, %d were told: %v, %+v", len(ids), len(told), got, l.Stats())
+	slices.Sort(answered)
+	if !slices.Equal(ids, answered) || got["b"] != 200 || got["a"] == 16_300 || l.Stats().Lost != 0 {
+		t.Errorf("%d records, %d were told: %v, %+v", len(ids), len(answered), got, l.Stats())
 	}
 }

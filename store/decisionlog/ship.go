@@ -45,13 +45,13 @@ type shipper struct {
 
 // ship sends what is on disk until the context ends, each record at least once.
 func (l *Log) ship(ctx context.Context) {
-	at, err := readPosition(l.dir)
+	pos, err := readPosition(l.dir)
 	if err != nil {
 		l.o.Log.Warn("it is not known which decisions the sink has; all of them are sent again", "error", err.Error())
 	}
-	l.sent.Store(&at)
+	l.sent.Store(&pos)
 	s := &shipper{Log: l, most: maxBatch}
-	s.cursor = newCursor(l.dir, at, func(err error) { s.passed = append(s.passed, err) })
+	s.cursor = newCursor(l.dir, pos, func(err error) { s.passed = append(s.passed, err) })
 	s.cursor.until = l.stats.position.Load
 	wait := time.Duration(0)
 	for {
@@ -95,7 +95,7 @@ type batch struct {
 
 // post sends one batch and says whether there is more to read at once.
 func (s *shipper) post(ctx context.Context) (more bool, err error) {
-	from := s.cursor.at
+	before := s.cursor.pos
 	s.passed = nil
 	b, err := s.batch()
 	if b.count == 0 && err != nil {
@@ -108,7 +108,7 @@ func (s *shipper) post(ctx context.Context) (more bool, err error) {
 			err = s.sendErased(ctx, &b.last, err)
 		}
 		if err != nil {
-			s.cursor.at, s.cursor.reader = from, nil // which reads the facts again
+			s.cursor.pos, s.cursor.reader = before, nil // which reads the facts again
 			if errors.Is(err, errRefused) {
 				s.most = max(1, min(s.most, b.count)/2)
 				return true, nil
@@ -210,32 +210,32 @@ func (s *shipper) send(ctx context.Context, body []byte) error {
 
 // save keeps how far the sink has the log.
 func (s *shipper) save() error {
-	at := s.cursor.at
-	if at == *s.sent.Load() {
+	pos := s.cursor.pos
+	if pos == *s.sent.Load() {
 		return nil
 	}
-	raw, err := json.Marshal(at)
+	raw, err := json.Marshal(pos)
 	if err != nil {
 		return err
 	}
-	s.sent.Store(&at)
+	s.sent.Store(&pos)
 	return writeFile(filepath.Join(s.dir, sentFile), raw)
 }
 
-func readPosition(dir string) (at position, err error) {
+func readPosition(dir string) (pos position, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, sentFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return position{}, nil
 	} else if err != nil {
 		return position{}, err
 	}
-	return at, json.Unmarshal(raw, &at)
+	return pos, json.Unmarshal(raw, &pos)
 }
 
 // unsent returns how many bytes on disk the sink does not have; 0 without a sink.
 func (l *Log) unsent() (bytes int64) {
-	at := l.sent.Load()
-	if at == nil {
+	pos := l.sent.Load()
+	if pos == nil {
 		return 0
 	}
 	all, err := segmentsOf(l.dir)
@@ -244,11 +244,11 @@ func (l *Log) unsent() (bytes int64) {
 	}
 	for _, s := range all {
 		switch {
-		case s.number > at.Segment:
+		case s.number > pos.Segment:
 			bytes += s.size
-		case s.number == at.Segment && !s.packed:
-			bytes += max(0, s.size-at.Offset)
-		case s.number == at.Segment:
+		case s.number == pos.Segment && !s.packed:
+			bytes += max(0, s.size-pos.Offset)
+		case s.number == pos.Segment:
 			bytes += s.size
 		}
 	}

@@ -199,13 +199,13 @@ func TestWhatTheSinkRefusesStopsNothing(t *testing.T) {
 			return true
 		})
 		l := w.open(t)
-		var told []*resources.Judgement
+		var verdicts []*resources.Judgement
 		for n := range 10 {
-			told = append(told, judgement(t, n))
+			verdicts = append(verdicts, judgement(t, n))
 		}
 		large := askedApp(t, `{"text":"`+strings.Repeat("x", 200_000)+`"}`)
-		large.ID, told[3] = "id-000003", large
-		must(t, l.Record(t.Context(), told...))
+		large.ID, verdicts[3] = "id-000003", large
+		must(t, l.Record(t.Context(), verdicts...))
 		s.wait(t, slices.Delete(idsTo(10), 6, 7))
 		record(t, l, 10, 12)
 		s.wait(t, slices.Delete(idsTo(12), 6, 7))

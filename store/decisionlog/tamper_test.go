@@ -95,12 +95,12 @@ func TestAChangedByteIsFound(t *testing.T) {
 	for _, name := range []string{"000000000003.log", "000000000002.log.zst"} {
 		text := w.read(t, name)
 		step := max(1, len(text)/150)
-		for at := 0; at < len(text); at += step {
+		for i := 0; i < len(text); i += step {
 			changed := slices.Clone(text)
-			changed[at] ^= 0x04
+			changed[i] ^= 0x04
 			must(t, os.WriteFile(w.file(name), changed, 0o600))
 			if r := w.verify(t); len(r.Findings) == 0 && (strings.HasSuffix(name, ".log") || fmt.Sprint(w.ids(t)) != fmt.Sprint(idsTo(30))) {
-				t.Errorf("%s: byte %d", name, at)
+				t.Errorf("%s: byte %d", name, i)
 			}
 		}
 		must(t, os.WriteFile(w.file(name), text, 0o600))
@@ -136,9 +136,9 @@ func TestForgedRecordIsFound(t *testing.T) {
 func (w *world) headAt(t *testing.T, text []byte) {
 	t.Helper()
 	all := bytes.Split(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'})
-	for log, head := range w.heads.known {
+	for log, head := range w.heads.byLog {
 		head.Segment, head.Line, head.Hash = 1, int64(len(all)), decisionlog.Hash(all[len(all)-1])
-		w.heads.known[log] = decisionlog.Sign(w.secrets, head)
+		w.heads.byLog[log] = decisionlog.Sign(w.secrets, head)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestACrashLosesNothingThatWasTold(t *testing.T) {
 	w.headAt(t, whole[:before])
 	for cut := before; cut <= len(whole); cut += 7 {
 		c := newWorld(t)
-		c.heads.known = maps.Clone(w.heads.known)
+		c.heads.byLog = maps.Clone(w.heads.byLog)
 		must(t, os.MkdirAll(filepath.Join(c.dir, "01"), 0o700))
 		must(t, os.WriteFile(c.file("000000000001.log"), whole[:cut], 0o600))
 		l := c.open(t)
@@ -203,19 +203,19 @@ func TestOneLineLessAfterACrashIsFound(t *testing.T) {
 	lines := bytes.SplitAfter(w.read(t, "000000000001.log"), []byte{'\n'})
 	lines = lines[:len(lines)-2] // without its end, as after a crash
 	w.headAt(t, bytes.Join(lines, nil))
-	for name, found := range map[string]bool{"whole": false, "one line less": true} {
+	for name, isFound := range map[string]bool{"whole": false, "one line less": true} {
 		c := w.copyOf(t)
-		c.heads, c.said = &heads{known: maps.Clone(w.heads.known)}, &said{}
+		c.heads, c.said = &heads{byLog: maps.Clone(w.heads.byLog)}, &said{}
 		rest := lines
-		if found {
+		if isFound {
 			rest = lines[:len(lines)-1]
 		}
 		must(t, os.WriteFile(c.file("000000000001.log"), bytes.Join(rest, nil), 0o600))
 		must(t, c.open(t).Close())
-		if got := strings.Contains(c.said.text, "decisions are missing"); got != found {
+		if got := strings.Contains(c.said.text, "decisions are missing"); got != isFound {
 			t.Errorf("%s: the log said %q", name, c.said.text)
 		}
-		if r := c.verify(t); (len(r.Findings) > 0) != found {
+		if r := c.verify(t); (len(r.Findings) > 0) != isFound {
 			t.Errorf("%s: verify finds %v", name, r.Findings)
 		}
 	}
@@ -266,9 +266,9 @@ func TestALineThatOnlyLooksLikeARecordIsNone(t *testing.T) {
 	for name, read := range map[string]func(context.Context, decisionlog.Filter, func(*decisionlog.Record) error) error{
 		"newest": decisionlog.Reader{Dir: w.dir}.Newest, "oldest": decisionlog.Reader{Dir: w.dir}.Oldest,
 	} {
-		found := 0
-		if err := read(t.Context(), decisionlog.Filter{}, func(*decisionlog.Record) error { found++; return nil }); err != nil || found != 2 {
-			t.Errorf("%s: %d, %v", name, found, err)
+		count := 0
+		if err := read(t.Context(), decisionlog.Filter{}, func(*decisionlog.Record) error { count++; return nil }); err != nil || count != 2 {
+			t.Errorf("%s: %d, %v", name, count, err)
 		}
 	}
 }
@@ -304,19 +304,19 @@ func TestAHeadOfSomebodyWithoutAKeyIsFound(t *testing.T) {
 		},
 		"no head": func(w *world) {
 			w.forge(t, open, older, unsigned)
-			clear(w.heads.known)
+			clear(w.heads.byLog)
 		},
 		"cut off to the last signed end": func(w *world) {
 			must(t, os.Remove(w.file(open)))
 			end := w.closed(t, "000000000001.log.zst")
 			w.headIs(t, 1, end)
-			for log, h := range w.heads.known {
-				w.heads.known[log] = unsigned(h)
+			for log, h := range w.heads.byLog {
+				w.heads.byLog[log] = unsigned(h)
 			}
 		},
 	} {
 		c := w.copyOf(t)
-		c.heads, c.said = &heads{known: maps.Clone(w.heads.known)}, &said{}
+		c.heads, c.said = &heads{byLog: maps.Clone(w.heads.byLog)}, &said{}
 		forge(c)
 		if r := c.verify(t); len(r.Findings) == 0 {
 			t.Errorf("%s: not found", name)
@@ -339,9 +339,9 @@ func unsigned(h decisionlog.Head) decisionlog.Head {
 func (w *world) headIs(t *testing.T, segment int64, text []byte) {
 	t.Helper()
 	w.headAt(t, text)
-	for log, h := range w.heads.known {
+	for log, h := range w.heads.byLog {
 		h.Segment = segment
-		w.heads.known[log] = decisionlog.Sign(w.secrets, h)
+		w.heads.byLog[log] = decisionlog.Sign(w.secrets, h)
 	}
 }
 
@@ -354,9 +354,9 @@ func (w *world) forge(t *testing.T, name string, text []byte, sign func(decision
 		lines[i] = slices.Concat([]byte(`{"prev":"`+decisionlog.Hash(lines[i-1])+`","`), rest)
 	}
 	must(t, os.WriteFile(w.file(name), append(bytes.Join(lines, []byte{'\n'}), '\n'), 0o600))
-	for log, h := range w.heads.known {
+	for log, h := range w.heads.byLog {
 		h.Hash = decisionlog.Hash(lines[len(lines)-1])
-		w.heads.known[log] = sign(h)
+		w.heads.byLog[log] = sign(h)
 	}
 }
 

@@ -87,8 +87,8 @@ func (v *verifier) signed(statement, signature string) bool {
 	return len(v.keys.private) == 0 || v.keys.signed(statement, signature)
 }
 
-// ofLog is the state of the verification of one log.
-type ofLog struct {
+// logCheck is the state of the verification of one log.
+type logCheck struct {
 	*verifier
 	name string // as findings call it: the folder, until the log's id is known
 	log  string
@@ -109,7 +109,7 @@ func (v *verifier) log(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	l := &ofLog{verifier: v, name: filepath.Base(dir)}
+	l := &logCheck{verifier: v, name: filepath.Base(dir)}
 	if copied, err := l.isCopy(all); err != nil || copied {
 		return err
 	}
@@ -154,7 +154,7 @@ func (v *verifier) log(ctx context.Context, dir string) error {
 }
 
 // isCopy says whether another folder has the log, which is told.
-func (l *ofLog) isCopy(all []segment) (bool, error) {
+func (l *logCheck) isCopy(all []segment) (bool, error) {
 	log, err := logOf(all)
 	if err != nil || log == "" {
 		return false, err
@@ -168,7 +168,7 @@ func (l *ofLog) isCopy(all []segment) (bool, error) {
 }
 
 // check reads one segment.
-func (l *ofLog) check(s segment) error {
+func (l *logCheck) check(s segment) error {
 	text, err := s.read()
 	if err != nil && !errors.Is(err, errDamaged) {
 		return err
@@ -195,7 +195,7 @@ func (l *ofLog) check(s segment) error {
 }
 
 // checkLine checks that a line follows the one before it by its bytes, and counts what it records.
-func (l *ofLog) checkLine(raw []byte) {
+func (l *logCheck) checkLine(raw []byte) {
 	parsed, err := readLine(raw)
 	switch {
 	case err != nil:
@@ -227,7 +227,7 @@ func (l *ofLog) checkLine(raw []byte) {
 }
 
 // missing tells what a start has not found.
-func (l *ofLog) missing(m *missing) {
+func (l *logCheck) missing(m *missing) {
 	if m.Unproved {
 		l.find(l.name, m.Segment, m.Line, "a start has found the log up to this line, and no signed word of the store on where it ended: what is before may have been changed")
 		return
@@ -236,7 +236,7 @@ func (l *ofLog) missing(m *missing) {
 }
 
 // fail tells what is wrong with the line, once for a segment.
-func (l *ofLog) fail(format string, args ...any) {
+func (l *logCheck) fail(format string, args ...any) {
 	if !l.broken {
 		l.find(l.name, l.segment, l.line, format, args...)
 	}
@@ -245,7 +245,7 @@ func (l *ofLog) fail(format string, args ...any) {
 
 // begin checks that the first line of a segment begins it, with the name of the log and its own number, and finds the head
 // of the log that the store keeps.
-func (l *ofLog) begin(first *line) {
+func (l *logCheck) begin(first *line) {
 	switch {
 	case first.Start == nil:
 		l.fail("does not begin the segment")
@@ -268,7 +268,7 @@ func (l *ofLog) begin(first *line) {
 	}
 }
 
-func (l *ofLog) end(e *end) {
+func (l *logCheck) end(e *end) {
 	l.open = false
 	if e.Segment != l.segment || e.Lines != l.line {
 		l.fail("ends segment %d after %d lines, and this is line %d of segment %d", e.Segment, e.Lines, l.line, l.segment)
@@ -279,7 +279,7 @@ func (l *ofLog) end(e *end) {
 }
 
 // meetHead compares the line at the head's place.
-func (l *ofLog) meetHead() {
+func (l *logCheck) meetHead() {
 	if l.head == nil || l.segment != l.head.Segment || l.line != l.head.Line {
 		return
 	}
@@ -290,7 +290,7 @@ func (l *ofLog) meetHead() {
 }
 
 // compareHead says what is missing at the end.
-func (l *ofLog) compareHead() {
+func (l *logCheck) compareHead() {
 	if h := l.head; h != nil && !l.signed(h.statement(), h.Signature) && (h.Signature != "" || !l.old || l.open) {
 		l.find(l.name, 0, 0, "the store's word on where it ends has no valid signature: somebody without a key has written it")
 	}

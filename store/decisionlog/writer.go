@@ -14,8 +14,8 @@ import (
 const (
 	leastSegment   = 64 << 10
 	largestSegment = 32 << 20
-	// ofTheLog is which part of the log's size one segment is at most.
-	ofTheLog = 16
+	// segmentsPerLog is which part of the log's size one segment is at most.
+	segmentsPerLog = 16
 	// dayOfSegment is how long a segment is written to at most.
 	dayOfSegment = 24 * time.Hour
 )
@@ -37,11 +37,11 @@ type writer struct {
 	dirty bool
 	// missing is what mending has not found.
 	missing *missing
-	// toldLost is how many missing verdicts the log tells of, and toldLostOf whose they are; warned is when the process's
+	// notedLost is how many missing verdicts the log tells of, and notedLostOf whose they are; warned is when the process's
 	// log was told.
-	toldLost   uint64
-	toldLostOf losses
-	warned     time.Time
+	notedLost   uint64
+	notedLostOf losses
+	warned      time.Time
 	// dropped is how many verdicts of the group the policy tree has dropped.
 	dropped uint64
 	// failing says that the last write failed.
@@ -175,7 +175,7 @@ func (w *writer) write(all []*entry) error {
 	}
 	n := uint64(0)
 	for _, e := range all {
-		n += uint64(len(e.told))
+		n += uint64(len(e.judgements))
 	}
 	w.stats.written.Add(n - w.dropped)
 	w.failing = false
@@ -189,8 +189,8 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 	}
 	before := w.chainEnd
 	w.buf.Reset()
-	missing, of := w.losses()
-	if err = w.addLost(missing, of); err == nil {
+	missing, byAccount := w.losses()
+	if err = w.addLost(missing, byAccount); err == nil {
 		err = w.addAll(all)
 	}
 	if err == nil {
@@ -199,14 +199,14 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 	if err != nil {
 		return errors.Join(err, w.back(before))
 	}
-	w.toldLost, w.toldLostOf = missing, of
+	w.notedLost, w.notedLostOf = missing, byAccount
 	return nil
 }
 
 // addAll adds verdicts, and how many of them the policy tree has dropped.
 func (w *writer) addAll(all []*entry) error {
 	for _, e := range all {
-		for _, j := range e.told {
+		for _, j := range e.judgements {
 			if err := w.addVerdict(j); err != nil {
 				return err
 			}
@@ -219,17 +219,17 @@ func (w *writer) addAll(all []*entry) error {
 }
 
 // addLost adds how many verdicts are not in the log since it said so last, of so many in all.
-func (w *writer) addLost(missing uint64, of losses) error {
-	if missing == w.toldLost {
+func (w *writer) addLost(missing uint64, byAccount losses) error {
+	if missing == w.notedLost {
 		return nil
 	}
-	fresh, now := of.without(w.toldLostOf), w.o.Now()
+	newly, now := byAccount.without(w.notedLostOf), w.o.Now()
 	if now.Sub(w.warned) >= warnEvery {
 		w.warned = now
 		w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed",
-			"decisions", missing-w.toldLost, "accounts", fresh.String())
+			"decisions", missing-w.notedLost, "accounts", newly.String())
 	}
-	return w.add(line{Lost: &lost{Verdicts: missing - w.toldLost, At: resources.At(now).String(), Accounts: fresh.clean()}})
+	return w.add(line{Lost: &lost{Verdicts: missing - w.notedLost, At: resources.At(now).String(), Accounts: newly.clean()}})
 }
 
 // addVerdict adds the record of a verdict. One that can't be recorded as it is has its input erased.
@@ -285,7 +285,7 @@ func (w *writer) back(before chainEnd) error {
 
 // settle writes what is missing, flushes what was written to the disk, and ends a segment that is old.
 func (w *writer) settle() {
-	if missing := w.stats.lost.Load(); missing != w.toldLost && w.file != nil {
+	if missing := w.stats.lost.Load(); missing != w.notedLost && w.file != nil {
 		_ = w.write(nil) // which counts and logs a failure
 	}
 	if w.dirty {
@@ -303,8 +303,8 @@ func (w *writer) settle() {
 
 // roll ends the segment where it is large or old, and begins the next one.
 func (w *writer) roll() error {
-	most := min(max(w.o.Size/ofTheLog, leastSegment), largestSegment)
-	old := w.o.Now().Sub(w.began) > min(w.o.Age/ofTheLog, dayOfSegment)
+	most := min(max(w.o.Size/segmentsPerLog, leastSegment), largestSegment)
+	old := w.o.Now().Sub(w.began) > min(w.o.Age/segmentsPerLog, dayOfSegment)
 	switch {
 	case w.file == nil:
 	case old && w.lines == 1: // nothing is in it
