@@ -32,11 +32,11 @@ const clockEvery = 16
 // so that an evaluation needs neither a timer nor a goroutine. One evaluation uses them at a time,
 // on one goroutine. They are a topdown.Cancel.
 type Bounds struct {
-	ctx   context.Context
-	at    time.Time
-	left  int // of what may be made
-	asked uint
-	stop  error
+	ctx      context.Context
+	deadline time.Time
+	budget   int // of what may be made
+	asked    uint
+	stop     error
 	// pace has the evaluation rest since, which does not count as its time.
 	pace  Pace
 	since time.Time
@@ -49,12 +49,12 @@ type Bounds struct {
 func NewBounds(pace Pace) *Bounds {
 	all := charged()
 	b := &Bounds{pace: pace, Builtins: make(map[string]*topdown.Builtin, len(all))}
-	for name, of := range all {
-		b.Builtins[name] = &topdown.Builtin{Decl: of.decl, Func: func(bctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
-			if !b.take(of.cost(operands, b.left)) {
-				return topdown.Halt{Err: &topdown.Error{Code: topdown.CancelErr, Location: bctx.Location, Message: of.name + " would make too much"}}
+	for name, c := range all {
+		b.Builtins[name] = &topdown.Builtin{Decl: c.decl, Func: func(bctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
+			if !b.take(c.cost(operands, b.budget)) {
+				return topdown.Halt{Err: &topdown.Error{Code: topdown.CancelErr, Location: bctx.Location, Message: c.name + " would make too much"}}
 			}
-			return of.do(bctx, operands, iter)
+			return c.do(bctx, operands, iter)
 		}}
 	}
 	return b
@@ -63,7 +63,7 @@ func NewBounds(pace Pace) *Bounds {
 // Start begins an evaluation that may take so long and make so many bytes.
 func (b *Bounds) Start(ctx context.Context, within time.Duration, bytes int) {
 	now := time.Now()
-	b.ctx, b.at, b.left, b.asked, b.stop, b.since = ctx, now.Add(within), bytes, 0, nil, now
+	b.ctx, b.deadline, b.budget, b.asked, b.stop, b.since = ctx, now.Add(within), bytes, 0, nil, now
 }
 
 // Release forgets the evaluation's context.
@@ -71,7 +71,7 @@ func (b *Bounds) Release() { b.ctx, b.stop = nil, nil }
 
 // take returns false where so much would exceed what is left.
 func (b *Bounds) take(bytes int) bool {
-	if b.left -= bytes; b.left < 0 && b.stop == nil {
+	if b.budget -= bytes; b.budget < 0 && b.stop == nil {
 		b.stop = resources.ErrPolicyMemory
 	}
 	return b.stop == nil
@@ -97,11 +97,11 @@ func (b *Bounds) Exceeded() error {
 		switch err := b.ctx.Err(); {
 		case err != nil: // of the request, of which the evaluation is a part
 			b.stop = err
-		case !now.Before(b.at):
+		case !now.Before(b.deadline):
 			b.stop = resources.ErrPolicyTime
 		case b.pace.Rest(now.Sub(b.since)):
 			b.since = time.Now()
-			b.at = b.at.Add(b.since.Sub(now))
+			b.deadline = b.deadline.Add(b.since.Sub(now))
 		}
 	}
 	return b.stop
@@ -123,15 +123,15 @@ const chargedPrefix = "charged:"
 // charged returns the built-ins that make something, by the name by which compiled rules call them.
 func charged() map[string]*charges {
 	out := map[string]*charges{}
-	for name, of := range costs() {
+	for name, cost := range costs() {
 		do := topdown.GetBuiltin(name)
-		if of == nil || do == nil { // rego.metadata.rule and its like are gone when the tree is compiled
+		if cost == nil || do == nil { // rego.metadata.rule and its like are gone when the tree is compiled
 			continue
 		}
 		decl := *ast.BuiltinMap[name]
 		decl.Name = chargedPrefix + name
 		// One variable, as OPA puts the name together for each call from its parts.
-		out[decl.Name] = &charges{name, &decl, ast.Ref{ast.VarTerm(decl.Name)}, do, of}
+		out[decl.Name] = &charges{name, &decl, ast.Ref{ast.VarTerm(decl.Name)}, do, cost}
 	}
 	return out
 }
@@ -139,18 +139,18 @@ func charged() map[string]*charges {
 // Charge has the compiled rules call built-ins that make something under the names of Bounds.Builtins.
 // refuse is told of each place where that is not possible. Analyses of the rules, which know OPA's
 // names, must be done before.
-func Charge(c *ast.Compiler, refuse func(at *ast.Location, problem string)) {
+func Charge(c *ast.Compiler, refuse func(loc *ast.Location, problem string)) {
 	all := charged()
 	rename := func(t *ast.Term) (*ast.Term, bool) {
 		ref, ok := t.Value.(ast.Ref)
 		if !ok {
 			return t, false
 		}
-		of, ok := all[chargedPrefix+ref.String()]
+		b, ok := all[chargedPrefix+ref.String()]
 		if !ok {
 			return t, false
 		}
-		return &ast.Term{Value: of.ref, Location: t.Location}, true
+		return &ast.Term{Value: b.ref, Location: t.Location}, true
 	}
 	for _, module := range c.Modules {
 		ast.NewGenericVisitor(func(x any) bool {

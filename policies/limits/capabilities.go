@@ -68,9 +68,9 @@ func impure() []string {
 // of those that are not pure the ones that are named. also are allowed besides.
 func Capabilities(also ...string) *ast.Capabilities {
 	caps := ast.CapabilitiesForThisVersion()
-	named, known := impure(), costs()
+	named, all := impure(), costs()
 	caps.Builtins = slices.DeleteFunc(caps.Builtins, func(b *ast.Builtin) bool {
-		_, judged := known[b.Name]
+		_, judged := all[b.Name]
 		return !slices.Contains(also, b.Name) && (!judged || b.Nondeterministic && !slices.Contains(named, b.Name))
 	})
 	caps.AllowNet = []string{} // nil would allow every host to schemas with remote references

@@ -11,7 +11,7 @@ import (
 
 // cost is about the most that a built-in makes of its operands, in bytes. It need not be exact
 // above what is left.
-type cost func(operands []*ast.Term, left int) int
+type cost func(operands []*ast.Term, budget int) int
 
 // Costs of parts of values, in bytes.
 const (
@@ -33,37 +33,37 @@ const (
 // for those that make nothing worth counting.
 func costs() map[string]cost {
 	out := map[string]cost{}
-	of := func(c cost, names string) {
+	add := func(c cost, names string) {
 		for name := range strings.FieldsSeq(names) {
 			out[name] = c
 		}
 	}
-	of(nil, `all any assign cast_boolean cast_null cast_object cast_string contains count crypto.hmac.equal endswith eq equal
+	add(nil, `all any assign cast_boolean cast_null cast_object cast_string contains count crypto.hmac.equal endswith eq equal
 		gt gte indexof internal.member_2 internal.member_3 internal.print internal.test_case is_array is_boolean is_null
 		is_number is_object is_set is_string lt lte max min neq net.cidr_contains net.cidr_intersects net.cidr_is_valid
 		net.cidr_overlap object.get object.subset print rego.metadata.chain rego.metadata.rule semver.compare semver.is_valid
 		startswith strings.count time.now_ns trim trim_left trim_prefix trim_right trim_space trim_suffix type_name uri.is_valid
 		uuid.parse uuid.rfc4122`)
-	of(ofMembers, `and array.concat array.reverse array.slice cast_array cast_set object.filter object.keys object.remove or
+	add(ofMembers, `and array.concat array.reverse array.slice cast_array cast_set object.filter object.keys object.remove or
 		set_diff sort strings.any_prefix_match strings.any_suffix_match`)
-	of(ofContent, `abs array.flatten base64.decode base64.encode base64.is_valid base64url.decode base64url.encode
+	add(ofContent, `abs array.flatten base64.decode base64.encode base64.is_valid base64url.decode base64url.encode
 		base64url.encode_no_pad bits.and bits.negate bits.or bits.rsh bits.xor ceil crypto.hmac.md5 crypto.hmac.sha1 crypto.hmac.sha256
 		crypto.hmac.sha512 crypto.md5 crypto.sha1 crypto.sha256 div floor format_int glob.quote_meta graph.reachable hex.decode
 		hex.encode internal.template_string intersection json.filter json.marshal json.remove lower minus mul object.union
 		object.union_n plus product rand.intn regex.globs_match rem round strings.reverse substring sum time.add_date time.clock
 		time.date time.diff time.format time.parse_duration_ns time.parse_ns time.parse_rfc3339_ns time.weekday to_number union upper
 		urlquery.decode urlquery.encode urlquery.encode_object walk`)
-	of(ofParts, `crypto.parse_private_keys crypto.x509.parse_and_verify_certificates
+	add(ofParts, `crypto.parse_private_keys crypto.x509.parse_and_verify_certificates
 		crypto.x509.parse_and_verify_certificates_with_options crypto.x509.parse_certificate_request crypto.x509.parse_certificates
 		crypto.x509.parse_keypair crypto.x509.parse_rsa_private_key io.jwt.decode io.jwt.decode_verify io.jwt.verify_eddsa
 		io.jwt.verify_es256 io.jwt.verify_es384 io.jwt.verify_es512 io.jwt.verify_hs256 io.jwt.verify_hs384 io.jwt.verify_hs512
 		io.jwt.verify_ps256 io.jwt.verify_ps384 io.jwt.verify_ps512 io.jwt.verify_rs256 io.jwt.verify_rs384 io.jwt.verify_rs512
 		json.is_valid json.unmarshal net.cidr_merge units.parse units.parse_bytes uri.parse urlquery.decode_object`)
-	of(ofPattern, `re_match regex.is_valid regex.match regex.template_match`)
-	of(ofGlob, `glob.match`)
-	of(ofMatches, `regex.find_all_string_submatch_n regex.find_n regex.split`)
-	of(ofSplit, `split strings.split_n`)
-	of(ofRange, `numbers.range numbers.range_step`)
+	add(ofPattern, `re_match regex.is_valid regex.match regex.template_match`)
+	add(ofGlob, `glob.match`)
+	add(ofMatches, `regex.find_all_string_submatch_n regex.find_n regex.split`)
+	add(ofSplit, `split strings.split_n`)
+	add(ofRange, `numbers.range numbers.range_step`)
 	out["concat"], out["sprintf"] = ofConcat, ofSprintf
 	out["replace"], out["strings.replace_n"], out["regex.replace"] = ofReplace, ofReplaceN, ofRegexReplace
 	out["json.marshal_with_options"], out["json.patch"] = ofIndented, ofPatch
@@ -73,28 +73,28 @@ func costs() map[string]cost {
 
 // weight returns about what a value takes with all that is in it, and with the paths to its members:
 // walk makes those. It ends once it is above left: a value may hold the same part very often.
-func weight(v ast.Value, depth, left int) (sum int) {
+func weight(v ast.Value, depth, budget int) (sum int) {
 	switch v := v.(type) {
 	case ast.String:
 		return len(v)
 	case ast.Number:
 		return digits(string(v))
 	case *ast.Array:
-		for i := 0; i < v.Len() && sum <= left; i++ {
-			sum += member(v.Elem(i), depth, left-sum)
+		for i := 0; i < v.Len() && sum <= budget; i++ {
+			sum += member(v.Elem(i), depth, budget-sum)
 		}
 	case ast.Set:
 		for _, t := range v.Slice() {
-			if sum > left {
+			if sum > budget {
 				break
 			}
-			sum += member(t, depth, left-sum)
+			sum += member(t, depth, budget-sum)
 		}
 	case ast.Object:
 		total := 0
-		v.Until(func(k, of *ast.Term) bool {
-			total += member(k, depth, left-total) + member(of, depth, left-total)
-			return total > left
+		v.Until(func(k, value *ast.Term) bool {
+			total += member(k, depth, budget-total) + member(value, depth, budget-total)
+			return total > budget
 		})
 		return total
 	}
@@ -104,21 +104,21 @@ func weight(v ast.Value, depth, left int) (sum int) {
 // Larger says whether a value takes more than so many bytes when it is written out.
 func Larger(v ast.Value, bytes int) bool { return weight(v, 1, bytes) > bytes }
 
-func member(t *ast.Term, depth, left int) int {
-	return element + 16*depth + weight(t.Value, depth+1, left)
+func member(t *ast.Term, depth, budget int) int {
+	return element + 16*depth + weight(t.Value, depth+1, budget)
 }
 
 // ofContent counts a result that holds all that its operands do.
-func ofContent(operands []*ast.Term, left int) (sum int) {
+func ofContent(operands []*ast.Term, budget int) (sum int) {
 	for _, t := range operands {
-		if sum <= left {
-			sum += weight(t.Value, 1, left-sum)
+		if sum <= budget {
+			sum += weight(t.Value, 1, budget-sum)
 		}
 	}
 	return sum
 }
 
-func ofParts(operands []*ast.Term, left int) int { return part * ofContent(operands, left) }
+func ofParts(operands []*ast.Term, budget int) int { return part * ofContent(operands, budget) }
 
 // ofMembers counts a result that holds the members of its operands, which are not copied.
 func ofMembers(operands []*ast.Term, _ int) (sum int) {
@@ -129,8 +129,8 @@ func ofMembers(operands []*ast.Term, _ int) (sum int) {
 }
 
 func size(v ast.Value) int {
-	if of, ok := v.(interface{ Len() int }); ok {
-		return of.Len()
+	if collection, ok := v.(interface{ Len() int }); ok {
+		return collection.Len()
 	}
 	return 0
 }
@@ -180,12 +180,12 @@ func ofRange(operands []*ast.Term, _ int) int {
 	return counted*int(n) + ofContent(operands[:2], tooMuch)
 }
 
-func ofConcat(operands []*ast.Term, left int) int {
-	return ofContent(operands[1:2], left) + len(textAt(operands, 0))*size(operands[1].Value)
+func ofConcat(operands []*ast.Term, budget int) int {
+	return ofContent(operands[1:2], budget) + len(textAt(operands, 0))*size(operands[1].Value)
 }
 
 // ofSprintf counts for each verb all operands, as it may name any.
-func ofSprintf(operands []*ast.Term, left int) int {
+func ofSprintf(operands []*ast.Term, budget int) int {
 	format, widest := textAt(operands, 0), 0
 	if values, ok := operands[1].Value.(*ast.Array); ok {
 		for i := range values.Len() {
@@ -214,7 +214,7 @@ func ofSprintf(operands []*ast.Term, left int) int {
 		}
 		widths += width
 	}
-	return len(format) + widths + verbs*(element+ofContent(operands[1:2], left))
+	return len(format) + widths + verbs*(element+ofContent(operands[1:2], budget))
 }
 
 func ofSplit(operands []*ast.Term, _ int) int {
@@ -239,11 +239,11 @@ func ofReplaceN(operands []*ast.Term, _ int) int {
 }
 
 // ofPattern counts a compiled pattern that is kept, and nothing else.
-func ofPattern(operands []*ast.Term, left int) int {
+func ofPattern(operands []*ast.Term, budget int) int {
 	if pattern := textAt(operands, 0); part*len(pattern)*repeats(pattern) > maxPattern {
 		return tooMuch
 	}
-	return ofContent(operands, left)
+	return ofContent(operands, budget)
 }
 
 // ofGlob refuses a pattern that is too large to be compiled, which goes as deep as its brackets. OPA keeps a hundred.
@@ -267,29 +267,29 @@ func repeats(pattern string) int {
 }
 
 // ofMatches counts each match with all its groups.
-func ofMatches(operands []*ast.Term, left int) int {
+func ofMatches(operands []*ast.Term, budget int) int {
 	pattern, s := textAt(operands, 0), textAt(operands, 1)
-	return ofPattern(operands[:2], left) + part*(len(s)+1)*(1+strings.Count(pattern, "("))
+	return ofPattern(operands[:2], budget) + part*(len(s)+1)*(1+strings.Count(pattern, "("))
 }
 
 // ofRegexReplace takes a match at each place.
-func ofRegexReplace(operands []*ast.Term, left int) int {
+func ofRegexReplace(operands []*ast.Term, budget int) int {
 	s, value := textAt(operands, 0), textAt(operands, 2)
-	return ofPattern(operands[1:2], left) + (len(s)+1)*(len(value)+1)
+	return ofPattern(operands[1:2], budget) + (len(s)+1)*(len(value)+1)
 }
 
 // ofIndented takes the indent at each member as often as it is deep.
-func ofIndented(operands []*ast.Term, left int) int {
+func ofIndented(operands []*ast.Term, budget int) int {
 	indent := 1
 	if options, ok := operands[1].Value.(ast.Object); ok {
-		indent += ofContent([]*ast.Term{ast.NewTerm(options)}, left)
+		indent += ofContent([]*ast.Term{ast.NewTerm(options)}, budget)
 	}
-	return ofContent(operands[:1], left) * indent
+	return ofContent(operands[:1], budget) * indent
 }
 
 // ofPatch takes the document once for each change.
-func ofPatch(operands []*ast.Term, left int) int {
-	return (1 + size(operands[1].Value)) * ofContent(operands[:2], left)
+func ofPatch(operands []*ast.Term, budget int) int {
+	return (1 + size(operands[1].Value)) * ofContent(operands[:2], budget)
 }
 
 func ofAddresses(operands []*ast.Term, _ int) int {

@@ -25,17 +25,17 @@ const (
 )
 
 // Tell is told of a place, and of what is wrong there.
-type Tell func(at *ast.Location, problem string)
+type Tell func(loc *ast.Location, problem string)
 
 // CheckForm tells what in a module is too long or too deep for OPA. It has to be asked before the module is compiled.
 func CheckForm(m *ast.Module, tell Tell) {
-	top := form{at: m.Package.Location, tell: tell}
+	top := form{loc: m.Package.Location, tell: tell}
 	if top.parts(len(m.Package.Path), "parts of a name"); len(m.Imports) > maxImports {
 		top.problem("the module has more than %d imports: take it apart", maxImports)
 	}
-	for _, of := range m.Imports {
-		if ref, ok := of.Path.Value.(ast.Ref); ok {
-			top.at = of.Location
+	for _, imported := range m.Imports {
+		if ref, ok := imported.Path.Value.(ast.Ref); ok {
+			top.loc = imported.Location
 			top.parts(len(ref), "parts of a name")
 		}
 	}
@@ -46,9 +46,9 @@ func CheckForm(m *ast.Module, tell Tell) {
 				tell(rule.Location, fmt.Sprintf("the rule has more than %d branches of else: write a table, and look up in it", maxElse))
 				break
 			}
-			f := form{at: branch.Location, tell: tell}
+			f := form{loc: branch.Location, tell: tell}
 			f.walk(branch)
-			if f.found {
+			if f.refused {
 				break
 			}
 		}
@@ -57,17 +57,17 @@ func CheckForm(m *ast.Module, tell Tell) {
 
 // form is the walk through one branch of a rule.
 type form struct {
-	at    *ast.Location
-	tell  Tell
-	depth int
-	found bool
+	loc     *ast.Location
+	tell    Tell
+	depth   int
+	refused bool
 }
 
 // problem tells the first problem alone: the others are the same again.
 func (f *form) problem(format string, args ...any) {
-	if !f.found {
-		f.found = true
-		f.tell(f.at, fmt.Sprintf(format, args...))
+	if !f.refused {
+		f.refused = true
+		f.tell(f.loc, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -96,13 +96,13 @@ func (f *form) enter(vis *ast.BeforeAfterVisitor, x any) (stop bool) {
 		}
 	case *ast.Expr:
 		if x.Location != nil {
-			f.at = x.Location
+			f.loc = x.Location
 		}
 		f.parts(len(x.With), "`with`")
 	case *ast.Term:
 		f.deeper()
 		if x.Location != nil && x.Location.File != "" {
-			f.at = x.Location
+			f.loc = x.Location
 		}
 	case ast.Ref:
 		f.parts(len(x), "parts of a name")
@@ -110,12 +110,12 @@ func (f *form) enter(vis *ast.BeforeAfterVisitor, x any) (stop bool) {
 		f.parts(len(x), "operands")
 	case *ast.TemplateString: // which the visitor leaves out
 		for _, part := range x.Parts {
-			if !f.found {
+			if !f.refused {
 				vis.Walk(part)
 			}
 		}
 	}
-	return f.found
+	return f.refused
 }
 
 func (f *form) leave(x any) {
@@ -131,8 +131,8 @@ func (f *form) deeper() {
 	}
 }
 
-func (f *form) parts(n int, of string) {
+func (f *form) parts(n int, noun string) {
 	if n > maxParts {
-		f.problem("there are more than %d %s: write fewer of them", maxParts, of)
+		f.problem("there are more than %d %s: write fewer of them", maxParts, noun)
 	}
 }

@@ -130,15 +130,15 @@ func (r *reach) depth(n int32) int {
 func (r *reach) widths() *ast.Error {
 	steps, seen := 0, make([]int, len(r.rules))
 	for n, rule := range r.rules {
-		for left := []int32{int32(n)}; len(left) > 0; {
-			at := left[len(left)-1]
-			left = left[:len(left)-1]
-			if seen[at] == n+1 {
+		for todo := []int32{int32(n)}; len(todo) > 0; {
+			next := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if seen[next] == n+1 {
 				continue
 			}
-			seen[at] = n + 1
-			left = append(left, r.refers[at]...)
-			if steps += 1 + len(r.refers[at]); steps > maxReached {
+			seen[next] = n + 1
+			todo = append(todo, r.refers[next]...)
+			if steps += 1 + len(r.refers[next]); steps > maxReached {
 				return ast.NewError(limitErr, rule.Location, "the rules rest on each other too widely to be compiled in time: "+
 					"take the tree apart, or put what is data into a data.json")
 			}

@@ -32,14 +32,14 @@ func (w *written) unify(s scope, value, pattern *ast.Term) {
 }
 
 // bind gives the variables of a pattern that have no value yet what stands at their places.
-func (s scope) bind(pattern *ast.Term, of piece) {
+func (s scope) bind(pattern *ast.Term, p piece) {
 	if v, ok := pattern.Value.(ast.Var); ok {
-		if _, known := s[v]; !known {
-			s[v] = of
+		if _, bound := s[v]; !bound {
+			s[v] = p
 		}
 	}
 	for _, t := range membersOf(pattern) {
-		s.bind(t, of)
+		s.bind(t, p)
 	}
 }
 

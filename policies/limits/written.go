@@ -21,7 +21,7 @@ const (
 // OPA writes out what the variables of a literal stand for whenever it needs the value, and nothing stops it meanwhile; it
 // writes out types in the same way. So `b := [a, a]`, `c := [b, b]` and so on, be they variables or rules, double at each step.
 func CheckWritten(c *ast.Compiler) *ast.Error {
-	w := &written{root: c.RuleTree, known: map[string]*value{}, replaced: map[*ast.TreeNode]bool{}}
+	w := &written{root: c.RuleTree, values: map[string]*value{}, replaced: map[*ast.TreeNode]bool{}}
 	for _, module := range c.Modules {
 		ast.WalkWiths(module, func(with *ast.With) bool {
 			if ref, ok := with.Target.Value.(ast.Ref); ok {
@@ -43,8 +43,8 @@ func CheckWritten(c *ast.Compiler) *ast.Error {
 // written goes through the rules as an evaluation does.
 type written struct {
 	root *ast.TreeNode
-	// known are the values of rules and functions by their names.
-	known map[string]*value
+	// values are those of rules and functions by their names.
+	values map[string]*value
 	// replaced are the rules in whose place a `with` puts something.
 	replaced map[*ast.TreeNode]bool
 	// there is what no rule has made: data, the input, what a built-in returns. It is one value, or as large as what a `with`
@@ -52,7 +52,7 @@ type written struct {
 	there  *value
 	mocks  map[string]*ast.TreeNode
 	looked int
-	at     *ast.Location
+	loc    *ast.Location
 	err    *ast.Error
 }
 
@@ -64,7 +64,7 @@ var constant = &value{size: 1}
 
 // piece is a part of a value, all of it for the path "".
 type piece struct {
-	of   *value
+	base *value
 	path string
 }
 
@@ -86,7 +86,7 @@ func (w *written) replace(node *ast.TreeNode) {
 // problem notes the first problem, where the walk ends.
 func (w *written) problem(format string, args ...any) {
 	if w.err == nil {
-		w.err = ast.NewError(limitErr, w.at, format, args...)
+		w.err = ast.NewError(limitErr, w.loc, format, args...)
 	}
 }
 
@@ -100,10 +100,10 @@ func (w *written) under(size int, mocks map[string]*ast.TreeNode, do func()) {
 // once returns the value of that name, whose size make returns.
 func (w *written) once(name string, size func() int) *value {
 	name = fmt.Sprint(name, " below ", w.there.size, w.mocks)
-	v := w.known[name]
+	v := w.values[name]
 	if v == nil {
 		v = &value{size: 1}
-		w.known[name] = v // while it is looked at
+		w.values[name] = v // while it is looked at
 		v.size = size()
 	}
 	return v
@@ -111,27 +111,27 @@ func (w *written) once(name string, size func() int) *value {
 
 // rule returns the size of what a rule with all its branches adds to its document, for operands of these sizes.
 func (w *written) rule(rule *ast.Rule, args []*value) (most int) {
-	defer func(at *ast.Location) { w.at = at }(w.at)
+	defer func(loc *ast.Location) { w.loc = loc }(w.loc)
 	for branch := rule; branch != nil && w.err == nil; branch = branch.Else {
-		w.at = branch.Location
+		w.loc = branch.Location
 		s := scope{}
 		for i, operand := range branch.Head.Args {
-			of := unknown()
+			arg := unknown()
 			if i < len(args) {
-				of = piece{args[i], ""}
+				arg = piece{args[i], ""}
 			}
-			s.bind(operand, of)
+			s.bind(operand, arg)
 		}
 		w.body(s, branch.Body)
 		made := keysOf(branch.Head)
 		switch value := branch.Head.Value; {
 		case value != nil && len(made) == 0:
-			most = max(most, w.term(s, value).of.size)
+			most = max(most, w.term(s, value).base.size)
 			continue
 		case value != nil:
 			made = append(made, value)
 		}
-		most = max(most, w.literal(s, made...).of.size)
+		most = max(most, w.literal(s, made...).base.size)
 	}
 	return most
 }
@@ -143,10 +143,10 @@ func (w *written) document(node *ast.TreeNode) *value {
 			if len(rule.Head.Args) > 0 {
 				continue
 			}
-			if of := w.rule(rule, nil); rule.Head.RuleKind() == ast.MultiValue || len(keysOf(rule.Head)) > 0 {
-				size += of
+			if added := w.rule(rule, nil); rule.Head.RuleKind() == ast.MultiValue || len(keysOf(rule.Head)) > 0 {
+				size += added
 			} else {
-				size = max(size, of)
+				size = max(size, added)
 			}
 		}
 		for _, key := range node.Sorted {
@@ -177,7 +177,7 @@ func (w *written) function(node *ast.TreeNode, args []*value) *value {
 
 // body goes through expressions in the order in which they are evaluated.
 func (w *written) body(s scope, body ast.Body) {
-	defer func(at *ast.Location) { w.at = at }(w.at)
+	defer func(loc *ast.Location) { w.loc = loc }(w.loc)
 	for _, expr := range body {
 		if w.looked++; w.looked > maxLooked {
 			w.problem("functions are called with too many sizes of operands to be looked at: call fewer of them, or hand over less")
@@ -186,7 +186,7 @@ func (w *written) body(s scope, body ast.Body) {
 			return
 		}
 		if expr.Location != nil && expr.Location.File != "" {
-			w.at = expr.Location
+			w.loc = expr.Location
 		}
 		if len(expr.With) == 0 {
 			w.expr(s, expr)
@@ -194,14 +194,14 @@ func (w *written) body(s scope, body ast.Body) {
 		}
 		size, mocks := w.there.size, maps.Clone(w.mocks)
 		for _, with := range expr.With {
-			if put := w.term(s, with.Value); put.of != constant {
-				size += put.of.size
+			if put := w.term(s, with.Value); put.base != constant {
+				size += put.base.size
 			}
-			if of, ok := with.Value.Value.(ast.Ref); ok && meant(w.root, of) != nil {
+			if ref, ok := with.Value.Value.(ast.Ref); ok && meant(w.root, ref) != nil {
 				if mocks == nil {
 					mocks = map[string]*ast.TreeNode{}
 				}
-				mocks[Name(with.Target.Value.(ast.Ref))] = meant(w.root, of)
+				mocks[Name(with.Target.Value.(ast.Ref))] = meant(w.root, ref)
 			}
 		}
 		w.under(size, mocks, func() { w.expr(s, expr) })
@@ -256,7 +256,7 @@ func (w *written) call(s scope, terms []*ast.Term) {
 	}
 	var args []*value
 	for _, operand := range operands[:min(arity, len(operands))] {
-		args = append(args, &value{size: w.term(s, operand).of.size})
+		args = append(args, &value{size: w.term(s, operand).base.size})
 	}
 	mocks := w.mocks
 	if mock := mocks[name]; mock != nil { // inside of which it is itself again
@@ -281,8 +281,8 @@ func (w *written) term(s scope, t *ast.Term) piece {
 	case ast.Null, ast.Boolean, ast.Number, ast.String:
 		return piece{constant, ""}
 	case ast.Var:
-		if of, known := s[v]; known {
-			return of
+		if p, bound := s[v]; bound {
+			return p
 		}
 	case ast.Ref:
 		return w.ref(s, v)
@@ -315,7 +315,7 @@ func (w *written) literal(s scope, members ...*ast.Term) piece {
 	if len(parts) == 0 {
 		return piece{constant, ""}
 	}
-	for of, paths := range parts {
+	for base, paths := range parts {
 		count, most := map[string]int{}, 0
 		for _, path := range paths {
 			count[path]++
@@ -329,7 +329,7 @@ func (w *written) literal(s scope, members ...*ast.Term) piece {
 			}
 			most = max(most, n)
 		}
-		size = min(size+max(most*of.size, len(paths)), maxUnfolded+1)
+		size = min(size+max(most*base.size, len(paths)), maxUnfolded+1)
 	}
 	if size > maxUnfolded {
 		w.problem("a literal unfolds to more than %d values, since what its variables stand for is written out each time: "+
@@ -345,19 +345,19 @@ func (w *written) gather(s scope, members []*ast.Term, parts map[*value][]string
 		if composite(t) {
 			below := map[*value][]string{}
 			within := w.gather(s, membersOf(t), below)
-			for of, paths := range below {
-				parts[of] = append(parts[of], paths...)
+			for base, paths := range below {
+				parts[base] = append(parts[base], paths...)
 			}
 			if size++; len(below) > 0 {
 				size += within
 			}
 			continue
 		}
-		of := w.term(s, t)
-		if of.of == constant {
+		p := w.term(s, t)
+		if p.base == constant {
 			size++
 		} else {
-			parts[of.of] = append(parts[of.of], of.path)
+			parts[p.base] = append(parts[p.base], p.path)
 		}
 	}
 	return size
@@ -369,16 +369,16 @@ func (w *written) ref(s scope, ref ast.Ref) piece {
 	for v := range s.depths(ref[1:]...) {
 		s[v] = unknown()
 	}
-	of, rest := w.term(s, ref[0]), ref[1:]
+	p, rest := w.term(s, ref[0]), ref[1:]
 	if node := meant(w.root, ref); node != nil {
 		for n := w.root.Child(ref[0].Value); n != node; rest = rest[1:] {
 			n = n.Child(rest[0].Value)
 		}
-		of = piece{w.document(node), ""}
+		p = piece{w.document(node), ""}
 	} else if ref[0].Equal(ast.DefaultRootDocument) || ref[0].Equal(ast.InputRootDocument) {
-		of = piece{w.there, ref[0].String() + "/"}
+		p = piece{w.there, ref[0].String() + "/"}
 	}
-	return of.member(rest...)
+	return p.member(rest...)
 }
 
 // member returns the part of a part at a path, as far as it is known before.
