@@ -40,17 +40,17 @@ func readApp(answer ast.Value) (allowed bool, context []resources.Member, err er
 
 // membersOf returns the members of an object in order, each with its JSON.
 func membersOf(o ast.Object) (members []resources.Member, err error) {
-	left := maxReason
+	budget := maxReason
 	return members, o.Iter(func(key, value *ast.Term) error {
 		name, ok := key.Value.(ast.String)
 		if !ok {
 			return errContext
 		}
-		text, err := appendJSON(nil, value.Value, left-len(name))
+		text, err := appendJSON(nil, value.Value, budget-len(name))
 		if err != nil {
 			return err
 		}
-		members, left = append(members, resources.Member{Name: string(name), Value: text}), left-len(name)-len(text)
+		members, budget = append(members, resources.Member{Name: string(name), Value: text}), budget-len(name)-len(text)
 		return nil
 	})
 }

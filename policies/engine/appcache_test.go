@@ -99,15 +99,15 @@ func FuzzACachedAnswerOfAnAppIsAFreshOne(f *testing.F) {
 	f.Add(uint64(1))
 	f.Add(uint64(2))
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		cached, fresh := appEngines(t)
-		if found := firstDifference(t.Context(), cached, fresh, seed, 500); found != "" {
-			t.Error(found)
+		cached, uncached := appEngines(t)
+		if difference := firstDifference(t.Context(), cached, uncached, seed, 500); difference != "" {
+			t.Error(difference)
 		}
 	})
 }
 
 func TestTheKeyOfAnAppNeedsAllItsParts(t *testing.T) {
-	cached, fresh := appEngines(t)
+	cached, uncached := appEngines(t)
 	spoil := map[string]func(*question.AppPlan){
 		"the app":                func(p *question.AppPlan) { p.Entry = 0 },
 		"what the subject holds": func(p *question.AppPlan) { p.Held = false },
@@ -125,7 +125,7 @@ func TestTheKeyOfAnAppNeedsAllItsParts(t *testing.T) {
 			mutant := newEngine(t, appWorld(t), engine.Options{})
 			mutant.SpoilApps(change)
 			for seed := range uint64(20) {
-				if firstDifference(t.Context(), mutant, fresh, seed, 500) != "" {
+				if firstDifference(t.Context(), mutant, uncached, seed, 500) != "" {
 					return
 				}
 			}
@@ -134,15 +134,15 @@ func TestTheKeyOfAnAppNeedsAllItsParts(t *testing.T) {
 	}
 }
 
-func appEngines(t *testing.T) (cached, fresh *engine.Engine) {
+func appEngines(t *testing.T) (cached, uncached *engine.Engine) {
 	tree := appWorld(t)
 	return newEngine(t, tree, engine.Options{}), newEngine(t, tree, engine.Options{Verdicts: -1})
 }
 
 // firstDifference asks both the same random questions, of a small world, so that many share a part.
-func firstDifference(ctx context.Context, cached, fresh *engine.Engine, seed uint64, questions int) string {
+func firstDifference(ctx context.Context, cached, uncached *engine.Engine, seed uint64, questions int) string {
 	random := rand.New(rand.NewPCG(seed, 0))
-	one := func(of ...string) string { return of[random.IntN(len(of))] }
+	one := func(all ...string) string { return all[random.IntN(len(all))] }
 	values := []string{`1`, `1.0`, `"1"`, `null`, `true`, `[]`, `{}`, `[1]`, `{"a":1}`, `{"b":1}`, `{"a":{"a":1}}`, `["a","b"]`, `["ab"]`, `"ab"`, `["a",["b"]]`}
 	subjects := appSubjects()
 	for range questions {
@@ -164,7 +164,7 @@ func firstDifference(ctx context.Context, cached, fresh *engine.Engine, seed uin
 			Principal: resources.Principal{Kind: resources.PrincipalService, ID: one("service-a", "service-b"), Credential: resources.CredentialToken},
 		}
 		got, gotErr := cached.DecideApp(ctx, q)
-		want, wantErr := fresh.DecideApp(ctx, q)
+		want, wantErr := uncached.DecideApp(ctx, q)
 		if got.Allowed != want.Allowed || got.Reason != want.Reason || contextOf(got) != contextOf(want) || (gotErr == nil) != (wantErr == nil) {
 			return fmt.Sprintf("%s %s %s: %v %s, fresh %v %s", sent.Subject, sent.Resource, sent.Context, got.Allowed, contextOf(got), want.Allowed, contextOf(want))
 		}

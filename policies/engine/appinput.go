@@ -25,8 +25,8 @@ type appInput struct {
 }
 
 // newAppInput reads what was sent. The error is a *resources.Error of KindBadRequest.
-func newAppInput(q *resources.Question, known sentTerms) (*appInput, error) {
-	in := &appInput{Input: question.Of(&resources.Question{
+func newAppInput(q *resources.Question, parsed sentTerms) (*appInput, error) {
+	input := &appInput{Input: question.Of(&resources.Question{
 		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
 	})}
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
@@ -40,13 +40,13 @@ func newAppInput(q *resources.Question, known sentTerms) (*appInput, error) {
 		name string
 		sent []byte
 	}{{"subject", sent.Subject}, {"action", sent.Action}, {"resource", sent.Resource}, {"context", sent.Context}} {
-		value, problem := known.object(part.sent)
+		value, problem := parsed.object(part.sent)
 		if problem != "" {
 			return nil, resources.BadRequest(resources.Problem{Field: part.name, Text: problem})
 		}
-		in.sent = append(in.sent, field(part.name, value))
+		input.sent = append(input.sent, field(part.name, value))
 	}
-	return in, nil
+	return input, nil
 }
 
 // sentTerms are the JSON objects that were read of bytes that do not change. Thousands of questions can be sent with
@@ -60,21 +60,21 @@ type sentBytes struct {
 }
 
 // object is objectTerm.
-func (known sentTerms) object(sent []byte) (of *ast.Term, problem string) {
-	if known == nil || len(sent) == 0 {
+func (parsed sentTerms) object(sent []byte) (term *ast.Term, problem string) {
+	if parsed == nil || len(sent) == 0 {
 		return objectTerm(sent)
 	}
-	at := sentBytes{&sent[0], len(sent)}
-	if of = known[at]; of == nil {
-		if of, problem = objectTerm(sent); problem == "" {
-			known[at] = of
+	key := sentBytes{&sent[0], len(sent)}
+	if term = parsed[key]; term == nil {
+		if term, problem = objectTerm(sent); problem == "" {
+			parsed[key] = term
 		}
 	}
-	return of, problem
+	return term, problem
 }
 
 // objectTerm returns a JSON object as OPA's own value, an empty one for what was not sent.
-func objectTerm(sent []byte) (of *ast.Term, problem string) {
+func objectTerm(sent []byte) (term *ast.Term, problem string) {
 	if sent == nil {
 		return ast.InternedEmptyObject, ""
 	}
@@ -118,11 +118,11 @@ func tooLong(v any) bool {
 }
 
 // resourceType returns the type of the resource as it was sent, "" for none.
-func (in *appInput) resourceType() string {
-	for _, part := range in.sent {
+func (input *appInput) resourceType() string {
+	for _, part := range input.sent {
 		if part[0].Equal(ast.InternedTerm("resource")) {
-			if of, ok := part[1].Value.(ast.Object); ok {
-				name, _ := valueAt[ast.String](of, "type")
+			if object, ok := part[1].Value.(ast.Object); ok {
+				name, _ := valueAt[ast.String](object, "type")
 				return string(name)
 			}
 		}
@@ -131,29 +131,29 @@ func (in *appInput) resourceType() string {
 }
 
 // named returns the input without the subject's assignments and roles, which a key holds by their digest.
-func (in *appInput) named() ast.Value { return in.with() }
+func (input *appInput) named() ast.Value { return input.with() }
 
 // whole returns the input.
-func (in *appInput) whole() *ast.Term {
-	return ast.NewTerm(in.with(
-		field("assignments", heldList(in.Value("subject.assignments"))), field("roles", roleList(in.Value("subject.roles"))),
+func (input *appInput) whole() *ast.Term {
+	return ast.NewTerm(input.with(
+		field("assignments", heldList(input.Value("subject.assignments"))), field("roles", roleList(input.Value("subject.roles"))),
 	))
 }
 
-func (in *appInput) with(facts ...[2]*ast.Term) ast.Value {
+func (input *appInput) with(facts ...[2]*ast.Term) ast.Value {
 	facts = append(
-		facts, in.part("principal", "kind", "id", "uuid", "account", "scopes", "credential", "key_scopes"),
-		in.part("account", "id", "exists", "status"), field("now", in.Value("now")),
-		field("status", in.Value("subject.status")), field("member", in.Value("subject.member")),
+		facts, input.part("principal", "kind", "id", "uuid", "account", "scopes", "credential", "key_scopes"),
+		input.part("account", "id", "exists", "status"), field("now", input.Value("now")),
+		field("status", input.Value("subject.status")), field("member", input.Value("subject.member")),
 	)
-	return ast.NewObject(append(in.sent[:len(in.sent):len(in.sent)], field("facts", ast.ObjectTerm(facts...)))...)
+	return ast.NewObject(append(input.sent[:len(input.sent):len(input.sent)], field("facts", ast.ObjectTerm(facts...)))...)
 }
 
 // part returns some members of a part of the input that the shipped rules are given.
-func (in *appInput) part(name string, members ...string) [2]*ast.Term {
+func (input *appInput) part(name string, members ...string) [2]*ast.Term {
 	items := make([][2]*ast.Term, len(members))
 	for i, member := range members {
-		items[i] = field(member, in.Value(name+"."+member))
+		items[i] = field(member, input.Value(name+"."+member))
 	}
 	return field(name, ast.ObjectTerm(items...))
 }

@@ -42,17 +42,17 @@ type apps struct {
 // newApps plans the apps of a tree whose rules still call built-ins by OPA's own names.
 func (s *Set) newApps() *apps {
 	out := &apps{byType: map[string]*app{}}
-	for i, name := range s.of.Apps {
+	for i, name := range s.tree.Apps {
 		rules := AppRules(name)
 		decision := rules + ".decision"
 		a := &app{
 			App: resources.App{Name: name}, query: newQuery(decision), constant: map[string]bool{},
-			plan:   question.NewAppPlan(s.of.Compiler, decision, i),
+			plan:   question.NewAppPlan(s.tree.Compiler, decision, i),
 			allows: "app " + name + " allows", denies: "app " + name + " denies",
 		}
-		a.query.reads = question.ReadBy(s.of.Compiler, decision)
+		a.query.reads = question.ReadBy(s.tree.Compiler, decision)
 		for _, set := range appSets() {
-			a.constant[set] = question.Constant(s.of.Compiler, rules+"."+set)
+			a.constant[set] = question.Constant(s.tree.Compiler, rules+"."+set)
 		}
 		out.all = append(out.all, a)
 	}
@@ -82,7 +82,7 @@ func (s *Set) Apps() []resources.App {
 }
 
 // decideApp is DecideApp by that tree, with what was parsed of the same bytes before.
-func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, known sentTerms) (d resources.AppDecision, err error) {
+func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, parsed sentTerms) (d resources.AppDecision, err error) {
 	start, hit, rejected := time.Time{}, false, false
 	var kind string
 	if q.App != nil {
@@ -103,16 +103,16 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 	if a == nil {
 		return d, &failed{FailureFacts, fmt.Errorf("no app decides about resources of type %q", kind)}
 	}
-	in, err := newAppInput(&q, known)
+	input, err := newAppInput(&q, parsed)
 	if err != nil {
 		rejected = resources.AsError(err).Kind == resources.KindBadRequest // which is no failure of the policy
 		return d, err
 	}
-	if sent := in.resourceType(); sent != kind {
+	if sent := input.resourceType(); sent != kind {
 		return d, &failed{FailureFacts, fmt.Errorf("the resource is of type %q, not of %q", sent, kind)}
 	}
 	var room [keyRoom]byte
-	key := set.appKey(room[:0], a, in)
+	key := set.appKey(room[:0], a, input)
 	if d, hit = set.apps.answers.get(ctx, key); hit {
 		e.opts.Observer.Cached(entryApp)
 		return d, nil
@@ -123,7 +123,7 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 	}
 	defer e.opts.Gate.Leave()
 	start = time.Now()
-	if d, err = set.judgeApp(ctx, a, in, e.opts.Deadline); err == nil {
+	if d, err = set.judgeApp(ctx, a, input, e.opts.Deadline); err == nil {
 		set.apps.answers.put(key, d, sizeOf(d))
 	}
 	return d, err
@@ -131,20 +131,20 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 
 // JudgeApp has an app decide, whatever the resource's type, without a cache. The error tells why there is no decision.
 func (s *Set) JudgeApp(ctx context.Context, name string, q resources.Question, within time.Duration) (resources.AppDecision, error) {
-	in, err := newAppInput(&q, nil)
+	input, err := newAppInput(&q, nil)
 	if err != nil {
 		return resources.AppDecision{}, err
 	}
 	if a := s.apps.named(name); a != nil {
-		return s.judgeApp(ctx, a, in, within)
+		return s.judgeApp(ctx, a, input, within)
 	}
 	return resources.AppDecision{}, errors.New("there is no such app")
 }
 
 // judgeApp evaluates the app's decision. An undefined one denies, as a rule without a default is false where it does
 // not hold; anything else but an answer in its form is an error with the zero decision.
-func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Duration) (d resources.AppDecision, err error) {
-	answer, err := s.answer(ctx, a.query, in.whole(), in.Question().Now, within)
+func (s *Set) judgeApp(ctx context.Context, a *app, input *appInput, within time.Duration) (d resources.AppDecision, err error) {
+	answer, err := s.answer(ctx, a.query, input.whole(), input.Question().Now, within)
 	if err != nil {
 		return d, err
 	}
@@ -157,7 +157,7 @@ func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Du
 
 // readApp reads what an app answers; nil is undefined.
 func (s *Set) readApp(a *app, answer ast.Value) (d resources.AppDecision, err error) {
-	d.PolicyRevision, d.Reason = s.of.Revision, a.denies
+	d.PolicyRevision, d.Reason = s.tree.Revision, a.denies
 	if answer != nil {
 		if d.Allowed, d.Context, err = readApp(answer); err != nil {
 			return resources.AppDecision{}, &failed{FailureIllTyped, fmt.Errorf("%s %w", a.query.name, err)}
@@ -179,11 +179,11 @@ func (all *apps) named(name string) *app {
 	return nil
 }
 
-func (s *Set) appKey(b []byte, a *app, in *appInput) []byte {
+func (s *Set) appKey(b []byte, a *app, input *appInput) []byte {
 	if s.apps.answers == nil || a.plan == nil {
 		return nil
 	}
-	return a.plan.Key(b, in.named(), &in.Input, maxVerdict)
+	return a.plan.Key(b, input.named(), &input.Input, maxVerdict)
 }
 
 // sizeOf returns about how many bytes an answer takes.

@@ -107,7 +107,7 @@ decision := {"decision": true} if input.action.name == "read"`, ``, false, true}
 func TestAnAppDecidesItsOwnTypesOnly(t *testing.T) {
 	e := newEngine(t, withApp(t, `decision := true`), engine.Options{})
 	for _, name := range []string{"project", "account", "Doc", "doc ", "", "book"} {
-		if _, found := e.Pin().App(name); found {
+		if _, ok := e.Pin().App(name); ok {
 			t.Errorf("an app claims %q", name)
 		}
 		q := about(`{}`)
@@ -126,7 +126,7 @@ func TestAnAppDecidesItsOwnTypesOnly(t *testing.T) {
 			t.Errorf("a doc sent as %s: %+v, %v", sent, d, err)
 		}
 	}
-	if app, found := e.Pin().App("page"); !found || app.Name != "docs" || strings.Join(app.Types, " ") != "doc page" {
+	if app, ok := e.Pin().App("page"); !ok || app.Name != "docs" || strings.Join(app.Types, " ") != "doc page" {
 		t.Errorf("got %+v", app)
 	}
 }

@@ -35,8 +35,8 @@ func (all *apps) read(ctx context.Context, s *Set) error {
 	var problems []error
 	for _, a := range all.all {
 		problem := func(rule, format string, args ...any) {
-			at := s.of.Compiler.GetRules(ast.MustParseRef(AppRules(a.Name) + "." + rule))[0].Location
-			problems = append(problems, fmt.Errorf("%s:%d: %s %s", at.File, at.Row, rule, fmt.Sprintf(format, args...)))
+			loc := s.tree.Compiler.GetRules(ast.MustParseRef(AppRules(a.Name) + "." + rule))[0].Location
+			problems = append(problems, fmt.Errorf("%s:%d: %s %s", loc.File, loc.Row, rule, fmt.Sprintf(format, args...)))
 		}
 		a.readSets(ctx, s, problem)
 		for _, name := range a.Types {
@@ -58,7 +58,7 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 	values := map[string]ast.Set{}
 	for _, name := range appSets() {
 		rule := AppRules(a.Name) + "." + name
-		if len(s.of.Compiler.GetRules(ast.MustParseRef(rule))) == 0 {
+		if len(s.tree.Compiler.GetRules(ast.MustParseRef(rule))) == 0 {
 			continue
 		}
 		if !a.constant[name] {
@@ -97,9 +97,9 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 			}
 		}
 	}
-	for _, of := range a.Resources {
-		if !slices.Contains(a.Types, of.Type) {
-			problem(appResources, "has %q of type %q, which is none of the app's types", of.ID, of.Type)
+	for _, entity := range a.Resources {
+		if !slices.Contains(a.Types, entity.Type) {
+			problem(appResources, "has %q of type %q, which is none of the app's types", entity.ID, entity.Type)
 			return
 		}
 	}

@@ -180,14 +180,14 @@ func BenchmarkVerdicts(b *testing.B) {
 	}
 }
 
-func benchVerdicts(b *testing.B, e *engine.Engine, q resources.Question, fresh bool) {
+func benchVerdicts(b *testing.B, e *engine.Engine, q resources.Question, another bool) {
 	b.ReportAllocs()
 	ids := make([]string, 1<<14)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("instances/i-%d", i)
 	}
 	for i := 0; b.Loop(); i++ {
-		if fresh {
+		if another {
 			q.Target.Resource = ids[i%len(ids)]
 		}
 		if d, err := e.Decide(context.Background(), q); err != nil || !d.Allowed {

@@ -75,8 +75,8 @@ func allowingRules(c *ast.Compiler) map[string][]string {
 			}
 		}
 	}
-	for _, of := range texts {
-		slices.Sort(of)
+	for _, lines := range texts {
+		slices.Sort(lines)
 	}
 	return texts
 }
@@ -89,7 +89,7 @@ func compiledText(rule *ast.Rule) string {
 	bare, numbers := *rule, map[string]int{}
 	bare.Annotations = nil
 	return compilerVariable.ReplaceAllStringFunc(bare.String(), func(name string) string {
-		if _, known := numbers[name]; !known {
+		if _, numbered := numbers[name]; !numbered {
 			numbers[name] = len(numbers)
 		}
 		return fmt.Sprintf("__local%d__", numbers[name])

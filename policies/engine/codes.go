@@ -16,7 +16,7 @@ const reasonTexts = "data.authz.reason_texts"
 func (e *Engine) Codes() []string {
 	prefix := ast.MustParseRef(reasonTexts)
 	var codes []string
-	for _, rule := range e.current.Load().of.Compiler.GetRulesWithPrefix(prefix) {
+	for _, rule := range e.current.Load().tree.Compiler.GetRulesWithPrefix(prefix) {
 		if ref := rule.Ref(); len(ref) > len(prefix) {
 			codes = appendTexts(codes, ref[len(prefix)])
 		} else if object, ok := rule.Head.Value.Value.(ast.Object); ok {

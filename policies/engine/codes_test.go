@@ -25,9 +25,9 @@ func TestCodesAreTheTreesConstants(t *testing.T) {
 	if !slices.Contains(shipped, "no_role") || slices.Contains(shipped, "mine") || !slices.IsSorted(shipped) {
 		t.Errorf("%q", shipped)
 	}
-	own := codes(embedded.With("authz/mine.rego", "package authz\n\nreason_texts[\"mine\"] := \"x\"\n"))
-	if len(own) != len(shipped)+1 || !slices.Contains(own, "mine") {
-		t.Errorf("%q", own)
+	mine := codes(embedded.With("authz/mine.rego", "package authz\n\nreason_texts[\"mine\"] := \"x\"\n"))
+	if len(mine) != len(shipped)+1 || !slices.Contains(mine, "mine") {
+		t.Errorf("%q", mine)
 	}
 	if whole := codes(policytest.Small(t).With("authz/mine.rego", "package authz\n\nreason_texts := {\"a\": \"x\", \"b\": \"y\"}\n")); !slices.Equal(whole, []string{"a", "b"}) {
 		t.Errorf("%q", whole)

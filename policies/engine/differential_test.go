@@ -94,7 +94,7 @@ func (d *differing) run(seed uint64, questions int) string {
 		got, gotErr := by(d.caches, &next)
 		want, wantErr := by(d.judges, &next)
 		d.questions++
-		if got != want || told(gotErr) != told(wantErr) {
+		if got != want || failure(gotErr) != failure(wantErr) {
 			return fmt.Sprintf("seed %d: %s of %+v:\ngot  %+v, %v\nwant %+v, %v", seed, next.Entry, next.Question, got, gotErr, want, wantErr)
 		}
 	}
@@ -112,7 +112,7 @@ func by(e *engine.Engine, a *policytest.Ask) (resources.Decision, error) {
 	return e.Inside().Grantable(context.Background(), a.Asked())
 }
 
-func told(err error) string {
+func failure(err error) string {
 	if err == nil {
 		return ""
 	}

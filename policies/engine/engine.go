@@ -121,9 +121,9 @@ func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.De
 
 // asked is a question with room for its key: what a cached verdict takes of memory, in one piece.
 type asked struct {
-	q    resources.Question
-	in   question.Input
-	room [keyRoom]byte
+	q     resources.Question
+	input question.Input
+	room  [keyRoom]byte
 }
 
 // ask returns the cached verdict of an equal question, or evaluates. A caller whose context has ended is given
@@ -132,8 +132,8 @@ func (e *Engine) ask(
 	ctx context.Context, set *Set, through *gate.Gate, within time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
 	a := &asked{q: q}
-	a.in = question.Of(&a.q)
-	in := &a.in
+	a.input = question.Of(&a.q)
+	input := &a.input
 	start, hit, rejected := time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while the key or the input was made
@@ -149,9 +149,9 @@ func (e *Engine) ask(
 	if d, hit = set.unlisted(entry, q.Action); hit {
 		return d, nil
 	}
-	key := set.key(a.room[:0], entry, in)
+	key := set.key(a.room[:0], entry, input)
 	if d, hit = e.cached(ctx, set, entry, key); hit {
-		return in.Told(d), nil
+		return input.Told(d), nil
 	}
 	if err = through.Enter(ctx, q.AccountID); err != nil { // that is no failure of the policy
 		rejected = true
@@ -159,13 +159,13 @@ func (e *Engine) ask(
 	}
 	defer through.Leave()
 	if d, hit = e.cached(ctx, set, entry, key); hit { // an equal question may have been evaluated meanwhile
-		return in.Told(d), nil
+		return input.Told(d), nil
 	}
 	start = time.Now()
-	if d, err = set.evaluate(ctx, entry, in, within); err == nil {
+	if d, err = set.evaluate(ctx, entry, input, within); err == nil {
 		d.Code, d.Reason = strings.Clone(d.Code), strings.Clone(d.Reason) // they can be parts of the caller's strings
 		set.verdicts.put(key, d, len(d.Code)+len(d.Reason))
-		d = in.Told(d)
+		d = input.Told(d)
 	}
 	return d, err
 }
@@ -211,7 +211,7 @@ func (e *Engine) Actions() []resources.ListedAction { return e.current.Load().Ac
 func (e *Engine) Revision() string { return e.current.Load().Revision() }
 
 // Source returns the files of the tree in force; nobody changes them.
-func (e *Engine) Source() *policies.Source { return e.current.Load().of.Source }
+func (e *Engine) Source() *policies.Source { return e.current.Load().tree.Source }
 
 // LastRefusal returns why the newest tree was not taken; nil where the newest is in force.
 func (e *Engine) LastRefusal() error {

@@ -61,10 +61,10 @@ func FailureOf(err error) Failure {
 // evaluate asks one entry point. Anything but a well-formed answer in time is an
 // error with the zero decision.
 func (s *Set) evaluate(
-	ctx context.Context, entry string, in *question.Input, within time.Duration,
+	ctx context.Context, entry string, input *question.Input, within time.Duration,
 ) (d resources.Decision, err error) {
 	q := s.queries[entry]
-	answer, err := s.answer(ctx, q, in.Term(q.rows), in.Question().Now, within)
+	answer, err := s.answer(ctx, q, input.Term(q.rows), input.Question().Now, within)
 	switch {
 	case err != nil:
 		return d, err
@@ -111,8 +111,8 @@ func (s *Set) run(ctx context.Context, e evaluation) (err error) {
 	bounds := s.bounds.Get().(*limits.Bounds)
 	bounds.Start(ctx, e.within, e.memory)
 	err = topdown.NewQuery(e.body).
-		WithCompiler(s.of.Compiler).
-		WithStore(s.of.Store).WithTransaction(s.txn).
+		WithCompiler(s.tree.Compiler).
+		WithStore(s.tree.Store).WithTransaction(s.txn).
 		WithVirtualCache(e.values).
 		WithInput(e.input).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
@@ -158,7 +158,7 @@ func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 		reason, reasonOK := valueAt[ast.String](o, "reason")
 		code, codeOK := valueAt[ast.String](o, "code")
 		if allowOK && reasonOK && (o.Len() == 2 || o.Len() == 3 && codeOK) && len(reason)+len(code) <= maxReason {
-			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.of.Revision, BundleRevision: s.of.Bundle}, nil
+			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.tree.Revision, BundleRevision: s.tree.Bundle}, nil
 		}
 	}
 	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf(

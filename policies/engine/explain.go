@@ -93,17 +93,17 @@ func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained,
 	return e, nil
 }
 
-// Granted says whether the tree finds a role that grants the action; known is false where it has no rule that says so.
-func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, known bool, err error) {
+// Granted says whether the tree finds a role that grants the action; defined is false for a tree without a rule on that.
+func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, defined bool, err error) {
 	err = p.within(ctx, q.AccountID, func(set *Set) error {
-		if known = len(set.rules(ruleGranting)) > 0; !known {
+		if defined = len(set.rules(ruleGranting)) > 0; !defined {
 			return nil
 		}
-		found, err := set.values(ctx, ruleGranting, &q, p.engine.opts.Deadline)
-		granted = len(found) > 0
+		values, err := set.values(ctx, ruleGranting, &q, p.engine.opts.Deadline)
+		granted = len(values) > 0
 		return err
 	})
-	return granted && err == nil, known, err
+	return granted && err == nil, defined, err
 }
 
 // Roles returns the system roles, by id.
@@ -123,7 +123,7 @@ func (p Pinned) ConditionAt(name string) string {
 // tree does not list, where it lists them.
 func (p Pinned) GrantingAt(a resources.Action) string {
 	set := p.set
-	if set.of.Strict && !set.listed[a.ID] {
+	if set.tree.Strict && !set.listed[a.ID] {
 		return "actions/data.json"
 	}
 	for _, name := range []string{ruleGranting, EntryDecision} {
@@ -136,11 +136,11 @@ func (p Pinned) GrantingAt(a resources.Action) string {
 
 // rules returns those of that name and below it, by place.
 func (s *Set) rules(name string) []*ast.Rule {
-	found := slices.Clone(s.of.Compiler.GetRulesWithPrefix(ast.MustParseRef(name)))
-	slices.SortFunc(found, func(a, b *ast.Rule) int {
+	rules := slices.Clone(s.tree.Compiler.GetRulesWithPrefix(ast.MustParseRef(name)))
+	slices.SortFunc(rules, func(a, b *ast.Rule) int {
 		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row))
 	})
-	return found
+	return rules
 }
 
 func place(rule *ast.Rule) string { return fmt.Sprintf("%s:%d", rule.Location.File, rule.Location.Row) }
@@ -154,11 +154,11 @@ func (s *Set) explain(ctx context.Context, q *resources.Question, within time.Du
 	if e.Denies, err = s.denies(ctx, q, within); err != nil {
 		return e, err
 	}
-	told, err := s.values(ctx, ruleTold, q, within)
+	values, err := s.values(ctx, ruleTold, q, within)
 	if err != nil {
 		return e, err
 	}
-	members(told, func(member *ast.Term) {
+	members(values, func(member *ast.Term) {
 		if name, ok := member.Value.(ast.String); ok {
 			e.Told[string(name)] = true
 		}
@@ -192,21 +192,21 @@ func members(sets []*ast.Term, fn func(*ast.Term)) {
 // conditions reads data.authz.conditions: an object of {"holds": boolean, "says": string} by their names. What has
 // another form is no condition.
 func (s *Set) conditions(ctx context.Context, q *resources.Question, within time.Duration) ([]resources.Condition, error) {
-	found, err := s.values(ctx, ruleConditions, q, within)
+	values, err := s.values(ctx, ruleConditions, q, within)
 	var out []resources.Condition
-	for _, t := range found {
+	for _, t := range values {
 		byName, ok := t.Value.(ast.Object)
 		if !ok {
 			continue
 		}
 		byName.Foreach(func(key, value *ast.Term) {
 			name, named := key.Value.(ast.String)
-			of, ok := value.Value.(ast.Object)
+			object, ok := value.Value.(ast.Object)
 			if !named || !ok {
 				return
 			}
-			holds, holdsOK := valueAt[ast.Boolean](of, "holds")
-			says, saysOK := valueAt[ast.String](of, "says")
+			holds, holdsOK := valueAt[ast.Boolean](object, "holds")
+			says, saysOK := valueAt[ast.String](object, "says")
 			if holdsOK && saysOK {
 				out = append(out, resources.Condition{Name: string(name), Holds: bool(holds), Says: string(says)})
 			}
@@ -223,11 +223,11 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Dur
 		if says == nil {
 			says = rule.Head.Value
 		}
-		found, err := s.each(ctx, rule.Body, says, q, within)
+		values, err := s.each(ctx, rule.Body, says, q, within)
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range found {
+		for _, t := range values {
 			reason := "a reason that is too large"
 			if text, ok := t.Value.(ast.String); ok {
 				reason = string(text)
@@ -252,9 +252,9 @@ func (s *Set) values(ctx context.Context, name string, q *resources.Question, wi
 const explained = ast.Var("__explained__")
 
 // each gives the values that a term has where the body holds.
-func (s *Set) each(ctx context.Context, body ast.Body, of *ast.Term, q *resources.Question, within time.Duration) (out []*ast.Term, err error) {
+func (s *Set) each(ctx context.Context, body ast.Body, term *ast.Term, q *resources.Question, within time.Duration) (out []*ast.Term, err error) {
 	err = s.run(ctx, evaluation{
-		name: "explanation", body: append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), of)),
+		name: "explanation", body: append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), term)),
 		input: InputOf(q), now: q.Now, within: within, memory: limits.OfQuestion,
 		each: func(result topdown.QueryResult) error {
 			value := result[explained]

@@ -81,12 +81,12 @@ func TestConditionsAreTheTrees(t *testing.T) {
 		if c.Holds == (c.Name == "needs_active_account") || c.Says == "" || i > 0 && c.Name <= said.Conditions[i-1].Name {
 			t.Errorf("%+v", c)
 		}
-		if at := p.ConditionAt(c.Name); !strings.HasPrefix(at, "authz/conditions.rego:") {
-			t.Errorf("%s is at %q", c.Name, at)
+		if place := p.ConditionAt(c.Name); !strings.HasPrefix(place, "authz/conditions.rego:") {
+			t.Errorf("%s is at %q", c.Name, place)
 		}
 	}
-	if at := p.ConditionAt("needs_nothing"); at != "" {
-		t.Errorf("a condition that is none is at %q", at)
+	if place := p.ConditionAt("needs_nothing"); place != "" {
+		t.Errorf("a condition that is none is at %q", place)
 	}
 }
 
@@ -98,8 +98,8 @@ func TestTreeWithoutExplainingRules(t *testing.T) {
 	if err != nil || len(said.Conditions)+len(said.Denies)+len(said.Told)+len(said.PublicDenies) != 0 || said.AllDenies {
 		t.Errorf("%+v, %v", said, err)
 	}
-	if _, known, err := p.Granted(t.Context(), q); known || err != nil {
-		t.Errorf("it has no granting_role: %v %v", known, err)
+	if _, says, err := p.Granted(t.Context(), q); says || err != nil {
+		t.Errorf("it has no granting_role: %v %v", says, err)
 	}
 }
 
@@ -121,8 +121,8 @@ func TestSupposingIsDeciding(t *testing.T) {
 			}
 		}
 	}
-	if at := p.GrantingAt(resources.Action{ID: "project:odd:unlisted"}); at != "actions/data.json" {
-		t.Errorf("what is not listed is told at %q", at)
+	if place := p.GrantingAt(resources.Action{ID: "project:odd:unlisted"}); place != "actions/data.json" {
+		t.Errorf("what is not listed is told at %q", place)
 	}
 	other := policytest.Question(policytest.AdminSubject(), "account:user:read")
 	other.AccountID = "acct-other-v1"

@@ -23,7 +23,7 @@ func (e *Engine) DecideApp(ctx context.Context, q resources.Question) (resources
 
 // Copy is the same tree, compiled, with a cache of its own.
 func (s *Set) Copy() *Set {
-	out := &Set{of: s.of, txn: s.txn, noMetadata: s.noMetadata, listed: s.listed, queries: s.queries}
+	out := &Set{tree: s.tree, txn: s.txn, noMetadata: s.noMetadata, listed: s.listed, queries: s.queries}
 	apps := *s.apps
 	out.apps = &apps
 	out.bounds.New = func() any { return limits.NewBounds(limits.Pace{}) }
@@ -39,8 +39,8 @@ func (e *Engine) BringBeside(s *Set) {
 
 // Unfilled is Judge with the places of the reason as the tree has them, as verdicts are cached.
 func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
-	in := question.Of(&q)
-	return s.evaluate(ctx, entry, &in, within)
+	input := question.Of(&q)
+	return s.evaluate(ctx, entry, &input, within)
 }
 
 // Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of KeyParts, "" for none.
@@ -68,8 +68,8 @@ func (k *Keys) Of(part, entry string, q *resources.Question) string {
 	if plan == nil {
 		return ""
 	}
-	in := question.Of(q)
-	return string(plan.Key(nil, &in))
+	input := question.Of(q)
+	return string(plan.Key(nil, &input))
 }
 
 // KeyParts are what tells verdicts apart, by name, each with what makes a plan without it.

@@ -67,9 +67,9 @@ func stepsOfGrant(t *testing.T, patterns int) int {
 			options = append(options, rego.Module(name, string(text)))
 		}
 	}
-	found, err := rego.New(options...).Eval(t.Context())
-	if err != nil || !found.Allowed() {
-		t.Fatalf("got %+v, %v", found, err)
+	results, err := rego.New(options...).Eval(t.Context())
+	if err != nil || !results.Allowed() {
+		t.Fatalf("got %+v, %v", results, err)
 	}
 	return counted.n
 }

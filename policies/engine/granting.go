@@ -10,7 +10,7 @@ import (
 func (p Pinned) Granting(a resources.Action) []string {
 	patterns := a.Patterns()
 	var out []string
-	for _, role := range p.set.of.Roles {
+	for _, role := range p.set.tree.Roles {
 		if slices.ContainsFunc(role.Permissions, func(held string) bool { return slices.Contains(patterns[:], held) }) {
 			out = append(out, role.ID)
 		}

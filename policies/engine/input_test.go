@@ -212,7 +212,7 @@ func TestManyActionsAreStillThemselves(t *testing.T) {
 // its parts is different.
 func TestServicesAreStillThemselves(t *testing.T) {
 	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal(input.principal)} if input.subject.id`), nothing)
-	told := func(members []string) object {
+	listed := func(members []string) object {
 		out := object{}
 		for _, m := range members {
 			out[m] = true
@@ -244,7 +244,7 @@ func TestServicesAreStillThemselves(t *testing.T) {
 			}
 			want, _ := json.Marshal(object{
 				"kind": p.Kind, "id": p.ID, "uuid": p.UUID, "account": p.AccountID, "credential": p.Credential,
-				"scopes": told(p.Scopes), "key_scopes": told(p.KeyScopes),
+				"scopes": listed(p.Scopes), "key_scopes": listed(p.KeyScopes),
 			})
 			if err != nil || d.Reason != string(want) {
 				t.Fatalf("round %d: %s, want %s, %v", round, d.Reason, want, err)
@@ -296,15 +296,15 @@ func TestAssignmentsAreFiledByPlace(t *testing.T) {
 	for _, place := range [][2]string{{"", ""}, {"proj-a-v1", ""}, {"proj-a-v1", "disks/d-1"}, {"", "disks/d-1"}, {"proj-b-v1", ""}} {
 		s.Assignments = append(s.Assignments, resources.HeldRole{RoleID: "r", ProjectID: place[0], ResourceID: place[1]})
 	}
-	at := func(level string) []any {
+	levels := func(level string) []any {
 		return []any{object{
 			"role": "r", "custom": false, "level": level, "role_scope": "", "role_status": "", "status": "", "expires": never, "running": true,
 		}}
 	}
 	want := object{
-		"":          object{"": at("ACCOUNT"), "disks/d-1": at("")},
-		"proj-a-v1": object{"": at("PROJECT"), "disks/d-1": at("RESOURCE")},
-		"proj-b-v1": object{"": at("PROJECT")},
+		"":          object{"": levels("ACCOUNT"), "disks/d-1": levels("")},
+		"proj-a-v1": object{"": levels("PROJECT"), "disks/d-1": levels("RESOURCE")},
+		"proj-b-v1": object{"": levels("PROJECT")},
 	}
 	if got := seen(t, policytest.Question(s, "account:user:read"))["subject"].(object)["assignments"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -67,17 +67,17 @@ type pairs struct {
 	seed   uint64
 	each   int // is how many questions are asked of a tree
 	inputs *policytest.Inputs
-	// wrong has the first wrong pair by what the key lacks; left are the keys without one.
-	wrong map[string]string
-	left  []string
+	// wrong has the first wrong pair by what the key lacks; ignored are the keys without one.
+	wrong   map[string]string
+	ignored []string
 	// asked are the questions, mutated those of which the verdict may be cached and that come of such a one, equal those
 	// of them that share its key, failed those of them that OPA fails at.
 	trees, refused, asked, mutated, equal, failed int
 }
 
-func newPairs(tb testing.TB, seed uint64, each int, left ...string) *pairs {
+func newPairs(tb testing.TB, seed uint64, each int, ignored ...string) *pairs {
 	tb.Helper()
-	return &pairs{seed: seed, each: each, inputs: policytest.NewInputs(tb, policies.Tree()), wrong: map[string]string{}, left: slices.Clone(left)}
+	return &pairs{seed: seed, each: each, inputs: policytest.NewInputs(tb, policies.Tree()), wrong: map[string]string{}, ignored: slices.Clone(ignored)}
 }
 
 // compiled is a tree that need not prove itself.
@@ -106,7 +106,7 @@ func (p *pairs) tree(tb testing.TB) {
 		return
 	}
 	t := &asking{set: set, keys: engine.NewKeys(set), tree: tree, first: map[string]map[string]*asked{}}
-	for _, part := range p.left {
+	for _, part := range p.ignored {
 		t.first[part] = map[string]*asked{}
 	}
 	var before []*asked
@@ -121,7 +121,7 @@ func (p *pairs) tree(tb testing.TB) {
 		}
 		next.key = nameOf(t.keys, whole, &next.Ask)
 		before = append(before, next)
-		p.left = slices.DeleteFunc(p.left, func(part string) bool { return p.wrongWithout(part, t, next) })
+		p.ignored = slices.DeleteFunc(p.ignored, func(part string) bool { return p.wrongWithout(part, t, next) })
 		p.count(next, from)
 	}
 }
@@ -204,7 +204,7 @@ func TestEqualKeysHaveEqualAnswers(t *testing.T) {
 	seed, wanted := ofEnvironment(t)
 	began := time.Now()
 	p := newPairs(t, seed, min(max(200, wanted/500), 2000), whole)
-	for p.equal < wanted && len(p.left) > 0 {
+	for p.equal < wanted && len(p.ignored) > 0 {
 		p.tree(t)
 	}
 	t.Logf("seed %d: %d pairs with equal keys of %d (%.0f %%), of which OPA fails at %d; %d questions of %d trees, %d refused; %.1f s", seed, p.equal, p.mutated,
@@ -223,19 +223,19 @@ func TestTheKeyNeedsAllItsParts(t *testing.T) {
 	seed, _ := ofEnvironment(t)
 	parts := slices.Sorted(maps.Keys(engine.KeyParts()))
 	p := newPairs(t, seed, 200, parts...)
-	found := map[string]int{}
-	for p.trees < 2000 && len(p.left) > 0 {
+	differences := map[string]int{}
+	for p.trees < 2000 && len(p.ignored) > 0 {
 		p.tree(t)
 		for part := range p.wrong {
-			if found[part] == 0 {
-				found[part] = p.asked
+			if differences[part] == 0 {
+				differences[part] = p.asked
 			}
 		}
 	}
 	for _, part := range parts {
-		t.Logf("%s: found out within %d questions", part, found[part])
+		t.Logf("%s: found out within %d questions", part, differences[part])
 	}
-	if len(p.left) > 0 {
-		t.Errorf("seed %d: not found out by %d questions of %d trees: %q", seed, p.asked, p.trees, p.left)
+	if len(p.ignored) > 0 {
+		t.Errorf("seed %d: not found out by %d questions of %d trees: %q", seed, p.asked, p.trees, p.ignored)
 	}
 }

@@ -33,11 +33,11 @@ func RecordedInput(j *resources.Judgement) ([]byte, error) {
 // inputOf returns the input by which a verdict was made.
 func inputOf(j *resources.Judgement) (*ast.Term, error) {
 	if j.Question.App != nil {
-		in, err := newAppInput(&j.Question, nil)
+		input, err := newAppInput(&j.Question, nil)
 		if err != nil {
 			return nil, err
 		}
-		return in.whole(), nil
+		return input.whole(), nil
 	}
 	return InputOf(&j.Question), nil
 }
@@ -86,10 +86,10 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 // whereItFails returns the error of a rule with its place. The message of a built-in can quote the event, which the rule
 // would have masked.
 func whereItFails(rule string, err error) error {
-	var at *topdown.Error
+	var failure *topdown.Error
 	switch {
-	case errors.As(err, &at):
-		return fmt.Errorf("%s: %s at %s", rule, at.Code, at.Location)
+	case errors.As(err, &failure):
+		return fmt.Errorf("%s: %s at %s", rule, failure.Code, failure.Location)
 	case FailureOf(err) == FailurePanic:
 		return fmt.Errorf("%s: %s", rule, FailurePanic)
 	}
@@ -100,7 +100,7 @@ func whereItFails(rule string, err error) error {
 const maxMask = 16 << 20
 
 // has says whether the tree has a rule.
-func (s *Set) has(rule string) bool { return len(s.of.Compiler.GetRules(ast.MustParseRef(rule))) > 0 }
+func (s *Set) has(rule string) bool { return len(s.tree.Compiler.GetRules(ast.MustParseRef(rule))) > 0 }
 
 // value evaluates the rule that the evaluation names, nil where it is undefined.
 func (s *Set) value(ctx context.Context, e evaluation) (value ast.Value, err error) {

@@ -88,10 +88,10 @@ func (r *Rejudge) Whole(j *resources.Judgement) (*Recorded, error) {
 			return nil, err
 		}
 		if row != nil {
-			of := *j
-			of.Question.Route = row
-			of.Question.Action, _ = resources.ParseAction(row.Action) // "" is none
-			j = &of
+			copied := *j
+			copied.Question.Route = row
+			copied.Question.Action, _ = resources.ParseAction(row.Action) // "" is none
+			j = &copied
 		}
 	}
 	q.now = j.Question.Now
@@ -173,10 +173,10 @@ func (r *Rejudge) Judge(ctx context.Context, q *Recorded) (d resources.AppDecisi
 
 // asked finds the rule that answers at a path.
 func (r *Rejudge) asked(path string) (*Recorded, error) {
-	entry, known := map[string]string{
+	entry, isEntry := map[string]string{
 		resources.PathDecision: EntryDecision, resources.PathAccess: EntryAccess, resources.PathGrantable: EntryGrantable,
 	}[path]
-	if known {
+	if isEntry {
 		return &Recorded{Path: path, query: r.set.queries[entry]}, nil
 	}
 	name, isApp := strings.CutPrefix(strings.TrimSuffix(path, "/decision"), resources.PathApps)
@@ -201,8 +201,8 @@ func (r *Rejudge) row(name string) (*resources.Route, error) {
 // onRow puts a row into the question.
 func (q *Recorded) onRow(row *resources.Route) {
 	action, _ := resources.ParseAction(row.Action) // "" is none
-	of := InputOf(&resources.Question{Route: row, Action: action}).Value.(ast.Object)
-	items := [][2]*ast.Term{field("route", of.Get(ast.InternedTerm("route"))), field("action", of.Get(ast.InternedTerm("action")))}
+	input := InputOf(&resources.Question{Route: row, Action: action}).Value.(ast.Object)
+	items := [][2]*ast.Term{field("route", input.Get(ast.InternedTerm("route"))), field("action", input.Get(ast.InternedTerm("action")))}
 	if old, ok := q.input.Value.(ast.Object); ok {
 		old.Foreach(func(key, value *ast.Term) {
 			if name, _ := key.Value.(ast.String); name != "route" && name != "action" {

@@ -37,7 +37,7 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 	if err != nil {
 		return e.Refuse(err)
 	}
-	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.of.Routes, now.of.Routes) {
+	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.tree.Routes, now.tree.Routes) {
 		if err := check(set.Routes()); err != nil {
 			return e.Refuse(fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
 		}
@@ -60,7 +60,7 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 // bring puts a set into force, with an empty cache of its own.
 func (e *Engine) bring(set *Set) {
 	set.verdicts = newCache[resources.Decision](e.opts.Verdicts)
-	if len(set.of.Apps) > 0 {
+	if len(set.tree.Apps) > 0 {
 		set.apps.answers = newCache[resources.AppDecision](e.opts.Verdicts)
 	}
 	if pace := e.opts.Pace; pace != (limits.Pace{}) {

@@ -32,12 +32,12 @@ func (r Rule) Value(ctx context.Context, input *ast.Term, now resources.Time, wi
 
 // InputOf returns the whole input for a question.
 func InputOf(q *resources.Question) *ast.Term {
-	in := question.Of(q)
-	return in.Term(question.All())
+	input := question.Of(q)
+	return input.Term(question.All())
 }
 
 // Compiled returns what the set was made of. It is not to be changed.
-func (s *Set) Compiled() Compiled { return s.of }
+func (s *Set) Compiled() Compiled { return s.tree }
 
 // Unlisted says whether the tree is strict and does not list the action, with the denial of each question about it.
 func (s *Set) Unlisted(action resources.Action) (resources.Decision, bool) {

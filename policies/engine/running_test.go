@@ -74,11 +74,11 @@ func TestNothingElseOfASubjectChangesWithTheTime(t *testing.T) {
 		ProjectID: "proj-demo-v1", Status: "ACTIVE", ExpiresAt: today + 1000,
 	})
 	q := policytest.Question(s, "project:a:b")
-	at := func(now resources.Time) object {
+	asked := func(now resources.Time) object {
 		q.Now = now
 		return seen(t, q)["subject"].(object)
 	}
-	before, after := at(today), at(today+1000)
+	before, after := asked(today), asked(today+1000)
 	for _, ended := range []any{
 		after["assignments"].(object)["proj-demo-v1"].(object)[""].([]any)[0], after["here"].([]any)[0],
 	} {

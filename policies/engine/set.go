@@ -49,7 +49,7 @@ type Compiled struct {
 
 // Set is one compiled tree, ready to be asked. It never changes and is safe for concurrent use.
 type Set struct {
-	of      Compiled
+	tree    Compiled
 	byRoles bool // says that only roles allow that are assigned
 	masks   bool // says that there are rules about the decision log
 	queries map[string]*query
@@ -77,27 +77,27 @@ type query struct {
 
 // NewSet makes a tree ready. The error is of rules whose built-ins can't be bounded, or of apps whose sets are not of
 // their form, each on a line with its place.
-func NewSet(ctx context.Context, of Compiled) (*Set, error) {
-	txn, err := of.Store.NewTransaction(ctx)
+func NewSet(ctx context.Context, tree Compiled) (*Set, error) {
+	txn, err := tree.Store.NewTransaction(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(of.Actions)}
+	s := &Set{tree: tree, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(tree.Actions)}
 	s.masks = s.has(maskRule) || s.has(dropRule)
 	s.bounds.New = func() any { return limits.NewBounds(limits.Pace{}) }
-	if s.byRoles, err = byRoles(of.Compiler); err != nil {
+	if s.byRoles, err = byRoles(tree.Compiler); err != nil {
 		return nil, err
 	}
 	for i, entry := range EntryPoints() {
 		s.queries[entry] = newQuery(entry)
 		q := s.queries[entry]
-		q.plan, q.reads = question.NewPlan(of.Compiler, entry, i), question.ReadBy(of.Compiler, entry)
+		q.plan, q.reads = question.NewPlan(tree.Compiler, entry, i), question.ReadBy(tree.Compiler, entry)
 		q.rows = question.At(q.reads)
 	}
 	s.apps = s.newApps()
 	s.findUncached()
-	limits.Charge(of.Compiler, func(at *ast.Location, problem string) {
-		err = errors.Join(err, fmt.Errorf("%s:%d: %s", at.File, at.Row, problem))
+	limits.Charge(tree.Compiler, func(loc *ast.Location, problem string) {
+		err = errors.Join(err, fmt.Errorf("%s:%d: %s", loc.File, loc.Row, problem))
 	})
 	if err != nil {
 		return nil, err
@@ -112,29 +112,29 @@ func newQuery(name string) *query {
 
 // Judge evaluates a question at an entry point, without a cache. The error tells why there is no decision.
 func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
-	in := question.Of(&q)
-	d, err := s.evaluate(ctx, entry, &in, within)
-	return in.Told(d), err
+	input := question.Of(&q)
+	d, err := s.evaluate(ctx, entry, &input, within)
+	return input.Told(d), err
 }
 
 // key appends what names the question's verdict; nil where none may be cached.
-func (s *Set) key(b []byte, entry string, in *question.Input) []byte {
+func (s *Set) key(b []byte, entry string, input *question.Input) []byte {
 	plan := s.queries[entry].plan
 	if s.verdicts == nil || plan == nil {
 		return nil
 	}
-	return plan.Key(b, in)
+	return plan.Key(b, input)
 }
 
 // Revision names the tree.
-func (s *Set) Revision() string { return s.of.Revision }
+func (s *Set) Revision() string { return s.tree.Revision }
 
 // BundleRevision returns the revision that the manifest of the tree's bundle gives; empty for a tree that came in another way.
-func (s *Set) BundleRevision() string { return s.of.Bundle }
+func (s *Set) BundleRevision() string { return s.tree.Bundle }
 
 // Routes returns the action catalogue by name, a copy.
 func (s *Set) Routes() []resources.Route {
-	out := slices.Clone(s.of.Routes)
+	out := slices.Clone(s.tree.Routes)
 	for i := range out {
 		out[i].Access = slices.Clone(out[i].Access)
 	}
@@ -143,7 +143,7 @@ func (s *Set) Routes() []resources.Route {
 
 // Roles returns the system roles by id, a copy; their permissions are sorted.
 func (s *Set) Roles() []resources.Role {
-	out := slices.Clone(s.of.Roles)
+	out := slices.Clone(s.tree.Roles)
 	for i := range out {
 		out[i].Permissions = slices.Clone(out[i].Permissions)
 	}
@@ -151,10 +151,10 @@ func (s *Set) Roles() []resources.Role {
 }
 
 // Actions returns the actions that the tree lists, by id, a copy: those of its routes, and those of other services.
-func (s *Set) Actions() []resources.ListedAction { return slices.Clone(s.of.Actions) }
+func (s *Set) Actions() []resources.ListedAction { return slices.Clone(s.tree.Actions) }
 
 // Strict says whether actions are denied that the tree does not list.
-func (s *Set) Strict() bool { return s.of.Strict }
+func (s *Set) Strict() bool { return s.tree.Strict }
 
 // sameRoutes says whether two catalogues are equal; access kinds are compared in order.
 func sameRoutes(a, b []resources.Route) bool {

@@ -21,10 +21,10 @@ func actionIDs(listed []resources.ListedAction) map[string]bool {
 // before the rules and the cache, so that it holds in every tree, whatever its rules read, and costs the others
 // nothing. Those that prove a tree ask the rules themselves (Judge).
 func (s *Set) unlisted(entry string, action resources.Action) (resources.Decision, bool) {
-	if !s.of.Strict || entry != EntryDecision || s.listed[action.ID] {
+	if !s.tree.Strict || entry != EntryDecision || s.listed[action.ID] {
 		return resources.Decision{}, false
 	}
 	return resources.Decision{
-		Code: codeUnknownAction, Reason: reasonUnknownAction, PolicyRevision: s.of.Revision, BundleRevision: s.of.Bundle,
+		Code: codeUnknownAction, Reason: reasonUnknownAction, PolicyRevision: s.tree.Revision, BundleRevision: s.tree.Bundle,
 	}, true
 }

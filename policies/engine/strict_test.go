@@ -12,7 +12,7 @@ import (
 // TestAStrictTreeDeniesWhatItDoesNotList guarantees that a tree becomes strict by its data alone, whatever
 // its rules read, and that then no role grants an action that neither the catalogue nor known has.
 func TestAStrictTreeDeniesWhatItDoesNotList(t *testing.T) {
-	const known = `"known": {"project:instance:read": {"description": "Sees an instance."}}`
+	const listed = `"known": {"project:instance:read": {"description": "Sees an instance."}}`
 	shipped := policytest.Copy(t, policies.Tree())
 	blind := policytest.Decision(t, `default decision := {"allow": false, "reason": "no"}
 
@@ -23,10 +23,10 @@ decision := {"allow": true, "reason": "an admin"} if some item in input.subject.
 		actions string
 		allowed map[string]bool
 	}{
-		"strict":             {`{"strict": true, ` + known + `}`, map[string]bool{"project:instance:read": true, check: true}},
+		"strict":             {`{"strict": true, ` + listed + `}`, map[string]bool{"project:instance:read": true, check: true}},
 		"strict, none known": {`{"strict": true}`, map[string]bool{check: true}},
-		"not strict":         {`{"strict": false, ` + known + `}`, map[string]bool{"project:instance:read": true, check: true, unknown: true}},
-		"it does not say":    {`{` + known + `}`, map[string]bool{"project:instance:read": true, check: true, unknown: true}},
+		"not strict":         {`{"strict": false, ` + listed + `}`, map[string]bool{"project:instance:read": true, check: true, unknown: true}},
+		"it does not say":    {`{` + listed + `}`, map[string]bool{"project:instance:read": true, check: true, unknown: true}},
 		"nothing listed":     {`{}`, map[string]bool{"project:instance:read": true, check: true, unknown: true}},
 	} {
 		for which, tree := range map[string]policytest.Tree{"the shipped tree": shipped, "a tree that reads no action": blind} {

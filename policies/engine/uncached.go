@@ -19,12 +19,12 @@ func (s *Set) Uncached() []Uncached { return s.uncached }
 func (s *Set) findUncached() {
 	for _, entry := range EntryPoints() {
 		if s.queries[entry].plan == nil {
-			s.uncached = append(s.uncached, Uncached{nameOf(entry), question.Against(s.of.Compiler, entry)})
+			s.uncached = append(s.uncached, Uncached{nameOf(entry), question.Against(s.tree.Compiler, entry)})
 		}
 	}
-	for _, name := range s.of.Apps {
+	for _, name := range s.tree.Apps {
 		rule := AppRules(name) + ".decision"
-		if because := question.AgainstApp(s.of.Compiler, rule); len(because) > 0 {
+		if because := question.AgainstApp(s.tree.Compiler, rule); len(because) > 0 {
 			s.uncached = append(s.uncached, Uncached{rule[len("data."):], because})
 		}
 	}

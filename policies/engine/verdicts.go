@@ -31,11 +31,11 @@ func (c *cache[D]) get(ctx context.Context, key []byte) (d D, hit bool) {
 	if c == nil || key == nil || ctx.Err() != nil {
 		return d, false
 	}
-	known := memo.GetBytes(c.table, key)
-	if known == nil {
+	stored := memo.GetBytes(c.table, key)
+	if stored == nil {
 		return d, false
 	}
-	return *known, true
+	return *stored, true
 }
 
 // put caches a verdict of so many bytes, unless it is too large.

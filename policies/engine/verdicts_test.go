@@ -183,10 +183,10 @@ func TestTheCacheIsBounded(t *testing.T) {
 // holding is an active user with an account's role, a role in a project, and one on a resource of it.
 func holding() *resources.Subject {
 	s := policytest.ActiveSubject()
-	for _, at := range [][3]string{{"ACCOUNT", "", ""}, {"PROJECT", "proj-demo-v1", ""}, {"RESOURCE", "proj-demo-v1", "instances/i-1"}} {
+	for _, place := range [][3]string{{"ACCOUNT", "", ""}, {"PROJECT", "proj-demo-v1", ""}, {"RESOURCE", "proj-demo-v1", "instances/i-1"}} {
 		s.Assignments = append(s.Assignments, resources.HeldRole{
-			RoleID: "role-" + at[0], Custom: true, RoleScope: at[0], RoleStatus: "ACTIVE", Status: "ACTIVE", ProjectID: at[1], ResourceID: at[2],
-			Permissions: []string{"project:" + strings.ToLower(at[0]) + ":read"},
+			RoleID: "role-" + place[0], Custom: true, RoleScope: place[0], RoleStatus: "ACTIVE", Status: "ACTIVE", ProjectID: place[1], ResourceID: place[2],
+			Permissions: []string{"project:" + strings.ToLower(place[0]) + ":read"},
 		})
 	}
 	return s
