@@ -39,12 +39,12 @@ func (c *catalogue) listActions(rows actionRows, docs documents, p *Problems) {
 		action, err := resources.ParseAction(id)
 		if err != nil {
 			file, line := docs.line("known." + id)
-			p.at(file, line, "known: action %q %v", id, err)
+			p.report(file, line, "known: action %q %v", id, err)
 		}
 		description := rows.Known[id].Description
 		if description == "" {
 			file, line := docs.line("known." + id)
-			p.at(file, line, "known: %s has no description: say what the action does", id)
+			p.report(file, line, "known: %s has no description: say what the action does", id)
 		}
 		all[id] = resources.ListedAction{Action: action, Description: description}
 	}

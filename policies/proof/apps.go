@@ -20,28 +20,28 @@ const appsFolder = "apps"
 
 // findApps returns the names of the apps. Every file of a folder apps/<name>/ belongs to that app, and no other file does.
 func findApps(src *policies.Source, modules, tests map[string]*ast.Module, p *Problems) []string {
-	found := map[string]bool{}
+	hasRules := map[string]bool{}
 	for _, name := range src.Names {
 		rest, within := strings.CutPrefix(policies.Place(name), appsFolder+"/")
 		app, _, below := strings.Cut(rest, "/")
 		switch module := either(modules[name], tests[name]); {
 		case within && !below:
-			p.at(name, 0, "is not in the folder of an app: move it to %s/<name>/", appsFolder)
+			p.report(name, 0, "is not in the folder of an app: move it to %s/<name>/", appsFolder)
 		case within:
-			found[app] = found[app] || isModule(name) && !isTest(name)
+			hasRules[app] = hasRules[app] || isModule(name) && !isTest(name)
 			if module != nil {
 				checkPackage(name, app, module, tests[name] != nil, p)
 			}
 		case module != nil && len(module.Package.Path) > 1 && partOf(module, 1) == appsFolder:
-			p.at(name, module.Package.Location.Row, "package %s is that of an app: its files are in %s", module.Package.Path, path.Join(appsFolder, partOf(module, 2)))
+			p.report(name, module.Package.Location.Row, "package %s is that of an app: its files are in %s", module.Package.Path, path.Join(appsFolder, partOf(module, 2)))
 		}
 	}
-	for _, app := range slices.Sorted(maps.Keys(found)) {
-		if !found[app] {
-			p.at(path.Join(appsFolder, app), 0, "has no rules: an app is a package apps.%s with types and decision", app)
+	for _, app := range slices.Sorted(maps.Keys(hasRules)) {
+		if !hasRules[app] {
+			p.report(path.Join(appsFolder, app), 0, "has no rules: an app is a package apps.%s with types and decision", app)
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return slices.Sorted(maps.Keys(hasRules))
 }
 
 func either(serving, test *ast.Module) *ast.Module {
@@ -66,7 +66,7 @@ func checkPackage(name, app string, module *ast.Module, isTest bool, p *Problems
 		want += "_test"
 	}
 	if len(module.Package.Path) != 3 || partOf(module, 1) != appsFolder || partOf(module, 2) != want {
-		p.at(name, module.Package.Location.Row, "the package must be apps.%s, not %s: a folder is one app", want, module.Package.Path)
+		p.report(name, module.Package.Location.Row, "the package must be apps.%s, not %s: a folder is one app", want, module.Package.Path)
 	}
 }
 
@@ -75,20 +75,20 @@ func checkApps(c *ast.Compiler, apps []string, p *Problems) {
 	for _, app := range apps {
 		folder := path.Join(appsFolder, app)
 		if len(c.GetRules(ruleOf(app, "types"))) == 0 {
-			p.at(folder, 0, `there is no rule types: say about which types of resources the app decides, as types := {"document"}`)
+			p.report(folder, 0, `there is no rule types: say about which types of resources the app decides, as types := {"document"}`)
 		}
 		rules := c.GetRulesExact(ruleOf(app, "decision"))
 		if len(rules) == 0 {
-			p.at(folder, 0, "there is no rule decision: it is what the app is asked")
+			p.report(folder, 0, "there is no rule decision: it is what the app is asked")
 		}
 		for _, rule := range rules {
-			at := func(problem string) { p.at(rule.Location.File, rule.Location.Row, "%s", problem) }
+			report := func(problem string) { p.report(rule.Location.File, rule.Location.Row, "%s", problem) }
 			if len(rule.Head.Args) > 0 || rule.Head.DocKind() == ast.PartialSetDoc || rule.Head.DocKind() == ast.PartialObjectDoc {
-				at("decision must be a rule with one value: no function, and no set or object of parts")
+				report("decision must be a rule with one value: no function, and no set or object of parts")
 				break
 			}
 			if rule.Default && allows(rule.Head.Value.Value) {
-				at("decision allows by default: its default must be false, or have \"decision\": false")
+				report("decision allows by default: its default must be false, or have \"decision\": false")
 			}
 		}
 	}
@@ -108,18 +108,18 @@ func allows(answer ast.Value) bool {
 
 // apps asks each app about each of its types, and about nothing at all: whatever is asked, it has an answer. What it
 // answers is its own affair: an app may be about what everybody may do.
-func (to *prober) apps(ctx context.Context) {
+func (p *prober) apps(ctx context.Context) {
 	const unknown, robot = `{"type": "user", "id": "` + probeUser + `"}`, `{"type": "robot", "id": "r2", "properties": {}}`
-	for _, app := range to.set.Apps() {
+	for _, app := range p.set.Apps() {
 		rule := strings.TrimPrefix(engine.AppRules(app.Name), "data.") + ".decision"
 		ask := func(who string, q resources.Question) {
-			if to.told[rule] {
+			if p.reported[rule] {
 				return
 			}
-			if _, err := to.set.JudgeApp(ctx, app.Name, q, to.within); err != nil {
-				to.told[rule] = true
-				file, row := to.place("data." + rule)
-				to.p.at(file, row, "%s has no answer to the question of %s: %v", rule, who, err)
+			if _, err := p.set.JudgeApp(ctx, app.Name, q, p.within); err != nil {
+				p.reported[rule] = true
+				file, row := p.place("data." + rule)
+				p.problems.report(file, row, "%s has no answer to the question of %s: %v", rule, who, err)
 			}
 		}
 		ask("nobody about nothing", resources.Question{Now: probeNow})

@@ -43,8 +43,8 @@ func withDocs(t *testing.T, rules string) policytest.Tree {
 func TestTheSetsOfAnAppAreRead(t *testing.T) {
 	set, err := load(t, withDocs(t, docs))
 	must(t, err)
-	app, found := set.App("doc")
-	if !found || app.Name != "docs" || !slices.Equal(app.Types, []string{"doc"}) || !slices.Equal(app.Actions, []string{"read", "write"}) ||
+	app, ok := set.App("doc")
+	if !ok || app.Name != "docs" || !slices.Equal(app.Types, []string{"doc"}) || !slices.Equal(app.Actions, []string{"read", "write"}) ||
 		!slices.Equal(app.Subjects, []resources.Entity{{Type: "user", ID: "alice"}, {Type: "user", ID: "bob"}}) ||
 		!slices.Equal(app.Resources, []resources.Entity{{Type: "doc", ID: "d0"}, {Type: "doc", ID: "d1"}}) {
 		t.Errorf("got %+v", app)
@@ -59,11 +59,11 @@ func TestTheSetsOfAnAppAreRead(t *testing.T) {
 // TestAnAppThatProvesNothingIsRefused guarantees that each fault of an app is named with its place.
 func TestAnAppThatProvesNothingIsRefused(t *testing.T) {
 	fine := withDocs(t, docs)
-	change := func(old, fresh string) policytest.Tree {
+	change := func(old, text string) policytest.Tree {
 		if !strings.Contains(docs, old) {
 			t.Fatalf("no %q", old)
 		}
-		return fine.With("apps/docs/docs.rego", strings.Replace(docs, old, fresh, 1))
+		return fine.With("apps/docs/docs.rego", strings.Replace(docs, old, text, 1))
 	}
 	more := func(rules string) policytest.Tree { return fine.With("apps/docs/docs.rego", docs+"\n"+rules) }
 	for name, c := range map[string]struct {

@@ -66,13 +66,13 @@ func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]do
 func readRows(ctx context.Context, src *policies.Source, docs map[string]documents, folder string, into any, p *Problems) {
 	if len(docs[folder]) == 0 {
 		if file := folder + "/data.json"; src.File(file) == nil { // else what is wrong with it was told
-			p.at(file, 0, "is missing")
+			p.report(file, 0, "is missing")
 		}
 		return
 	}
 	schema := schemaFolder + folder + "/schema.json"
 	if src.File(schema) == nil {
-		p.at(schema, 0, "is missing")
+		p.report(schema, 0, "is missing")
 		return
 	}
 	before := len(*p)
@@ -84,7 +84,7 @@ func readRows(ctx context.Context, src *policies.Source, docs map[string]documen
 		dec := json.NewDecoder(bytes.NewReader(doc.raw))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(into); err != nil {
-			p.at(doc.file, 0, "%v", err)
+			p.report(doc.file, 0, "%v", err)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func readRows(ctx context.Context, src *policies.Source, docs map[string]documen
 func readRole(id string, row grantRow, docs documents, p *Problems) resources.Role {
 	problem := func(member, format string, args ...any) {
 		file, line := docs.line(id+member, id)
-		p.at(file, line, "%s: %s", id, fmt.Sprintf(format, args...))
+		p.report(file, line, "%s: %s", id, fmt.Sprintf(format, args...))
 	}
 	if !knownRoleScope(row.Scope) {
 		problem("", "scope must be ACCOUNT, PROJECT or RESOURCE")
@@ -130,8 +130,8 @@ func (c *catalogue) grants(action resources.Action) bool {
 	patterns := action.Patterns()
 	return slices.ContainsFunc(c.roles, func(role resources.Role) bool {
 		return slices.ContainsFunc(patterns[:], func(pattern string) bool {
-			_, found := slices.BinarySearch(role.Permissions, pattern)
-			return found
+			_, ok := slices.BinarySearch(role.Permissions, pattern)
+			return ok
 		})
 	})
 }

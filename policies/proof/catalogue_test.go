@@ -54,8 +54,8 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 		return loose.With("grants/data.json", strings.TrimSuffix(strings.TrimSpace(policytest.SmallGrants), "}")+",\n\"r\": {"+fields+"}}")
 	}
 	const fine = `"method": "GET", "path": "/x", "access": ["member"], "effect": "read", "area": "users", "upstream": "users"`
-	change := func(old, fresh string) policytest.Tree {
-		return row("security_group.create", strings.Replace(fine, old, fresh, 1))
+	change := func(old, text string) policytest.Tree {
+		return row("security_group.create", strings.Replace(fine, old, text, 1))
 	}
 	if _, err := load(t, row("security_group.create", fine)); err != nil {
 		t.Fatal(err)

@@ -49,13 +49,13 @@ type tested struct {
 
 // compile checks the tree without its tests as `opa check --strict --schema schemas` does; nil where it has problems.
 func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) *compiled {
-	of := parseTree(src, p)
+	tree := parseTree(src, p)
 	if len(*p) > 0 {
 		return nil
 	}
-	out := &compiled{parsed: of, store: newStore(data), data: data}
-	out.serving = compileWith(ctx, out.store, of.schemas, limits.Capabilities(), p, func(c *ast.Compiler) error {
-		if c.Compile(of.modules); c.Failed() {
+	out := &compiled{parsed: tree, store: newStore(data), data: data}
+	out.serving = compileWith(ctx, out.store, tree.schemas, limits.Capabilities(), p, func(c *ast.Compiler) error {
+		if c.Compile(tree.modules); c.Failed() {
 			return c.Errors
 		}
 		return nil
@@ -135,7 +135,7 @@ func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Mo
 			continue
 		}
 		if text += len(src.Files[name]); text > limits.MaxText {
-			p.at(name, 0, "with it the tree has more than %d MiB of rules: put what is data into a data.json", limits.MaxText>>20)
+			p.report(name, 0, "with it the tree has more than %d MiB of rules: put what is data into a data.json", limits.MaxText>>20)
 			break
 		}
 		module, err := ast.ParseModuleWithOpts(name, string(src.Files[name]), opts)
@@ -147,14 +147,14 @@ func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Mo
 		case err != nil:
 			p.compiler(err)
 		case module == nil:
-			p.at(name, 0, "is empty")
+			p.report(name, 0, "is empty")
 		case !isTest(name):
 			modules[name] = module
 		case strings.HasSuffix(lastPart(module), "_test"):
 			tests[name] = module
 		default:
 			// Its rules would be there when the tests run, and missing when questions are answered.
-			p.at(name, module.Package.Location.Row, "a test file's package must end in _test, not be %s", module.Package.Path)
+			p.report(name, module.Package.Location.Row, "a test file's package must end in _test, not be %s", module.Package.Path)
 		}
 	}
 	return modules, tests
@@ -170,14 +170,14 @@ func lastPart(module *ast.Module) string {
 // every package, whether it is annotated or not.
 func readSchemas(src *policies.Source, p *Problems) *ast.SchemaSet {
 	set := ast.NewSchemaSet()
-	found := false
+	hasInput := false
 	for _, name := range src.Names {
 		if !isSchema(name) {
 			continue
 		}
 		var schema any
 		if err := util.Unmarshal(src.Files[name], &schema); err != nil {
-			p.at(name, 0, "isn't JSON: %v", err)
+			p.report(name, 0, "isn't JSON: %v", err)
 			continue
 		}
 		ref := ast.Ref{ast.SchemaRootDocument}
@@ -188,11 +188,11 @@ func readSchemas(src *policies.Source, p *Problems) *ast.SchemaSet {
 		set.Put(ref, schema)
 		if key == "input/schema" {
 			set.Put(ast.SchemaRootRef, schema)
-			found = true
+			hasInput = true
 		}
 	}
-	if !found {
-		p.at(schemaFolder+"input/schema.json", 0, "is missing")
+	if !hasInput {
+		p.report(schemaFolder+"input/schema.json", 0, "is missing")
 	}
 	return set
 }

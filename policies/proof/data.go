@@ -73,7 +73,7 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]doc
 			docs[folder] = append(docs[folder], doc)
 			folders = append(folders, folder)
 		default:
-			p.at(name, 0, "isn't read: data belongs in a file named data.json, schemas in %s", schemaFolder)
+			p.report(name, 0, "isn't read: data belongs in a file named data.json, schemas in %s", schemaFolder)
 		}
 	}
 	for i, folder := range folders {
@@ -81,7 +81,7 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]doc
 			continue
 		}
 		if value, ok := docs[folder].value(); !ok || !mount(root, folder, value) {
-			p.at(docs[folder][len(docs[folder])-1].file, 0, "another data.json already has data of this name")
+			p.report(docs[folder][len(docs[folder])-1].file, 0, "another data.json already has data of this name")
 		}
 	}
 	return root, docs
@@ -101,7 +101,7 @@ func readDocument(name string, raw []byte, p *Problems) *document {
 	}
 	if err == nil {
 		if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-			p.at(name, doc.row(dec.InputOffset()), "there is more after the JSON object")
+			p.report(name, doc.row(dec.InputOffset()), "there is more after the JSON object")
 			return nil
 		}
 		return doc
@@ -113,10 +113,10 @@ func readDocument(name string, raw []byte, p *Problems) *document {
 	}
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		member := dotted(syntax.JSONPointer)
-		p.at(name, row, "%s is given twice, first in line %d", member, doc.line(member))
+		p.report(name, row, "%s is given twice, first in line %d", member, doc.line(member))
 		return nil
 	}
-	p.at(name, row, "isn't a JSON object: %v", err)
+	p.report(name, row, "isn't a JSON object: %v", err)
 	return nil
 }
 
@@ -151,35 +151,35 @@ func (d *document) line(member string) int {
 
 // mount puts a document under its folder; false where something is there already.
 func mount(root map[string]any, folder string, value ast.Value) bool {
-	at := root
+	place := root
 	if folder != "." {
 		for part := range strings.SplitSeq(folder, "/") {
-			next, ok := at[part].(map[string]any)
+			next, ok := place[part].(map[string]any)
 			if !ok {
 				next = map[string]any{}
-				if there, taken := at[part].(ast.Value); taken && !fill(next, there) {
+				if there, taken := place[part].(ast.Value); taken && !fill(next, there) {
 					return false
 				}
-				at[part] = next
+				place[part] = next
 			}
-			at = next
+			place = next
 		}
 	}
-	return fill(at, value)
+	return fill(place, value)
 }
 
 // fill adds the members of an object; false where it is none, or a name is taken.
-func fill(at map[string]any, value ast.Value) bool {
+func fill(place map[string]any, value ast.Value) bool {
 	members, ok := value.(ast.Object)
 	if !ok {
 		return false
 	}
 	members.Foreach(func(k, v *ast.Term) {
 		name := string(k.Value.(ast.String)) // as of every member that was read from JSON
-		if _, taken := at[name]; taken {
+		if _, taken := place[name]; taken {
 			ok = false
 		}
-		at[name] = v.Value
+		place[name] = v.Value
 	})
 	return ok
 }

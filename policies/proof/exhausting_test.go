@@ -86,10 +86,10 @@ func exhausting() map[string]struct{ rules, want string } {
 // layers are rules of which each refers to all in the layer before.
 func layers(n, width int) string {
 	var b strings.Builder
-	for at := width; at < n*width; at++ {
-		fmt.Fprintf(&b, "r%d := {", at)
+	for rule := width; rule < n*width; rule++ {
+		fmt.Fprintf(&b, "r%d := {", rule)
 		for i := range width {
-			fmt.Fprintf(&b, "r%d, ", at-at%width-width+i)
+			fmt.Fprintf(&b, "r%d, ", rule-rule%width-width+i)
 		}
 		b.WriteString("1}\n")
 	}

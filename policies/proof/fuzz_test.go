@@ -21,7 +21,7 @@ import (
 // outlasts its time.
 func FuzzPolicyLoader(f *testing.F) {
 	files := []string{"authz/more.rego", "authz/more_test.rego", "authz/authz.rego", "grants/data.json", "routes/data.json", "more/data.json", "schemas/input/schema.json"}
-	for at, texts := range [][]string{
+	for file, texts := range [][]string{
 		{
 			"package authz\n\nx if input.acton.id", "package authz\n\ndefault decision := {\"allow\": true, \"reason\": \"\"}", "package authz\n\nx := {",
 			"package authz\n\nf(x) := f(x)", "package a\n\nimport data.authz\n\nx := authz.decision with input as {}", "package authz.decision\n\nallow := true", "# METADATA\n# schemas:\n#  - input: {\npackage a",
@@ -34,17 +34,17 @@ func FuzzPolicyLoader(f *testing.F) {
 		{"{}", `{"type":"object"}`},
 	} {
 		for _, text := range texts {
-			f.Add(uint8(at), text)
+			f.Add(uint8(file), text)
 		}
 	}
 	small := policytest.Small(f)
-	f.Fuzz(func(t *testing.T, at uint8, text string) {
+	f.Fuzz(func(t *testing.T, file uint8, text string) {
 		if len(text) > 1<<16 {
 			return
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		src, err := policies.Read(small.With(files[int(at)%len(files)], text))
+		src, err := policies.Read(small.With(files[int(file)%len(files)], text))
 		if err != nil {
 			t.Fatal(err)
 		}

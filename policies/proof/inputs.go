@@ -31,7 +31,7 @@ package %s
 func (tree *parsed) addInputs(src *policies.Source, p *Problems) {
 	if len(tree.apps) > 0 {
 		if file := schemaFile("app"); src.File(file) == nil {
-			p.at(file, 0, "is missing: the rules of apps are held against it; copy that of the tree of the binary")
+			p.report(file, 0, "is missing: the rules of apps are held against it; copy that of the tree of the binary")
 		} else {
 			tree.annotate(appsFolder, "app", p)
 		}
@@ -68,7 +68,7 @@ func (tree *parsed) addSchema(name string, p *Problems) {
 		err = util.Unmarshal(raw, &schema)
 	}
 	if err != nil {
-		p.at(schemaFile(name), 0, "%v", err)
+		p.report(schemaFile(name), 0, "%v", err)
 		return
 	}
 	tree.schemas.Put(ast.Ref{ast.SchemaRootDocument, ast.StringTerm(name), ast.StringTerm("schema")}, schema)

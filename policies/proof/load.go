@@ -99,15 +99,15 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}
-	to := &prober{rules: c.serving, within: within, told: map[string]bool{}, p: &p}
-	if to.set = newSet(ctx, src, c, list, &p); to.set == nil {
+	asker := &prober{rules: c.serving, within: within, reported: map[string]bool{}, problems: &p}
+	if asker.set = newSet(ctx, src, c, list, &p); asker.set == nil {
 		return nil, 0, p.err()
 	}
-	to.probe(ctx, list.routes)
-	to.apps(ctx)
+	asker.probe(ctx, list.routes)
+	asker.apps(ctx)
 	tests = runTests(ctx, t, within, &p)
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}
-	return to.set, tests, nil
+	return asker.set, tests, nil
 }

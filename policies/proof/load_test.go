@@ -40,14 +40,14 @@ func TestTheEmbeddedTreeProvesItself(t *testing.T) {
 func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 	small := policytest.Small(t)
 	rule := func(body string) policytest.Tree { return small.With("authz/more.rego", "package authz\n\n"+body) }
-	authz := func(old, fresh string) policytest.Tree {
-		return small.With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, old, fresh, 1))
+	authz := func(old, text string) policytest.Tree {
+		return small.With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, old, text, 1))
 	}
-	routes := func(old, fresh string) policytest.Tree {
-		return small.With("routes/data.json", strings.Replace(policytest.SmallRoutes, old, fresh, 1))
+	routes := func(old, text string) policytest.Tree {
+		return small.With("routes/data.json", strings.Replace(policytest.SmallRoutes, old, text, 1))
 	}
-	grants := func(old, fresh string) policytest.Tree {
-		return small.With("grants/data.json", strings.Replace(policytest.SmallGrants, old, fresh, 1))
+	grants := func(old, text string) policytest.Tree {
+		return small.With("grants/data.json", strings.Replace(policytest.SmallGrants, old, text, 1))
 	}
 	schemas := policytest.Copy(t, policies.Tree())
 	actions := func(listed string) policytest.Tree {
@@ -192,7 +192,7 @@ func TestABoundedBuiltInIsNoStandIn(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "authz/b.rego:5: upper can't take the place of") {
 		t.Errorf("got %v", err)
 	}
-	own := policytest.Small(t).With("authz/b_test.rego", `package authz_test
+	mock := policytest.Small(t).With("authz/b_test.rego", `package authz_test
 
 text(x) := lower(x)
 
@@ -202,7 +202,7 @@ test_own if text("a") == "A" with lower as louder
 
 test_value if text("a") == "b" with lower as "b"
 `)
-	if _, err := load(t, own); err != nil {
+	if _, err := load(t, mock); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,14 +15,14 @@ func (d documents) match(ctx context.Context, schema []byte, p *Problems) {
 	value, _ := d.value() // of a name in two documents mount says it
 	errs, err := matchSchema(ctx, ast.NewTerm(value), schema)
 	if err != nil {
-		p.at(d[0].file, 0, "can't be held against its schema: %v", err)
+		p.report(d[0].file, 0, "can't be held against its schema: %v", err)
 		return
 	}
 	errs.Foreach(func(e *ast.Term) {
 		o, _ := e.Value.(ast.Object)
 		field := member(o, "field")
 		file, line := d.line(field)
-		p.at(file, line, "%s: %s", field, member(o, "desc"))
+		p.report(file, line, "%s: %s", field, member(o, "desc"))
 	})
 }
 

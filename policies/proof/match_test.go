@@ -30,16 +30,16 @@ func withRoles(grants string, roles int) string {
 func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 	const schema = "schemas/grants/schema.json"
 	large := policytest.Small(t).With("grants/data.json", withRoles(policytest.SmallGrants, 200))
-	says := func(old, fresh string) policytest.Tree {
-		changed := strings.Replace(string(large[schema].Data), old, fresh, 1)
+	says := func(old, text string) policytest.Tree {
+		changed := strings.Replace(string(large[schema].Data), old, text, 1)
 		if changed == string(large[schema].Data) {
 			t.Fatalf("the schema has no %s", old)
 		}
 		return large.With(schema, changed)
 	}
-	row := func(line int, old, fresh string) policytest.Tree {
+	row := func(line int, old, text string) policytest.Tree {
 		lines := strings.Split(withRoles(policytest.SmallGrants, 200), "\n")
-		lines[line-1] = strings.Replace(lines[line-1], old, fresh, 1)
+		lines[line-1] = strings.Replace(lines[line-1], old, text, 1)
 		return large.With("grants/data.json", strings.Join(lines, "\n"))
 	}
 	if _, err := load(t, large); err != nil {

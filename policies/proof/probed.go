@@ -28,14 +28,14 @@ const (
 // withoutRights asks as callers who have no rights, or none any more. But for one thing each
 // is an active member who holds the action that is asked about, by a custom role:
 // a tree that forgets to ask for that thing is refused.
-func (to *prober) withoutRights(ctx context.Context) {
+func (p *prober) withoutRights(ctx context.Context) {
 	action, _ := resources.ParseAction(probeAction) // it is one
 	for _, by := range callersWithoutRights() {
 		facts := resources.Facts{Subject: by.subject}
-		to.question(ctx, by.who, resources.Question{
+		p.question(ctx, by.who, resources.Question{
 			Principal: by.principal, AccountID: probeAccount, Facts: facts, Action: action, Now: probeNow,
 		}, engine.EntryDecision, engine.EntryAccess)
-		to.question(ctx, by.who, resources.Question{
+		p.question(ctx, by.who, resources.Question{
 			Principal: by.principal, AccountID: probeAccount, Facts: facts, Grant: &resources.Grant{Permissions: []string{probeAction}}, Now: probeNow,
 		}, engine.EntryGrantable)
 	}
@@ -43,7 +43,7 @@ func (to *prober) withoutRights(ctx context.Context) {
 
 // withoutScopes asks for each route that is not public as a caller without a credential, and as a
 // service without a scope.
-func (to *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
+func (p *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 	service := resources.Principal{
 		Kind: resources.PrincipalService, ID: resources.ServicePrefix + "probe", Credential: resources.CredentialToken,
 	}
@@ -53,9 +53,9 @@ func (to *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 		}
 		action, _ := resources.ParseAction(route.Action) // the zero one for a row without
 		q := resources.Question{AccountID: probeAccount, Action: action, Route: &route, Now: probeNow}
-		to.question(ctx, "a caller without a credential on "+route.Name, q, engine.EntryAccess)
+		p.question(ctx, "a caller without a credential on "+route.Name, q, engine.EntryAccess)
 		q.Principal = service
-		to.question(ctx, "a service without a scope on "+route.Name, q, engine.EntryAccess)
+		p.question(ctx, "a service without a scope on "+route.Name, q, engine.EntryAccess)
 	}
 }
 

@@ -25,14 +25,14 @@ type prober struct {
 	set    *engine.Set
 	rules  *ast.Compiler
 	within time.Duration // the tests' bound, not that of a decision: this is no measurement of a busy machine
-	// told are the entry points of which a problem is known: one is enough to mend.
-	told map[string]bool
-	p    *Problems
+	// reported are the entry points with a problem: one is enough to mend.
+	reported map[string]bool
+	problems *Problems
 }
 
 // probe asks the three entry points the questions of nobody, of a user of whom nothing good
 // is known, and of callers who lack one thing (probed.go).
-func (to *prober) probe(ctx context.Context, routes []resources.Route) {
+func (p *prober) probe(ctx context.Context, routes []resources.Route) {
 	const nobody = "nobody in particular"
 	unknown, _ := resources.ParseAction(probeAction) // it is one
 	user := resources.Principal{Kind: resources.PrincipalUser, ID: probeUser, UUID: "probe", Credential: resources.CredentialToken}
@@ -43,52 +43,52 @@ func (to *prober) probe(ctx context.Context, routes []resources.Route) {
 		{Action: unknown},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Action: unknown, Now: 1},
 	} {
-		to.question(ctx, nobody, q, engine.EntryDecision, engine.EntryAccess)
+		p.question(ctx, nobody, q, engine.EntryDecision, engine.EntryAccess)
 	}
 	for _, q := range []resources.Question{
 		{Grant: &resources.Grant{}},
 		{Grant: &resources.Grant{Permissions: []string{"account:*:*"}}},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Grant: &resources.Grant{Permissions: []string{unknown.ID}}, Now: 1},
 	} {
-		to.question(ctx, nobody, q, engine.EntryGrantable)
+		p.question(ctx, nobody, q, engine.EntryGrantable)
 	}
-	to.withoutRights(ctx)
-	to.withoutScopes(ctx, routes)
-	to.defaults()
+	p.withoutRights(ctx)
+	p.withoutScopes(ctx, routes)
+	p.defaults()
 }
 
-func (to *prober) question(ctx context.Context, who string, q resources.Question, entries ...string) {
+func (p *prober) question(ctx context.Context, who string, q resources.Question, entries ...string) {
 	for _, entry := range entries {
-		decision, err := to.set.Judge(ctx, entry, q, to.within)
-		to.deny(entry, who, decision, err)
+		decision, err := p.set.Judge(ctx, entry, q, p.within)
+		p.deny(entry, who, decision, err)
 	}
 }
 
 // deny finds a problem where the entry point does anything else.
-func (to *prober) deny(entry, who string, decision resources.Decision, err error) {
-	if to.told[entry] || err == nil && !decision.Allowed {
+func (p *prober) deny(entry, who string, decision resources.Decision, err error) {
+	if p.reported[entry] || err == nil && !decision.Allowed {
 		return
 	}
-	to.told[entry] = true
-	file, row := to.place(entry)
+	p.reported[entry] = true
+	file, row := p.place(entry)
 	name := strings.TrimPrefix(entry, "data.")
 	if err != nil {
-		to.p.at(file, row, "%s has no answer to the question of %s: %v", name, who, err)
+		p.problems.report(file, row, "%s has no answer to the question of %s: %v", name, who, err)
 		return
 	}
-	to.p.at(file, row, "%s allows %s, which must be denied whatever is asked: let its default deny, and let it allow only where every condition is asked for", name, who)
+	p.problems.report(file, row, "%s allows %s, which must be denied whatever is asked: let its default deny, and let it allow only where every condition is asked for", name, who)
 }
 
 // defaults refuses an entry point whose default is anything but a plain deny: a default stands
 // for what nobody has thought of, also where no question that is probed gets that far.
-func (to *prober) defaults() {
+func (p *prober) defaults() {
 	for _, entry := range engine.EntryPoints() {
-		for _, rule := range to.rules.GetRulesExact(ast.MustParseRef(entry)) {
+		for _, rule := range p.rules.GetRulesExact(ast.MustParseRef(entry)) {
 			if !rule.Default {
 				continue
 			}
 			if value, ok := rule.Head.Value.Value.(ast.Object); !ok || !denied(value) {
-				to.p.at(rule.Location.File, rule.Location.Row, `%s allows by default: its default must have "allow": false`, strings.TrimPrefix(entry, "data."))
+				p.problems.report(rule.Location.File, rule.Location.Row, `%s allows by default: its default must have "allow": false`, strings.TrimPrefix(entry, "data."))
 			}
 		}
 	}
@@ -100,13 +100,13 @@ func denied(answer ast.Object) bool {
 }
 
 // place returns where an entry point is defined, by its default where it has one.
-func (to *prober) place(entry string) (file string, row int) {
-	rules := to.rules.GetRulesExact(ast.MustParseRef(entry))
-	at := rules[0].Location
+func (p *prober) place(entry string) (file string, row int) {
+	rules := p.rules.GetRulesExact(ast.MustParseRef(entry))
+	loc := rules[0].Location
 	for _, rule := range rules {
 		if rule.Default {
-			at = rule.Location
+			loc = rule.Location
 		}
 	}
-	return at.File, at.Row
+	return loc.File, loc.Row
 }

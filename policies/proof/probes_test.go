@@ -46,9 +46,9 @@ func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 	}
 	for who := range conditions {
 		t.Run(who, func(t *testing.T) {
-			left := maps.Clone(conditions)
-			delete(left, who)
-			refused(t, allowing(slices.Collect(maps.Values(left))), who)
+			remaining := maps.Clone(conditions)
+			delete(remaining, who)
+			refused(t, allowing(slices.Collect(maps.Values(remaining))), who)
 		})
 	}
 	_, err := load(t, allowing(slices.Collect(maps.Values(conditions))))

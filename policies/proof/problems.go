@@ -23,8 +23,8 @@ func (p *Problems) add(format string, args ...any) {
 	*p = append(*p, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// at adds a problem with a place in a file; line 0 is the file as a whole.
-func (p *Problems) at(file string, line int, format string, args ...any) {
+// report adds a problem with a place in a file; line 0 is the file as a whole.
+func (p *Problems) report(file string, line int, format string, args ...any) {
 	place := file
 	if line > 0 {
 		place += ":" + strconv.Itoa(line)
@@ -33,7 +33,9 @@ func (p *Problems) at(file string, line int, format string, args ...any) {
 }
 
 // atLocation adds a problem with a place in a module.
-func (p *Problems) atLocation(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) }
+func (p *Problems) atLocation(loc *ast.Location, problem string) {
+	p.report(loc.File, loc.Row, "%s", problem)
+}
 
 // compiler adds the errors of OPA's parser or compiler.
 func (p *Problems) compiler(err error) {

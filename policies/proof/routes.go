@@ -15,7 +15,7 @@ func (c *catalogue) checkRoutes(docs documents, p *Problems) {
 	for _, route := range c.routes {
 		problem := func(field, format string, args ...any) {
 			file, line := docs.line(route.Name+"."+field, route.Name)
-			p.at(file, line, "%s: %s", route.Name, fmt.Sprintf(format, args...))
+			p.report(file, line, "%s: %s", route.Name, fmt.Sprintf(format, args...))
 		}
 		checkRow(route, problem)
 		c.checkAction(route, problem)

@@ -18,7 +18,7 @@ const maxSchema = 20_000
 // references as far as they go: those of a circle until the stack overflows, which ends the
 // process and can't be recovered, and those that double at each step until there is no memory.
 func schemaProblem(schema any) string {
-	e := expansion{root: schema, left: maxSchema}
+	e := expansion{root: schema, budget: maxSchema}
 	e.follow(schema)
 	return e.problem
 }
@@ -32,7 +32,7 @@ func checkSchemas(src *policies.Source, p *Problems) {
 			continue
 		}
 		if problem := schemaProblem(schema); problem != "" {
-			p.at(name, 0, "%s", problem)
+			p.report(name, 0, "%s", problem)
 		}
 	}
 }
@@ -40,13 +40,13 @@ func checkSchemas(src *policies.Source, p *Problems) {
 // expansion walks a schema as if there were no references in it.
 type expansion struct {
 	root    any
-	left    int
+	budget  int
 	problem string
 }
 
 // follow goes through a schema and those that it refers to, until there is a problem.
 func (e *expansion) follow(v any) {
-	if e.left--; e.left < 0 && e.problem == "" {
+	if e.budget--; e.budget < 0 && e.problem == "" {
 		e.problem = "its references go round in a circle or are too many"
 	}
 	if e.problem != "" {
@@ -82,29 +82,29 @@ func (e *expansion) object(o map[string]any) {
 // reference follows a JSON pointer into the same schema.
 func (e *expansion) reference(ref string) {
 	pointer, local := strings.CutPrefix(ref, "#")
-	at, found := e.root, local
+	node, ok := e.root, local
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if pointer == "" || pointer == "/" || !found {
+		if pointer == "" || pointer == "/" || !ok {
 			break
 		}
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch in := at.(type) {
+		switch value := node.(type) {
 		case map[string]any:
-			at, found = in[token]
+			node, ok = value[token]
 		case []any:
 			i, err := strconv.Atoi(token)
-			if found = err == nil && i >= 0 && i < len(in); found {
-				at = in[i]
+			if ok = err == nil && i >= 0 && i < len(value); ok {
+				node = value[i]
 			}
 		default:
-			found = false
+			ok = false
 		}
 	}
-	if !found {
+	if !ok {
 		e.problem = "refers to " + strconv.Quote(ref) + ", which is not in it"
 		return
 	}
-	e.follow(at)
+	e.follow(node)
 }
 
 // inlineSchemas holds the schemas that a module's annotations write out to the same.
@@ -118,7 +118,7 @@ func inlineSchemas(name string, module *ast.Module, p *Problems) {
 				continue
 			}
 			if problem := schemaProblem(*s.Definition); problem != "" {
-				p.at(name, a.Location.Row, "a schema %s", problem)
+				p.report(name, a.Location.Row, "a schema %s", problem)
 			}
 		}
 	}

@@ -70,16 +70,16 @@ func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.C
 	var p Problems
 	checkSchemas(src, &p)
 	data, _ := readData(src, &p)
-	of := parseTree(src, &p)
+	tree := parseTree(src, &p)
 	if err := p.err(); err != nil {
 		return nil, nil, err
 	}
-	modules := of.modules
-	maps.Copy(modules, of.tests)
+	modules := tree.modules
+	maps.Copy(modules, tree.tests)
 	var results []*tester.Result
 	store := newStore(withSchemas(data, src))
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		compiler := newCompiler(ctx, store, txn, of.schemas, limits.Capabilities(forTests()...)).
+		compiler := newCompiler(ctx, store, txn, tree.schemas, limits.Capabilities(forTests()...)).
 			WithEnablePrintStatements(true).WithRewriteTestRules(traced)
 		runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(modules).
 			RaiseBuiltinErrors(true).CapturePrintOutput(true).StackTraces(true).EnableTracing(traced).
@@ -87,11 +87,11 @@ func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.C
 		if covered != nil {
 			runner = runner.SetCoverageQueryTracer(covered).SetCoverageRuns([]cover.Kind{cover.KindIndexExcluded, cover.KindEarlyExit})
 		}
-		found, err := runner.RunTests(ctx, txn)
+		ended, err := runner.RunTests(ctx, txn)
 		if err != nil {
 			return err
 		}
-		for result := range found {
+		for result := range ended {
 			result.Trace = lineage.Filter(result.Trace, func(e *topdown.Event) bool { return e.Op == topdown.NoteOp || e.Op == topdown.FailOp })
 			results = append(results, result)
 		}
@@ -118,13 +118,13 @@ func failedTests(results []*tester.Result) (patterns []string) {
 // report prints the results, and says whether they are good enough for the gate.
 func (r TestRun) report(results []*tester.Result, covered *cover.Cover, modules map[string]*ast.Module, out io.Writer) (passed bool, err error) {
 	passed = !slices.ContainsFunc(results, func(t *tester.Result) bool { return !t.Pass() })
-	told := make(chan *tester.Result, len(results))
+	reported := make(chan *tester.Result, len(results))
 	for _, t := range results {
-		told <- t
+		reported <- t
 	}
-	close(told)
+	close(reported)
 	var text bytes.Buffer // OPA's reporter does not look at what became of its output
-	if err := (tester.PrettyReporter{Output: &text, Verbose: r.Verbose, FailureLine: true, LocalVars: true}).Report(told); err != nil {
+	if err := (tester.PrettyReporter{Output: &text, Verbose: r.Verbose, FailureLine: true, LocalVars: true}).Report(reported); err != nil {
 		return false, err
 	}
 	if _, err := out.Write(text.Bytes()); err != nil || covered == nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // tested returns what a run of the tree's tests says.
-func tested(t *testing.T, tree policytest.Tree, run proof.TestRun) (told string, passed bool, err error) {
+func tested(t *testing.T, tree policytest.Tree, run proof.TestRun) (output string, passed bool, err error) {
 	t.Helper()
 	src, err := policies.Read(tree)
 	if err != nil {
@@ -41,9 +41,9 @@ func TestARunOfTestsTellsWhatFailed(t *testing.T) {
 		"says where":       {"test_x if 1 == 2", "authz/x_test.rego:3:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told, passed, err := tested(t, small.With("authz/x_test.rego", "package authz_test\n\n"+strings.ReplaceAll(c.rule, "authz.", "data.authz.")+"\n"), proof.TestRun{})
-			if err != nil || passed != c.passed || !strings.Contains(told, c.says) {
-				t.Errorf("passed %v, %v:\n%s", passed, err, told)
+			output, passed, err := tested(t, small.With("authz/x_test.rego", "package authz_test\n\n"+strings.ReplaceAll(c.rule, "authz.", "data.authz.")+"\n"), proof.TestRun{})
+			if err != nil || passed != c.passed || !strings.Contains(output, c.says) {
+				t.Errorf("passed %v, %v:\n%s", passed, err, output)
 			}
 		})
 	}
@@ -53,9 +53,9 @@ func TestARunOfTestsTellsWhatFailed(t *testing.T) {
 func TestARunOfTestsTellsWhatIsNotCovered(t *testing.T) {
 	small := policytest.Small(t)
 	for threshold, good := range map[float64]bool{0: true, 5: true, 90: false} {
-		told, passed, err := tested(t, small, proof.TestRun{Coverage: true, Threshold: threshold})
-		if err != nil || passed != good || !strings.Contains(told, "authz/authz.rego: not covered: ") || !strings.Contains(told, "\nCOVERAGE: ") {
-			t.Errorf("%v: passed %v, %v:\n%s", threshold, passed, err, told)
+		output, passed, err := tested(t, small, proof.TestRun{Coverage: true, Threshold: threshold})
+		if err != nil || passed != good || !strings.Contains(output, "authz/authz.rego: not covered: ") || !strings.Contains(output, "\nCOVERAGE: ") {
+			t.Errorf("%v: passed %v, %v:\n%s", threshold, passed, err, output)
 		}
 	}
 }
@@ -68,8 +68,8 @@ func TestARunOfTestsTakesWhatTheGateTakes(t *testing.T) {
 	if _, err := load(t, tree); err != nil {
 		t.Fatal(err)
 	}
-	if told, passed, err := tested(t, tree, proof.TestRun{}); !passed || err != nil {
-		t.Errorf("passed %v, %v:\n%s", passed, err, told)
+	if output, passed, err := tested(t, tree, proof.TestRun{}); !passed || err != nil {
+		t.Errorf("passed %v, %v:\n%s", passed, err, output)
 	}
 	_, _, err := tested(t, tree.With("guards/projects.rego", strings.Replace(guard, "row.route", "row.rout", 1)), proof.TestRun{})
 	if err == nil || !strings.Contains(err.Error(), "guards/projects.rego:5: rego_type_error: undefined ref: ") {
@@ -121,8 +121,8 @@ func TestVerdictsThatAreNotCachedHaveTheirReason(t *testing.T) {
 				t.Fatal(err)
 			}
 			var all []string
-			for _, of := range set.Uncached() {
-				all = append(all, of.Entry+" "+strings.Join(of.Because, "; "))
+			for _, entry := range set.Uncached() {
+				all = append(all, entry.Entry+" "+strings.Join(entry.Because, "; "))
 			}
 			want := ""
 			if c.says != "" {

@@ -40,11 +40,11 @@ const triedCase = "engine.tried_case"
 
 // hear has each case of a table told to triedCase when it is tried.
 func hear(c *ast.Compiler) {
-	told := ast.NewTerm((&ast.Builtin{Name: triedCase}).Ref())
+	noted := ast.NewTerm((&ast.Builtin{Name: triedCase}).Ref())
 	for _, module := range c.Modules {
 		ast.WalkExprs(module, func(e *ast.Expr) bool {
 			if e.IsCall() && e.Operator().Equal(ast.InternalTestCase.Ref()) {
-				e.Terms.([]*ast.Term)[0] = told
+				e.Terms.([]*ast.Term)[0] = noted
 			}
 			return false
 		})
@@ -100,12 +100,12 @@ func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems)
 		return 0
 	}
 	defer c.store.Abort(ctx, txn)
-	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
+	cached := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
 	bounds := limits.NewBounds(limits.Pace{})
 	for _, t := range findTests(c.Compiler) {
 		bounds.Start(ctx, 2*within, limits.OfTest) // ctx ends before, for all of them
-		if err := t.run(ctx, c, txn, known, bounds); err != nil {
-			p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
+		if err := t.run(ctx, c, txn, cached, bounds); err != nil {
+			p.report(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
 			continue
 		}
 		passed++
@@ -120,7 +120,7 @@ func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems)
 }
 
 // run returns nil for a test that passed.
-func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, known cache.InterQueryValueCache, bounds *limits.Bounds) (err error) {
+func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, cached cache.InterQueryValueCache, bounds *limits.Bounds) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("failed: panic: %v", r)
@@ -135,7 +135,7 @@ func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, know
 	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(t.path), answer))).
 		WithCompiler(c.Compiler).WithStore(c.store).WithTransaction(txn).
 		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithStrictBuiltinErrors(true).
-		WithInterQueryBuiltinValueCache(known).
+		WithInterQueryBuiltinValueCache(cached).
 		Run(ctx)
 	switch {
 	case topdown.IsCancel(err) && bounds.Exceeded() != nil:
@@ -183,13 +183,13 @@ func (c *triedCases) tried(_ topdown.BuiltinContext, operands []*ast.Term, iter 
 func (c *triedCases) failed(value any) []string {
 	names := untrue(value, "")
 	for _, keys := range c.keys {
-		at, path := value, make([]string, keys.Len())
+		node, path := value, make([]string, keys.Len())
 		for i := range path {
 			path[i] = caseName(keys.Elem(i))
-			cases, _ := at.(map[string]any)
-			at = cases[path[i]]
+			cases, _ := node.(map[string]any)
+			node = cases[path[i]]
 		}
-		if at == nil {
+		if node == nil {
 			names = append(names, strings.Join(path, "/"))
 		}
 	}

@@ -11,10 +11,10 @@ import (
 // unknownActions tells of actions that the rules name and that the tree does not list: one that is misspelt grants or
 // denies nothing. Every constant of an action's form counts, wherever a rule compares it or looks it up. The actions of
 // apps are their own.
-func unknownActions(c *ast.Compiler, listed []resources.ListedAction, tell func(at *ast.Location, problem string)) {
-	known := make(map[string]bool, len(listed))
+func unknownActions(c *ast.Compiler, listed []resources.ListedAction, tell func(loc *ast.Location, problem string)) {
+	names := make(map[string]bool, len(listed))
 	for _, action := range listed {
-		known[action.ID] = true
+		names[action.ID] = true
 	}
 	for file, module := range c.Modules {
 		if strings.HasPrefix(file, appsFolder+"/") {
@@ -22,7 +22,7 @@ func unknownActions(c *ast.Compiler, listed []resources.ListedAction, tell func(
 		}
 		ast.WalkTerms(module, func(t *ast.Term) bool {
 			text, isText := t.Value.(ast.String)
-			if _, err := resources.ParseAction(string(text)); !isText || err != nil || known[string(text)] || t.Location == nil {
+			if _, err := resources.ParseAction(string(text)); !isText || err != nil || names[string(text)] || t.Location == nil {
 				return false
 			}
 			tell(t.Location, "action "+string(text)+" is unknown: no route has it, and actions/data.json does not list it; "+

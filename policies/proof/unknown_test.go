@@ -12,7 +12,7 @@ import (
 
 // TestUnknownActionIsRefused wherever a rule names it, with its place, and is a warning where a tree is only compiled.
 func TestUnknownActionIsRefused(t *testing.T) {
-	const known = `{"known": {"project:vm:stop": {"description": "Stops it."}}}`
+	const listed = `{"known": {"project:vm:stop": {"description": "Stops it."}}}`
 	for name, rule := range map[string]string{
 		"on the right":            `x if input.action.id == "project:vm:halt"`,
 		"on the left":             `x if "project:vm:halt" == input.action.id`,
@@ -28,7 +28,7 @@ func TestUnknownActionIsRefused(t *testing.T) {
 		"of a package of its own": "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			file, tree := "authz/more.rego", listing(t, known)
+			file, tree := "authz/more.rego", listing(t, listed)
 			if rule == "" {
 				file, rule = "other/more.rego", `x if input.action.id == "project:vm:halt"`
 			}
@@ -40,7 +40,7 @@ func TestUnknownActionIsRefused(t *testing.T) {
 			if warnings := warned(t, tree); len(warnings) != 1 || !strings.Contains(warnings[0], want) {
 				t.Errorf("warned of %q", warnings)
 			}
-			if _, err := load(t, tree.With("actions/data.json", strings.ReplaceAll(known, "stop", "halt"))); err != nil && strings.Contains(err.Error(), "halt") {
+			if _, err := load(t, tree.With("actions/data.json", strings.ReplaceAll(listed, "stop", "halt"))); err != nil && strings.Contains(err.Error(), "halt") {
 				t.Errorf("one that is listed is refused: %v", err)
 			}
 		})
