@@ -19,7 +19,7 @@ func (c *conditions) call(terms []*ast.Term) {
 	}
 	name, operands := limits.Name(operator), terms[1:]
 	if name == "eq" || name == "assign" || name == "equal" {
-		c.equal(operands[0], operands[1])
+		c.unify(operands[0], operands[1])
 		return
 	}
 	arity, rules := len(operands), c.rules.compiler.GetRulesExact(operator)
@@ -43,12 +43,12 @@ func (c *conditions) call(terms []*ast.Term) {
 	if len(operands) > arity {
 		c.bind(operands[arity], give())
 	} else {
-		c.holds(give())
+		c.require(give())
 	}
 }
 
 // equal has a variable be the other side, or compares both.
-func (c *conditions) equal(a, b *ast.Term) {
+func (c *conditions) unify(a, b *ast.Term) {
 	if c.unbound(b) && !c.unbound(a) {
 		a, b = b, a
 	}
@@ -56,8 +56,8 @@ func (c *conditions) equal(a, b *ast.Term) {
 		a, b = b, a
 	}
 	if !c.unbound(a) {
-		of := c.term(a)
-		c.bind(b, of)
+		v := c.term(a)
+		c.bind(b, v)
 		return
 	}
 	c.bind(a, c.term(b))
@@ -68,11 +68,11 @@ func (c *conditions) function(rules []*ast.Rule, args []*value) *value {
 	if len(rules) == 1 && len(args) == 1 && (args[0].isAt("grant.permissions") || args[0].isAt("permission")) && generalises(rules[0]) {
 		return &value{shape: elements, items: []*value{openAt("generalisation")}}
 	}
-	at, negated := c.at, c.negated
-	of := c.give(rules, args)
-	c.at, c.negated = at, negated
-	c.needs = c.needs.and(of.defined)
-	return of.value
+	location, negated := c.location, c.negated
+	r := c.followDefinitions(rules, args)
+	c.location, c.negated = location, negated
+	c.needs = c.needs.and(r.defined)
+	return r.value
 }
 
 // generalises says whether a function gives the eight generalisations of a pattern, in the form that the shipped rules have.
@@ -103,7 +103,7 @@ func textOf(rule *ast.Rule) string {
 // builtin returns what a built-in makes.
 func (c *conditions) builtin(name string, args []*value) *value {
 	if allPlain(args) {
-		return ofPlain(name, args)
+		return plainResult(name, args)
 	}
 	out := (*value)(nil)
 	switch name {
@@ -114,9 +114,9 @@ func (c *conditions) builtin(name string, args []*value) *value {
 		c.needs = before.and(c.needs.not())
 		return truth()
 	case "gt", "gte", "lt", "lte":
-		return c.ordered(name, args)
+		return c.order(name, args)
 	case "internal.member_2":
-		return c.isIn(args[0], args[1])
+		return c.membership(args[0], args[1])
 	case "sprintf", "internal.template_string", "internal.print":
 		return &value{shape: printed}
 	case "is_string", "is_number", "is_boolean", "is_object", "is_array", "is_set", "is_null":
@@ -125,13 +125,13 @@ func (c *conditions) builtin(name string, args []*value) *value {
 		}
 	case "object.get":
 		if args[0].isPlain() && args[1].shape == open && args[2].isPlain() {
-			c.constants(args[0], args[1])
+			c.noteConstants(args[0], args[1])
 			return join(args[0], args[2])
 		}
 	case "split", "concat":
-		out = takenApart(name, args)
+		out = wordParts(name, args)
 	default:
-		out = c.ofElements(name, args)
+		out = c.aggregate(name, args)
 	}
 	if out != nil {
 		return out
@@ -140,37 +140,37 @@ func (c *conditions) builtin(name string, args []*value) *value {
 }
 
 // takenApart returns the parts of a permission, or the word of a row's access for a scope; nil is that it is not one of these.
-func takenApart(name string, args []*value) *value {
-	by, of := args[0], args[1]
+func wordParts(name string, args []*value) *value {
+	separator, text := args[0], args[1]
 	if name == "split" {
-		by, of = of, by
+		separator, text = text, separator
 	}
 	switch {
-	case !by.isOne() || by.flat().consts[`":"`] == nil:
+	case !separator.isOne() || separator.flat().consts[`":"`] == nil:
 		return nil
-	case name == "split" && (of.isAt("grant.permissions") || of.isAt("permission")):
+	case name == "split" && (text.isAt("grant.permissions") || text.isAt("permission")):
 		return &value{shape: list, items: []*value{{made: true}, openAt("segment.resource"), openAt("segment.verb")}}
-	case name == "concat" && of.shape == list && len(of.items) == 2 && of.items[0].consts[`"service"`] != nil && of.items[1].isAt("principal.scopes"):
+	case name == "concat" && text.shape == list && len(text.items) == 2 && text.items[0].consts[`"service"`] != nil && text.items[1].isAt("principal.scopes"):
 		return openAt("service word")
 	}
 	return nil
 }
 
 // ofElements returns how many elements there are, one of them, or both sets; nil is that nothing is known of it.
-func (c *conditions) ofElements(name string, args []*value) *value {
-	of := args[0]
+func (c *conditions) aggregate(name string, args []*value) *value {
+	set := args[0]
 	switch {
-	case of.shape == members && name == "count":
+	case set.shape == members && name == "count":
 		return &value{shape: size}
-	case of.shape != elements:
+	case set.shape != elements:
 		return nil
 	case name == "count":
-		return &value{shape: size, needs: of.needs}
+		return &value{shape: size, needs: set.needs}
 	case name == "min", name == "max":
-		c.needs = c.needs.and(of.needs)
-		return chosen(of.items)
+		c.needs = c.needs.and(set.needs)
+		return chosen(set.items)
 	case (name == "or" || name == "union") && len(args) == 2 && args[1].shape == elements:
-		return join(of, args[1])
+		return join(set, args[1])
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func allPlain(args []*value) bool {
 }
 
 // ofPlain returns what a built-in makes of plain values.
-func ofPlain(name string, args []*value) *value {
+func plainResult(name string, args []*value) *value {
 	switch name {
 	case "internal.member_2", "internal.member_3", "gt", "gte", "lt", "lte", "neq", "equal":
 		return truth()
@@ -211,45 +211,45 @@ func chosen(items []*value) (out *value) {
 }
 
 // isIn compares a value with the elements of another one.
-func (c *conditions) isIn(v, in *value) *value {
+func (c *conditions) membership(v, set *value) *value {
 	switch {
-	case in.isPlain():
+	case set.isPlain():
 		if v.shape == open {
-			c.constants(in, v)
+			c.noteConstants(set, v)
 			return truth()
 		}
-	case in.shape == elements && v.isTold() || in.shape == elements && v.shape == list:
-		c.needs = c.needs.and(in.needs)
-		for _, item := range in.items {
+	case set.shape == elements && v.isPrintable() || set.shape == elements && v.shape == list:
+		c.needs = c.needs.and(set.needs)
+		for _, item := range set.items {
 			c.compare(v, item)
 		}
 		return truth()
 	}
-	return c.gapOf("whether it is among others", v, in)
+	return c.gapOf("whether it is among others", v, set)
 }
 
 // ordered compares times with constants, and sizes with none.
-func (c *conditions) ordered(name string, args []*value) *value {
+func (c *conditions) order(name string, args []*value) *value {
 	a, b := args[0], args[1]
 	if a.isPlain() {
 		a, b, name = b, a, strings.NewReplacer("gt", "lt", "lt", "gt").Replace(name)
 	}
 	switch {
 	case a.shape == size && b.isPlain():
-		c.sized(name, a, b)
+		c.compareSize(name, a, b)
 		return truth()
 	case a.shape == open && b.isPlain() && (a.isAt("now") || a.isAt("grant.until")):
-		c.constants(b, a)
+		c.noteConstants(b, a)
 		return truth()
 	}
 	return c.gapOf("its order among others", args...)
 }
 
 // sized compares a size with a constant that says no more than whether there is any.
-func (c *conditions) sized(name string, v, with *value) {
+func (c *conditions) compareSize(name string, v, other *value) {
 	number := ""
-	if with.isOne() {
-		for number = range with.flat().consts {
+	if other.isOne() {
+		for number = range other.flat().consts {
 		}
 	}
 	switch name + " " + number {

@@ -8,9 +8,9 @@ import (
 
 // pair are a group of each tree, by their numbers, that are not equal by themselves.
 type pair struct {
-	of [2]int
+	groups [2]int
 	// grants says that nothing is unlike but data.grants.
-	grants bool
+	onlyGrants bool
 }
 
 // changes tell where an answer can differ at all. A value is a function of what its group reads and of the values on
@@ -19,13 +19,13 @@ type changes struct {
 	t     *table
 	pairs []pair
 	// every has all pairs, fewer those that count where no role tells the trees apart.
-	every, fewer seen
-	same         []bool // by what is asked
-	asks         map[[3]int]int
+	every, fewer pairSet
+	sameRequest  []bool // by what is asked
+	counts       map[[3]int]int
 }
 
 // seen are pairs, what they read by part, and whether their values are equal there.
-type seen struct {
+type pairSet struct {
 	pairs  []pair
 	reads  [parts][]int
 	equal  map[[2 * parts]int]bool
@@ -34,45 +34,45 @@ type seen struct {
 
 // newChanges finds the unlike groups of both trees.
 func (t *table) newChanges() *changes {
-	c := &changes{t: t, asks: map[[3]int]int{}}
-	var visit func(old, fresh *group)
+	c := &changes{t: t, counts: map[[3]int]int{}}
+	var visit func(old, next *group)
 	visited := map[*group]bool{}
-	visit = func(old, fresh *group) {
-		if old.print == fresh.print || visited[fresh] {
+	visit = func(old, next *group) {
+		if old.print == next.print || visited[next] {
 			return
 		}
-		visited[fresh] = true
-		p := pair{of: [2]int{t.sides[0].index[old], t.sides[1].index[fresh]}}
+		visited[next] = true
+		p := pair{groups: [2]int{t.sides[0].index[old], t.sides[1].index[next]}}
 		below := func(a, b *group) bool { return a.name == b.name }
 		switch {
-		case old.union || fresh.union || !slices.EqualFunc(old.deps, fresh.deps, below):
+		case old.union || next.union || !slices.EqualFunc(old.deps, next.deps, below):
 			c.pairs = append(c.pairs, p)
 			return
-		case old.own != fresh.own:
-			p.grants = old.ungranted == fresh.ungranted
+		case old.ownPrint != next.ownPrint:
+			p.onlyGrants = old.ungrantedPrint == next.ungrantedPrint
 			c.pairs = append(c.pairs, p)
-			if !p.grants {
+			if !p.onlyGrants {
 				return
 			}
 		}
 		for i := range old.deps {
-			visit(old.deps[i], fresh.deps[i])
+			visit(old.deps[i], next.deps[i])
 		}
 	}
 	visit(t.sides[0].rules.groups[t.rule], t.sides[1].rules.groups[t.rule])
-	c.every = t.newSeen(c.pairs)
-	c.fewer = t.newSeen(slices.DeleteFunc(slices.Clone(c.pairs), func(p pair) bool { return p.grants }))
-	for i := range t.asked {
-		c.same = append(c.same, t.toldAlike(i))
+	c.every = t.newPairSet(c.pairs)
+	c.fewer = t.newPairSet(slices.DeleteFunc(slices.Clone(c.pairs), func(p pair) bool { return p.onlyGrants }))
+	for i := range t.requests {
+		c.sameRequest = append(c.sameRequest, t.isSameRequest(i))
 	}
 	return c
 }
 
 // newSeen finds what the pairs read, with all that they rest on.
-func (t *table) newSeen(pairs []pair) seen {
-	s := seen{pairs: pairs, equal: map[[2 * parts]int]bool{}}
+func (t *table) newPairSet(pairs []pair) pairSet {
+	s := pairSet{pairs: pairs, equal: map[[2 * parts]int]bool{}}
 	var below [2][]int
-	for side, of := range t.sides {
+	for side, tree := range t.sides {
 		visited := map[int]bool{}
 		var visit func(n int)
 		visit = func(n int) {
@@ -81,77 +81,77 @@ func (t *table) newSeen(pairs []pair) seen {
 			}
 			visited[n] = true
 			below[side] = append(below[side], n)
-			for _, dep := range of.order[n].deps {
-				visit(of.index[dep])
+			for _, dep := range tree.groups[n].deps {
+				visit(tree.index[dep])
 			}
 		}
 		for _, p := range pairs {
-			s.onHeld = s.onHeld || of.held[p.of[side]]
-			visit(p.of[side])
+			s.onHeld = s.onHeld || tree.onHoldings[p.groups[side]]
+			visit(p.groups[side])
 		}
 	}
-	s.reads = t.project(func(of *side) []int { return below[of.number] }, func(part, int) string { return "" })
+	s.reads = t.projectReads(func(tree *side) []int { return below[tree.number] }, func(part, int) string { return "" })
 	return s
 }
 
 // toldAlike says whether both trees are told the same of what is asked, and know it alike.
-func (t *table) toldAlike(i int) bool {
-	a, at := &t.asked[i], point{asked: i}
-	if (a.old == nil) != (a.fresh == nil) || t.leaves(t.sides[0], at, asked) != t.leaves(t.sides[1], at, asked) {
+func (t *table) isSameRequest(i int) bool {
+	a, pt := &t.requests[i], point{requestPart: i}
+	if (a.old == nil) != (a.next == nil) || t.pathNumbers(t.sides[0], pt, requestPart) != t.pathNumbers(t.sides[1], pt, requestPart) {
 		return false
 	}
 	if t.entry != engine.EntryDecision {
 		return true
 	}
 	old, unlisted := t.sides[0].rules.set.Unlisted(a.action[0])
-	fresh, other := t.sides[1].rules.set.Unlisted(a.action[1])
-	return unlisted == other && old == fresh
+	next, other := t.sides[1].rules.set.Unlisted(a.action[1])
+	return unlisted == other && old == next
 }
 
 // at says whether the answers can differ at a point, whatever is held there.
-func (c *changes) at(at *point) bool {
-	if !c.same[at[asked]] {
+func (c *changes) canDiffer(pt *point) bool {
+	if !c.sameRequest[pt[requestPart]] {
 		return true
 	}
-	s, which := &c.every, at[asked]
+	s, i := &c.every, pt[requestPart]
 	if c.t.entry == engine.EntryGrantable {
-		which = at[grant]
+		i = pt[grantPart]
 	}
-	if c.t.sameRoles[which] {
+	if c.t.sameRoles[i] {
 		s = &c.fewer
 	}
 	if len(s.pairs) == 0 {
 		return false
 	}
 	var key [2 * parts]int
-	reads := numbersOf(&s.reads, at)
+	reads := pointKey(&s.reads, pt)
 	copy(key[:], reads[:])
 	if s.onHeld {
-		contexts := numbersOf(&c.t.contexts, at)
+		contexts := pointKey(&c.t.classKeys, pt)
 		copy(key[parts:], contexts[:])
 	}
-	equal, known := s.equal[key]
-	if !known {
-		equal = c.t.equal(s, *at)
+	equal, ok := s.equal[key]
+	if !ok {
+		equal = c.t.equal(s, *pt)
 		s.equal[key] = equal
 	}
 	return !equal
 }
 
 // equal says whether the pairs have equal values at a point, whatever is held there.
-func (t *table) equal(s *seen, at point) bool {
-	t.next()
-	classes := []class{{members: []int{at[holds]}}}
+func (t *table) equal(s *pairSet, pt point) bool {
+	t.reset()
+	classes := []class{{members: []int{pt[holdingPart]}}}
 	if s.onHeld {
-		classes = t.rank(at)
+		classes = t.classify(pt)
 	}
 	for i := range classes {
-		at[holds] = classes[i].members[0]
-		for _, of := range t.sides {
-			of.now[1]++
+		pt[holdingPart] = classes[i].members[0]
+		for _, tree := range t.sides {
+			tree.epoch[1]++
 		}
 		for _, p := range s.pairs {
-			if t.value(t.sides[0], p.of[0], &at) != t.value(t.sides[1], p.of[1], &at) {
+			if t.value(t.sides[0], p.groups[0], &pt) != t.value(t.sides[1], p.groups[1], &pt) {
 				return false
 			}
 		}
@@ -160,20 +160,20 @@ func (t *table) equal(s *seen, at point) bool {
 }
 
 // count returns how many questions there are at a point, one for each holding.
-func (c *changes) count(at *point) (n int) {
-	key := [3]int{at[asked], at[grant], 0}
-	if c.t.holdsOf(at) != "" {
+func (c *changes) countQuestions(pt *point) (n int) {
+	key := [3]int{pt[requestPart], pt[grantPart], 0}
+	if c.t.canHold(pt) != "" {
 		key[2] = 1
 	}
-	n, known := c.asks[key]
-	if !known {
-		patterns, stands := c.t.lookedUp(at)
-		for h := range c.t.holds {
-			if c.t.holdable(at, h, patterns, stands) {
+	n, ok := c.counts[key]
+	if !ok {
+		patterns, stands := c.t.lookups(pt)
+		for h := range c.t.holdings {
+			if c.t.holdable(pt, h, patterns, stands) {
 				n++
 			}
 		}
-		c.asks[key] = n
+		c.counts[key] = n
 	}
 	return n
 }

@@ -53,42 +53,42 @@ type Difference struct {
 }
 
 // Compare asks both trees all questions, at so many entry points at once.
-func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Difference, error) {
-	c, err := newComparison(ctx, old, fresh)
+func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Difference, error) {
+	c, err := newComparison(ctx, old, next)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close(ctx)
 	var wait sync.WaitGroup
 	free := make(chan struct{}, atOnce)
-	found, errs := make([]Difference, len(asks())), make([]error, len(asks()))
-	for i, of := range asks() {
-		if c.equal(of.rule) {
+	parts, errs := make([]Difference, len(roots())), make([]error, len(roots()))
+	for i, r := range roots() {
+		if c.sameAnswers(r.rule) {
 			continue
 		}
 		free <- struct{}{}
 		wait.Go(func() {
-			found[i], errs[i] = c.compare(ctx, of)
+			parts[i], errs[i] = c.compare(ctx, r)
 			<-free
 		})
 	}
 	wait.Wait()
 	all := &Difference{}
-	for _, of := range found {
-		all.Rows = append(all.Rows, of.Rows...)
-		all.Unreachable = append(all.Unreachable, of.Unreachable...)
-		all.Gaps = append(all.Gaps, of.Gaps...)
-		all.Unasked = all.Unasked || of.Unasked
-		all.Questions += of.Questions
-		all.Evaluations += of.Evaluations
+	for _, r := range parts {
+		all.Rows = append(all.Rows, r.Rows...)
+		all.Unreachable = append(all.Unreachable, r.Unreachable...)
+		all.Gaps = append(all.Gaps, r.Gaps...)
+		all.Unasked = all.Unasked || r.Unasked
+		all.Questions += r.Questions
+		all.Evaluations += r.Evaluations
 	}
-	unseen, err := unasked(ctx, old, fresh)
+	gaps, err := appAndLogGaps(ctx, old, next)
 	if err != nil {
 		return nil, err
 	}
-	all.Gaps = append(all.Gaps, unseen...)
+	all.Gaps = append(all.Gaps, gaps...)
 	for i := range all.Gaps {
-		all.Gaps[i].Rule = cmp.Or(ruleAt(fresh, all.Gaps[i].At), ruleAt(old, all.Gaps[i].At))
+		all.Gaps[i].Rule = cmp.Or(ruleAt(next, all.Gaps[i].At), ruleAt(old, all.Gaps[i].At))
 	}
 	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
 	all.Gaps = slices.Compact(all.Gaps)
@@ -96,12 +96,12 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 }
 
 // ruleAt returns the name of the rule at a place, file:line; "" where the tree has none.
-func ruleAt(set *engine.Set, at string) (name string) {
+func ruleAt(set *engine.Set, place string) (name string) {
 	best := 0
 	for _, module := range set.Compiled().Compiler.Modules {
 		for _, rule := range module.Rules {
-			end := strings.LastIndexByte(at, ':') // a file of a base has one in its name
-			file, row := at[:end], at[end+1:]
+			end := strings.LastIndexByte(place, ':') // a file of a base has one in its name
+			file, row := place[:end], place[end+1:]
 			if line, err := strconv.Atoi(row); err == nil && rule.Location.File == file && rule.Location.Row <= line && rule.Location.Row > best {
 				best, name = rule.Location.Row, rule.Head.Ref().GroundPrefix().String()
 			}
@@ -111,14 +111,14 @@ func ruleAt(set *engine.Set, at string) (name string) {
 }
 
 // ask is what is compared: a rule, by the questions that an entry point gets.
-type ask struct{ entry, rule string }
+type root struct{ entry, rule string }
 
 // asks returns the entry points, and what an explanation tells beside the decision.
-func asks() (out []ask) {
+func roots() (out []root) {
 	for _, entry := range engine.EntryPoints() {
-		out = append(out, ask{entry, entry})
+		out = append(out, root{entry, entry})
 	}
-	return append(out, ask{engine.EntryDecision, "data.authz.conditions"}, ask{engine.EntryDecision, "data.authz.told"})
+	return append(out, root{engine.EntryDecision, "data.authz.conditions"}, root{engine.EntryDecision, "data.authz.told"})
 }
 
 // comparison is of two trees.
@@ -132,11 +132,11 @@ type comparison struct {
 	gaps   []Gap
 	// opaque says that they read nothing of a system role but whether it has a scope or a permission that is looked up, beside
 	// that they can tell apart what is held beside each other.
-	opaque, beside bool
+	opaque, combined bool
 }
 
-func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, error) {
-	c := &comparison{sets: [2]*engine.Set{old, fresh}, scopes: map[string]string{}}
+func newComparison(ctx context.Context, old, next *engine.Set) (*comparison, error) {
+	c := &comparison{sets: [2]*engine.Set{old, next}, scopes: map[string]string{}}
 	for i, set := range c.sets {
 		r, err := newRules(ctx, set)
 		if err != nil {
@@ -164,13 +164,13 @@ func (c *comparison) close(ctx context.Context) {
 }
 
 // of returns the comparison by one rule, with what both trees do with the input there.
-func (c comparison) of(ctx context.Context, ask ask) (*comparison, error) {
+func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error) {
 	c.consts, c.opaque = constants{}, true
 	gaps, both := map[Gap]bool{}, [2]*flows{}
 	var n [2]needs
 	for i, r := range c.rules {
-		f := newFlows(r, func(ref ast.Ref) (ast.Value, error) { return r.value(ctx, ref) })
-		if n[i] = f.follow(ask.rule); f.err != nil {
+		f := newFlows(r, func(ref ast.Ref) (ast.Value, error) { return r.documentValue(ctx, ref) })
+		if n[i] = f.follow(root.rule); f.err != nil {
 			return nil, f.err
 		}
 		both[i] = f
@@ -187,16 +187,16 @@ func (c comparison) of(ctx context.Context, ask ask) (*comparison, error) {
 			}
 		}
 	}
-	if c.beside = ask.rule == ask.entry && max(n[0].yes+n[1].no, n[1].yes+n[0].no) > 1; c.beside {
+	if c.combined = root.rule == root.entry && max(n[0].yes+n[1].no, n[1].yes+n[0].no) > 1; c.combined {
 		for _, f := range both {
-			for _, at := range f.holders {
-				gaps[gap(at, "subject.here", "three assignments and more, and most that do not count beside others")] = true
+			for _, location := range f.holdingLoops {
+				gaps[gap(location, "subject.here", "three assignments and more, and most that do not count beside others")] = true
 			}
 		}
 	}
-	if ask.entry == engine.EntryGrantable && len(c.consts["now"])+len(c.consts["grant.until"]) > 0 {
+	if root.entry == engine.EntryGrantable && len(c.consts["now"])+len(c.consts["grant.until"]) > 0 {
 		for _, r := range c.rules {
-			gaps[gap(r.groups[ask.rule].at, "grant.until", "ends of assignments beside the times that rules name")] = true
+			gaps[gap(r.groups[root.rule].location, "grant.until", "ends of assignments beside the times that rules name")] = true
 		}
 	}
 	c.gaps = slices.Collect(maps.Keys(gaps))
@@ -204,114 +204,20 @@ func (c comparison) of(ctx context.Context, ask ask) (*comparison, error) {
 }
 
 // equal says that no question can have two answers by the rule of that name.
-func (c *comparison) equal(entry string) bool {
-	old, fresh := c.rules[0].groups[entry], c.rules[1].groups[entry]
+func (c *comparison) sameAnswers(entry string) bool {
+	old, next := c.rules[0].groups[entry], c.rules[1].groups[entry]
 	if !slices.Contains(engine.EntryPoints(), entry) {
-		return old.print == fresh.print
+		return old.print == next.print
 	}
-	if old.print != fresh.print || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
+	if old.print != next.print || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
 		return false
 	}
 	return entry != engine.EntryAccess || slices.EqualFunc(c.sets[0].Routes(), c.sets[1].Routes(), func(a, b resources.Route) bool {
-		return placeOf(&a) == placeOf(&b) && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
+		return routeKey(&a) == routeKey(&b) && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
 	})
 }
 
 // sameActions says whether both trees list the same actions.
 func sameActions(sets [2]*engine.Set) bool {
 	return slices.EqualFunc(sets[0].Actions(), sets[1].Actions(), func(a, b resources.ListedAction) bool { return a.ID == b.ID })
-}
-
-// actions returns all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
-func (c *comparison) actions() (out []resources.Action) {
-	ids := append(c.consts.texts(nil, "action.id", "action.patterns"), c.regranted()...)
-	for _, set := range c.sets {
-		for _, listed := range set.Actions() {
-			ids = append(ids, listed.ID)
-		}
-	}
-	named, verbs := c.consts.texts([]string{unknownResource}, "action.resource"), c.consts.texts([]string{unknownVerb}, "action.verb")
-	granted, grantedVerbs := c.granting()
-	for _, scope := range []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource} {
-		for _, of := range [][2][]string{{named, verbs}, {named[1:], grantedVerbs}, {granted, verbs[1:]}} {
-			for _, resource := range of[0] {
-				for _, verb := range of[1] {
-					ids = append(ids, scope+":"+resource+":"+verb)
-				}
-			}
-		}
-	}
-	slices.Sort(ids)
-	for _, id := range slices.Compact(ids) {
-		if action, err := resources.ParseAction(id); err == nil {
-			out = append(out, action)
-		}
-	}
-	return out
-}
-
-// granting returns the words for resources and for verbs in the permissions of system roles.
-func (c *comparison) granting() (named, verbs []string) {
-	for _, roles := range c.roles {
-		for _, role := range roles {
-			for _, permission := range role.Permissions {
-				if p, err := resources.ParsePattern(permission); err == nil {
-					named, verbs = append(named, p.Resource), append(verbs, p.Verb)
-				}
-			}
-		}
-	}
-	for _, words := range []*[]string{&named, &verbs} {
-		slices.Sort(*words)
-		*words = slices.DeleteFunc(slices.Compact(*words), func(word string) bool { return word == "*" })
-	}
-	return named, verbs
-}
-
-// checkRow returns what rules read of the row at which a decision is asked.
-func checkRow(set *engine.Set) *resources.Route {
-	for _, row := range set.Routes() {
-		if row.Name == "authorization.check" {
-			return &resources.Route{Name: row.Name, Action: row.Action, Access: row.Access, Effect: row.Effect}
-		}
-	}
-	return &resources.Route{}
-}
-
-// askings returns what can be asked at an entry point.
-func (c *comparison) askings(entry string) (out []asking) {
-	if entry == engine.EntryGrantable {
-		return []asking{{}}
-	}
-	for _, action := range c.actions() {
-		of := asking{action: [2]resources.Action{action, action}}
-		if of.old, of.fresh = checkRow(c.sets[0]), checkRow(c.sets[1]); entry == engine.EntryAccess {
-			of.name = resources.RouteNamed
-			of.old = &resources.Route{Name: of.name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
-			of.fresh = of.old
-		}
-		out = append(out, of)
-	}
-	if entry == engine.EntryDecision {
-		return out
-	}
-	rows := map[string]*asking{}
-	for side, set := range c.sets {
-		for _, row := range set.Routes() {
-			of := rows[placeOf(&row)]
-			if of == nil {
-				of = &asking{name: row.Name}
-				rows[placeOf(&row)] = of
-			}
-			if of.action[side], _ = resources.ParseAction(row.Action); side == 0 {
-				of.old = &row
-			} else {
-				of.fresh = &row
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		out = append(out, *rows[name])
-	}
-	return append(out, inherited(c.sets[0].Routes(), c.sets[1].Routes())...)
 }

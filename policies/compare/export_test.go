@@ -19,22 +19,22 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, entry := range engine.EntryPoints() {
-		by, err := c.of(ctx, ask{entry, entry})
+		by, err := c.forRoot(ctx, root{entry, entry})
 		if err != nil {
 			return asked, changed, err
 		}
-		t, err := by.newTable(ctx, ask{entry, entry})
+		t, err := by.newTable(ctx, root{entry, entry})
 		if err != nil {
 			return asked, changed, err
 		}
 		for left := n; left > 0; {
-			at := point{r.IntN(len(t.asked)), r.IntN(len(t.who)), r.IntN(len(t.where)), 0, r.IntN(len(t.grants))}
+			at := point{r.IntN(len(t.requests)), r.IntN(len(t.persons)), r.IntN(len(t.targets)), 0, r.IntN(len(t.grants))}
 			if fits, _ := t.fits(&at); !fits {
 				continue
 			}
-			classes := t.rank(at)
+			classes := t.classify(at)
 			of := classes[r.IntN(len(classes))]
-			at[holds] = of.members[r.IntN(len(of.members))]
+			at[holdingPart] = of.members[r.IntN(len(of.members))]
 			left--
 			asked++
 			var told [2]Answer
@@ -43,10 +43,10 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 					return asked, changed, err
 				}
 				by := at
-				by[holds] = of.members[0]
-				s.now[0]++
-				s.now[1]++
-				has, q := t.answersBy[t.told(side, t.value(s, len(s.order)-1, &by), &at)], t.question(side, at)
+				by[holdingPart] = of.members[0]
+				s.epoch[0]++
+				s.epoch[1]++
+				has, q := t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &by), &at)], t.question(side, at)
 				in := question.Of(&q)
 				if has.Reason = in.Told(resources.Decision{Reason: has.Reason}).Reason; has != told[side] {
 					return asked, changed, fmt.Errorf("%s, tree %d, %v: the table has %+v, the engine says %+v", entry, side, at, has, told[side])
@@ -64,7 +64,7 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 func (t *table) judge(side int, at point) (Answer, error) {
 	q := t.question(side, at)
 	set := t.sides[side].rules.set
-	d, err := set.Judge(t.ctx, t.entry, q, within)
+	d, err := set.Judge(t.ctx, t.entry, q, evaluationLimit)
 	return Answer{d.Allowed, d.Code, d.Reason}, err
 }
 
@@ -77,8 +77,8 @@ func Places(ctx context.Context, set *engine.Set) (map[string]string, error) {
 	defer r.close(ctx)
 	out := map[string]string{}
 	for name, g := range r.groups {
-		if g.at != nil {
-			out[name] = gap(g.at, "", "").At
+		if g.location != nil {
+			out[name] = gap(g.location, "", "").At
 		}
 	}
 	return out, nil
@@ -91,15 +91,15 @@ func GapsOf(ctx context.Context, old, fresh *engine.Set) (gaps []Gap, err error)
 		return nil, err
 	}
 	defer c.close(ctx)
-	for _, of := range asks() {
-		if c.equal(of.rule) {
+	for _, of := range roots() {
+		if c.sameAnswers(of.rule) {
 			continue
 		}
-		by, err := c.of(ctx, of)
+		by, err := c.forRoot(ctx, of)
 		if err != nil {
 			return nil, err
 		}
-		gaps = append(append(gaps, by.gaps...), c.replaced(of.rule)...)
+		gaps = append(append(gaps, by.gaps...), c.withGaps(of.rule)...)
 	}
 	return gaps, nil
 }

@@ -19,17 +19,17 @@ type flows struct {
 	// compared are the constants by the part of the input that is compared with them.
 	compared map[string]map[string]ast.Value
 	gaps     map[Gap]bool
-	known    map[string]*result
+	results  map[string]*result
 	document func(ref ast.Ref) (ast.Value, error)
 	err      error // of the first document that could not be read
 	visited  int
 	// opaque says that nothing is read of a system role but whether it has a scope or a permission that is looked up.
 	opaque bool
 	// holders are the places that go through what is held, goes how many such are in the body.
-	holders []*ast.Location
-	goes    int
-	at      *ast.Location
-	negated bool
+	holdingLoops []*ast.Location
+	loops        int
+	location     *ast.Location
+	negated      bool
 }
 
 // result is what a rule or a function gives.
@@ -49,7 +49,7 @@ func (s *scope) inner() *scope { return &scope{maps.Clone(s.vars), map[string]bo
 
 func newFlows(r *rules, document func(ast.Ref) (ast.Value, error)) *flows {
 	return &flows{
-		rules: r, compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, known: map[string]*result{}, document: document, opaque: true,
+		rules: r, compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, results: map[string]*result{}, document: document, opaque: true,
 	}
 }
 
@@ -57,19 +57,19 @@ func newFlows(r *rules, document func(ast.Ref) (ast.Value, error)) *flows {
 func (f *flows) follow(name string) needs {
 	ref := ast.MustParseRef(name)
 	if rules := f.rules.compiler.GetRulesExact(ref); len(rules) > 0 {
-		return f.give(rules, nil).allows
+		return f.followDefinitions(rules, nil).allows
 	}
 	for _, rule := range f.rules.compiler.GetRules(ref) {
-		f.definition(rule, nil)
+		f.followDefinition(rule, nil)
 	}
 	return needs{}
 }
 
-func (f *flows) gap(reads, leftOut string) { f.gaps[gap(f.at, reads, leftOut)] = true }
+func (f *flows) gap(reads, leftOut string) { f.gaps[gap(f.location, reads, leftOut)] = true }
 
 // gapOf notes a gap about each part of the input of which a value may be, and returns a value of which any use is one.
-func (f *flows) gapOf(leftOut string, of ...*value) *value {
-	for _, v := range of {
+func (f *flows) gapOf(leftOut string, values ...*value) *value {
+	for _, v := range values {
 		switch v.shape {
 		case open, members:
 			for _, path := range v.paths {
@@ -98,29 +98,29 @@ func (f *flows) gapOf(leftOut string, of ...*value) *value {
 }
 
 // rule returns what a rule without parameters gives.
-func (f *flows) rule(ref ast.Ref) *result {
+func (f *flows) followRule(ref ast.Ref) *result {
 	name := ref.String()
-	if f.known[name] == nil {
-		at, negated, goes := f.at, f.negated, f.goes
+	if f.results[name] == nil {
+		location, negated, loops := f.location, f.negated, f.loops
 		f.negated = false
-		f.known[name] = &result{value: &value{shape: unknown}} // while it is gone through
-		f.known[name] = f.give(f.rules.compiler.GetRulesExact(ref), nil)
-		f.at, f.negated, f.goes = at, negated, goes
+		f.results[name] = &result{value: &value{shape: unknown}} // while it is gone through
+		f.results[name] = f.followDefinitions(f.rules.compiler.GetRulesExact(ref), nil)
+		f.location, f.negated, f.loops = location, negated, loops
 	}
-	return f.known[name]
+	return f.results[name]
 }
 
 // give returns what the definitions of a rule, or of a function with these parameters, give.
-func (f *flows) give(rules []*ast.Rule, args []*value) *result {
+func (f *flows) followDefinitions(rules []*ast.Rule, args []*value) *result {
 	out, isDefault := &result{}, false
 	for _, rule := range rules {
-		of := f.definition(rule, args)
-		out.value = join(out.value, of.value)
-		out.defined, out.allows = out.defined.or(of.defined), out.allows.or(of.allows)
+		r := f.followDefinition(rule, args)
+		out.value = join(out.value, r.value)
+		out.defined, out.allows = out.defined.or(r.defined), out.allows.or(r.allows)
 		isDefault = isDefault || rule.Default
 	}
 	if out.value.shape != elements && !out.value.isOne() && out.defined != (needs{}) {
-		out.value = out.value.with(out.defined.whole())
+		out.value = out.value.withNeeds(out.defined.whole())
 	}
 	if isDefault {
 		out.defined = needs{}
@@ -129,8 +129,8 @@ func (f *flows) give(rules []*ast.Rule, args []*value) *result {
 }
 
 // definition returns what one definition gives, of a partial set the set of its element.
-func (f *flows) definition(rule *ast.Rule, args []*value) *result {
-	f.at = rule.Location
+func (f *flows) followDefinition(rule *ast.Rule, args []*value) *result {
+	f.location = rule.Location
 	if f.visited++; f.visited > mostFollowed {
 		f.gap("input", "what so many calls of functions tell apart")
 		return &result{value: &value{shape: unknown}}
@@ -144,9 +144,9 @@ func (f *flows) definition(rule *ast.Rule, args []*value) *result {
 		}
 		n := f.body(s, r.Body)
 		v := f.head(s, r)
-		at := needs{n.yes + before, max(n.no, chosen)}
-		if out.defined = out.defined.or(at); mayAllow(v) {
-			out.allows = out.allows.or(at)
+		branch := needs{n.yes + before, max(n.no, chosen)}
+		if out.defined = out.defined.or(branch); mayAllow(v) {
+			out.allows = out.allows.or(branch)
 		}
 		if r.Head.DocKind() == ast.PartialSetDoc {
 			v.needs, out.defined = n, needs{}
@@ -187,15 +187,15 @@ func (f *flows) head(s *scope, r *ast.Rule) *value {
 
 // body goes through conditions that hold together.
 func (f *flows) body(s *scope, body ast.Body) (n needs) {
-	at, goes := f.at, f.goes
+	location, loops := f.location, f.loops
 	for _, e := range body {
 		if e.Location != nil && e.Location.File != "" {
-			at = e.Location
+			location = e.Location
 		}
-		f.at = at
+		f.location = location
 		n = n.and(f.expr(s, e))
 	}
-	if f.at = at; f.goes > goes && n.no > 0 {
+	if f.location = location; f.loops > loops && n.no > 0 {
 		f.gap("subject.here", "what holds of each assignment by what the others are")
 	}
 	return n
@@ -208,7 +208,7 @@ func (f *flows) expr(s *scope, e *ast.Expr) needs {
 	c := &conditions{flows: f, scope: s}
 	switch terms := e.Terms.(type) {
 	case *ast.Term:
-		c.holds(c.term(terms))
+		c.require(c.term(terms))
 	case *ast.Every:
 		domain := c.term(terms.Domain)
 		if !domain.isPlain() {
@@ -233,7 +233,7 @@ func (f *flows) expr(s *scope, e *ast.Expr) needs {
 }
 
 // holds notes that a value has to be true.
-func (c *conditions) holds(v *value) {
+func (c *conditions) require(v *value) {
 	switch v.shape {
 	case unknown:
 		c.gapOf("whether it is true", v)
@@ -291,11 +291,11 @@ func (c *conditions) term(t *ast.Term) *value {
 }
 
 func (c *conditions) variable(v ast.Var) *value {
-	if known := c.scope.vars[v]; known != nil {
-		return known
+	if bound := c.scope.vars[v]; bound != nil {
+		return bound
 	}
 	if v.Equal(ast.InputRootDocument.Value) {
-		return c.whole("")
+		return c.wholeInput("")
 	}
 	return &value{shape: unknown}
 }
@@ -339,7 +339,7 @@ func (c *conditions) comprehension(body ast.Body, isSet bool, terms ...*ast.Term
 }
 
 // whole notes that a rule reads more than one value of the input.
-func (c *conditions) whole(part string) *value {
+func (c *conditions) wholeInput(part string) *value {
 	c.gap(cmp.Or(part, "input"), "all questions: the rule reads more than one value")
 	return &value{shape: unknown}
 }

@@ -26,25 +26,25 @@ func Foretell(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, entry := range engine.EntryPoints() {
-		by, err := c.of(ctx, ask{entry, entry})
+		by, err := c.forRoot(ctx, root{entry, entry})
 		if err != nil {
 			return nil, err
 		}
-		t, err := by.newTable(ctx, ask{entry, entry})
+		t, err := by.newTable(ctx, root{entry, entry})
 		if err != nil {
 			return nil, err
 		}
-		every := slices.IndexFunc(t.holds, func(h holding) bool {
-			return len(h.held) == 1 && h.place == "account" && slices.Equal(h.held[0].Permissions, []string{"*:*:*"})
+		every := slices.IndexFunc(t.holdings, func(h holding) bool {
+			return len(h.held) == 1 && h.target == "account" && slices.Equal(h.held[0].Permissions, []string{"*:*:*"})
 		})
 		among := t.both()
 		for lively, turning, tries := 0, 0, 0; lively+turning < 2*n && tries < 1000*n; tries++ {
-			at := point{among[r.IntN(len(among))], r.IntN(len(t.who)), r.IntN(len(t.where)), every, r.IntN(len(t.grants))}
+			at := point{among[r.IntN(len(among))], r.IntN(len(t.persons)), r.IntN(len(t.targets)), every, r.IntN(len(t.grants))}
 			if fits, _ := t.fits(&at); !fits {
 				continue
 			}
 			all := t.foretold(at)
-			at[holds] = 0
+			at[holdingPart] = 0
 			none := t.foretold(at)
 			switch {
 			case turning < n && (all.turns() || none.turns()):
@@ -57,8 +57,8 @@ func Foretell(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (
 				}
 				continue
 			}
-			for _, class := range t.rank(at) {
-				at[holds] = class.members[r.IntN(len(class.members))]
+			for _, class := range t.classify(at) {
+				at[holdingPart] = class.members[r.IntN(len(class.members))]
 				out = append(out, t.foretold(at))
 			}
 		}
@@ -71,16 +71,16 @@ func (f *Foretold) turns() bool { return f.Old.Allow != f.New.Allow }
 // both are the askings of rows that both trees have, those that differ where there are some.
 func (t *table) both() []int {
 	var all, differing []int
-	for i := range t.asked {
-		a := &t.asked[i]
+	for i := range t.requests {
+		a := &t.requests[i]
 		if t.entry == engine.EntryGrantable { // which is asked about no row
 			return []int{i}
 		}
-		if a.old == nil || a.fresh == nil || a.old.Name != a.fresh.Name {
+		if a.old == nil || a.next == nil || a.old.Name != a.next.Name {
 			continue
 		}
 		all = append(all, i)
-		if !slices.Equal(a.old.Access, a.fresh.Access) || a.old.Effect != a.fresh.Effect {
+		if !slices.Equal(a.old.Access, a.next.Access) || a.old.Effect != a.next.Effect {
 			differing = append(differing, i)
 		}
 	}
@@ -95,9 +95,9 @@ func (t *table) foretold(at point) Foretold {
 	f := Foretold{Entry: t.entry}
 	for side, answer := range []*Answer{&f.Old, &f.New} {
 		s := t.sides[side]
-		s.now[0]++
-		s.now[1]++
-		*answer = t.answersBy[t.told(side, t.value(s, len(s.order)-1, &at), &at)]
+		s.epoch[0]++
+		s.epoch[1]++
+		*answer = t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &at), &at)]
 	}
 	f.Question = t.question(0, at)
 	return f

@@ -27,9 +27,9 @@ func (c constants) spots() []spot {
 		if project != anyProject {
 			out = append(out, spot{"project", project, ""}, spot{"resource", project, anyResource})
 		}
-		for _, in := range c.rests() {
-			if in.Resource != "" && in.Resource != anyResource {
-				out = append(out, spot{"resource", project, in.Resource})
+		for _, path := range c.pathRests() {
+			if path.Resource != "" && path.Resource != anyResource {
+				out = append(out, spot{"resource", project, path.Resource})
 			}
 		}
 	}
@@ -60,24 +60,24 @@ func standings(ends []resources.Time) (out []standing) {
 // holdings returns what a user can hold: nothing, one role in every standing at every place, and two that count. roles
 // gives the system roles by their scopes, representatives those of them whose standings are all gone through; beside
 // adds holdings that count beside some that do not.
-func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, beside bool) []holding {
+func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, combined bool) []holding {
 	out := []holding{{states: []State{{"assignment", "none"}}}}
 	all := standings(ends)
 	var good, idle []holding
 	named := c.texts(nil, "subject.here.role")
-	for _, at := range c.spots() {
+	for _, place := range c.spots() {
 		for _, r := range c.roles(roles, patterns) {
 			for _, s := range all {
 				counts := s.counts()
-				if !at.around() && (!counts || r.pattern != "") || !counts && !r.every(representatives) {
+				if !place.coversTarget() && (!counts || r.pattern != "") || !counts && !r.everyStanding(representatives) {
 					continue
 				}
-				h := r.at(at, s)
+				h := r.heldAt(place, s)
 				out = append(out, h)
-				if counts && s.ends == 0 && r.good(at, representatives) {
+				if counts && s.ends == 0 && r.pairable(place, representatives) {
 					good = append(good, h)
 				}
-				if beside && s.faults() == 1 && s.ends < theTime && at.around() && (slices.Contains(named, r.id) || r.allCustom()) {
+				if combined && s.faults() == 1 && s.ends < theTime && place.coversTarget() && (slices.Contains(named, r.id) || r.allCustom()) {
 					idle = append(idle, h)
 				}
 			}
@@ -87,12 +87,12 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 }
 
 // good says whether a role that counts there is held in pairs.
-func (r kindOfRole) good(at spot, representatives []string) bool {
-	return r.pattern == "" && at.around() && r.stands(at) && (!r.system || slices.Contains(representatives, r.id))
+func (r roleCase) pairable(place spot, representatives []string) bool {
+	return r.pattern == "" && place.coversTarget() && r.fitsLevel(place) && (!r.system || slices.Contains(representatives, r.id))
 }
 
 // allCustom says whether it is the custom role of all permissions.
-func (r kindOfRole) allCustom() bool {
+func (r roleCase) allCustom() bool {
 	return r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0
 }
 
@@ -100,20 +100,20 @@ func (r kindOfRole) allCustom() bool {
 func pairs(good, idle []holding) (out []holding) {
 	for i, a := range good {
 		for _, b := range good[i+1:] {
-			out = append(out, a.with(b))
+			out = append(out, a.and(b))
 		}
 		for _, b := range idle {
-			out = append(out, a.with(b))
+			out = append(out, a.and(b))
 		}
 	}
 	return out
 }
 
 // with returns both holdings as one.
-func (h holding) with(other holding) holding {
+func (h holding) and(other holding) holding {
 	return holding{
-		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, place: h.place + " and " + other.place,
-		two:    [][2]string{{h.role, h.place}, {other.role, other.place}},
+		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, target: h.target + " and " + other.target,
+		pair:   [][2]string{{h.role, h.target}, {other.role, other.target}},
 		system: slices.Concat(h.system, other.system), states: slices.Concat(h.states, other.states), impossible: h.impossible || other.impossible,
 	}
 }
@@ -134,7 +134,7 @@ func (s standing) faults() (n int) {
 }
 
 // kindOfRole is a role that can be held.
-type kindOfRole struct {
+type roleCase struct {
 	id, scope, pattern string
 	custom, system     bool
 	permissions        []string
@@ -142,72 +142,72 @@ type kindOfRole struct {
 
 // roles returns the system roles, one that is unknown, and custom ones: with all permissions, with none, with the id of a
 // system role, and one for each pattern.
-func (c constants) roles(system map[string]string, patterns []string) (out []kindOfRole) {
+func (c constants) roles(system map[string]string, patterns []string) (out []roleCase) {
 	ids := make([]string, 0, len(system))
 	for id := range system {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
-		out = append(out, kindOfRole{id: id, scope: system[id], system: true})
+		out = append(out, roleCase{id: id, scope: system[id], system: true})
 	}
-	out = append(out, kindOfRole{id: anyRole}, kindOfRole{id: anyRole, custom: true}, kindOfRole{id: anyRole, custom: true, permissions: []string{"*:*:*"}})
+	out = append(out, roleCase{id: anyRole}, roleCase{id: anyRole, custom: true}, roleCase{id: anyRole, custom: true, permissions: []string{"*:*:*"}})
 	if len(ids) > 0 {
-		out = append(out, kindOfRole{id: ids[0], custom: true, permissions: []string{"*:*:*"}}, kindOfRole{id: ids[0], custom: true})
+		out = append(out, roleCase{id: ids[0], custom: true, permissions: []string{"*:*:*"}}, roleCase{id: ids[0], custom: true})
 	}
 	for _, id := range c.texts(nil, "subject.here.role") {
-		out = append(out, kindOfRole{id: id, custom: true, permissions: []string{"*:*:*"}}, kindOfRole{id: id, custom: true})
-		if _, known := system[id]; !known {
-			out = append(out, kindOfRole{id: id})
+		out = append(out, roleCase{id: id, custom: true, permissions: []string{"*:*:*"}}, roleCase{id: id, custom: true})
+		if _, isSystem := system[id]; !isSystem {
+			out = append(out, roleCase{id: id})
 		}
 	}
 	for _, pattern := range patterns {
-		out = append(out, kindOfRole{id: anyRole, custom: true, pattern: pattern, permissions: []string{pattern}})
+		out = append(out, roleCase{id: anyRole, custom: true, pattern: pattern, permissions: []string{pattern}})
 	}
 	return out
 }
 
 // every says whether the role is gone through in every standing: where the shipped rules would not count it, its
 // permissions tell nothing more than those of a few.
-func (r kindOfRole) every(representatives []string) bool {
+func (r roleCase) everyStanding(representatives []string) bool {
 	return r.system && slices.Contains(representatives, r.id) || r.allCustom()
 }
 
 // stands says whether a role stands at the level of its scope.
-func (r kindOfRole) stands(at spot) bool { return r.scope == "" || r.scope == at.level() }
+func (r roleCase) fitsLevel(place spot) bool { return r.scope == "" || r.scope == place.level() }
 
 // around says whether the place covers the target, where the target is in the project and is the resource.
-func (at spot) around() bool {
-	return at.project != otherProject && at.resource != besideIt && at.level() != ""
+func (s spot) coversTarget() bool {
+	return s.project != otherProject && s.resource != besideIt && s.level() != ""
 }
 
 // level returns the scope of roles that are held at the place, "" where none can be.
-func (at spot) level() string {
+func (s spot) level() string {
 	switch {
-	case at.project == "" && at.resource == "":
+	case s.project == "" && s.resource == "":
 		return resources.RoleScopeAccount
-	case at.project == "":
+	case s.project == "":
 		return ""
-	case at.resource == "":
+	case s.resource == "":
 		return resources.RoleScopeProject
 	}
 	return resources.RoleScopeResource
 }
 
 // at returns the role as it is held at a place.
-func (r kindOfRole) at(at spot, s standing) holding {
+func (r roleCase) heldAt(place spot, s standing) holding {
 	scope := s.scope
 	if scope == "" {
-		if scope = at.level(); scope == "" {
+		if scope = place.level(); scope == "" {
 			scope = resources.RoleScopeResource
 		}
 	}
 	h := holding{
 		held: []resources.HeldRole{{
 			RoleID: r.id, RoleScope: scope, RoleStatus: s.role, Custom: r.custom, Permissions: r.permissions,
-			ProjectID: at.project, ResourceID: at.resource, Status: s.assignment, ExpiresAt: s.ends,
+			ProjectID: place.project, ResourceID: place.resource, Status: s.assignment, ExpiresAt: s.ends,
 		}},
-		role: r.name(), place: at.name, pattern: r.pattern, impossible: at.level() == "",
+		role: r.name(), target: place.name, pattern: r.pattern, impossible: place.level() == "",
 	}
 	if r.system {
 		h.system = []string{r.id}
@@ -222,7 +222,7 @@ func (r kindOfRole) at(at spot, s standing) holding {
 	return h
 }
 
-func (r kindOfRole) name() string {
+func (r roleCase) name() string {
 	switch {
 	case !r.custom && r.id == anyRole:
 		return "a role that is unknown"
@@ -234,7 +234,7 @@ func (r kindOfRole) name() string {
 	return "a custom role" + r.withPermissions()
 }
 
-func (r kindOfRole) withPermissions() string {
+func (r roleCase) withPermissions() string {
 	if len(r.permissions) == 0 {
 		return " without permissions"
 	}
@@ -242,11 +242,11 @@ func (r kindOfRole) withPermissions() string {
 }
 
 // grants returns what is to be granted, and until when.
-func (c constants) grants(sets [][]string) (out []granting) {
+func (c constants) grantCases(sets [][]string) (out []grantCase) {
 	for _, now := range c.times([]resources.Time{theTime}, "now") {
 		for _, set := range sets {
 			for _, until := range c.times([]resources.Time{0, later - 1, later, afterwards}, "grant.until") {
-				g := granting{permissions: set, until: until, now: now, states: []State{{"grants", nameOfSet(set)}}}
+				g := grantCase{permissions: set, until: until, now: now, states: []State{{"grants", nameOfSet(set)}}}
 				switch until {
 				case 0:
 					g.states = append(g.states, State{"until", "never"})
@@ -257,7 +257,7 @@ func (c constants) grants(sets [][]string) (out []granting) {
 				}
 				out = append(out, g)
 			}
-			out = append(out, granting{permissions: set, until: -1, now: now, impossible: true, states: []State{{"grants", nameOfSet(set)}, {"until", "in the past"}}})
+			out = append(out, grantCase{permissions: set, until: -1, now: now, impossible: true, states: []State{{"grants", nameOfSet(set)}, {"until", "in the past"}}})
 		}
 	}
 	return out

@@ -1,9 +1,6 @@
 package compare
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -68,47 +65,47 @@ type part uint8
 
 // The parts. Here is what the user holds as it stands around the target.
 const (
-	asked part = iota // the row and the action
-	who               // the caller, the user, the account
-	where             // the target
-	holds             // what the user holds
-	grant             // what is to be granted until when, and the time
+	requestPart part = iota // the row and the action
+	personPart              // the caller, the user, the account
+	targetPart              // the target
+	holdingPart             // what the user holds
+	grantPart               // what is to be granted until when, and the time
 	parts
 )
 
 // set is some of the parts.
-type set uint8
+type partSet uint8
 
-func (p part) bit() set { return 1 << p }
+func (p part) bit() partSet { return 1 << p }
 
 // part says of which part a value is made. Those of subject.here and subject.assignments are made of several.
 func (p path) part() part {
 	switch {
 	case p <= routeAccess:
-		return asked
+		return requestPart
 	case p <= subjectMember:
-		return who
+		return personPart
 	case p <= subjectHere:
-		return holds
+		return holdingPart
 	case p <= targetUser:
-		return where
+		return targetPart
 	}
-	return grant
+	return grantPart
 }
 
 // madeOf returns the paths with, for each column that the gateway makes of other values, those values in its place.
-func madeOf(read []string) (out []string) {
+func expandColumns(read []string) (out []string) {
 	for _, path := range read {
-		of := columns()[path]
-		if of == nil {
-			of = []string{path}
+		sources := derivedColumns()[path]
+		if sources == nil {
+			sources = []string{path}
 		}
-		out = append(out, of...)
+		out = append(out, sources...)
 	}
 	return out
 }
 
-func columns() map[string][]string {
+func derivedColumns() map[string][]string {
 	return map[string][]string{
 		"account.named": {"account.id"}, "subject.named": {"subject.id"},
 		"subject.is_caller": {"subject.id", "principal.id", "principal.kind"},
@@ -116,16 +113,6 @@ func columns() map[string][]string {
 		"target.kind": {"target.rest"}, "target.about": {"target.user", "principal.id", "principal.uuid", "principal.kind"},
 		"clock": {"now"}, "clock.hour": {"now"}, "clock.weekday": {"now"},
 	}
-}
-
-// fingerprint returns a hash over texts, each with its length before it.
-func fingerprint(texts []string) string {
-	h := sha256.New()
-	for _, text := range texts {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(text))) // a hash takes every write
-		_, _ = h.Write([]byte(text))
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // ref returns the path below input.

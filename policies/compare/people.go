@@ -9,13 +9,13 @@ import (
 
 // people returns all kinds of callers with all kinds of facts. Where others may ask about a user, the caller need not be
 // the user.
-func (c constants) people(others bool) (out []person) {
-	for _, about := range c.users() {
-		for _, by := range c.callers(others) {
-			p := about
-			subject := about.subject.Clone()
+func (c constants) people(anyCaller bool) (out []person) {
+	for _, base := range c.users() {
+		for _, caller := range c.callers(anyCaller) {
+			p := base
+			subject := base.subject.Clone()
 			p.subject = subject
-			p.caller, p.credential, p.principal = by.caller, by.credential, by.principal
+			p.caller, p.credential, p.principal = caller.caller, caller.credential, caller.principal
 			switch {
 			case p.caller == "self":
 				p.principal.ID, p.principal.UUID = subject.UserID, subject.UserUUID
@@ -23,7 +23,7 @@ func (c constants) people(others bool) (out []person) {
 					p.principal.AccountID = subject.AccountID
 				}
 				p.impossible = p.impossible || !subject.UserExists
-			case !others && by.principal.Kind != resources.PrincipalUser:
+			case !anyCaller && caller.principal.Kind != resources.PrincipalUser:
 				// The gateway looks for services in no account.
 				if subject.UserExists || subject.UserID != anyUser {
 					continue
@@ -34,7 +34,7 @@ func (c constants) people(others bool) (out []person) {
 			out = append(out, p)
 		}
 	}
-	if !others {
+	if !anyCaller {
 		out = append(out, person{
 			principal: resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone},
 			caller:    "anybody", credential: resources.CredentialNone,
@@ -99,9 +99,9 @@ func (c constants) accounts() (out []person) {
 }
 
 // callers returns the kinds of callers and credentials.
-func (c constants) callers(others bool) (out []person) {
+func (c constants) callers(anyCaller bool) (out []person) {
 	kinds := []string{"self"}
-	if others {
+	if anyCaller {
 		kinds = append(kinds, c.texts([]string{otherUser}, "principal.id")...)
 	}
 	for _, caller := range kinds {

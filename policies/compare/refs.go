@@ -15,60 +15,60 @@ func (c *conditions) ref(ref ast.Ref) *value {
 	head, isVar := ref[0].Value.(ast.Var)
 	switch {
 	case isVar && head.Equal(ast.InputRootDocument.Value):
-		return c.input(ref)
+		return c.inputRef(ref)
 	case isVar && head.Equal(ast.DefaultRootDocument.Value):
-		return c.data(ref)
+		return c.dataRef(ref)
 	}
-	return c.below(c.term(ref[0]), ref[1:])
+	return c.descend(c.term(ref[0]), ref[1:])
 }
 
-func (c *conditions) input(ref ast.Ref) *value {
+func (c *conditions) inputRef(ref ast.Ref) *value {
 	path := ""
 	for i, t := range ref[1:] {
 		name, isText := t.Value.(ast.String)
 		if !isText || i == 2 {
-			return c.whole(path)
+			return c.wholeInput(path)
 		}
 		path = strings.TrimPrefix(path+"."+string(name), ".")
 		for _, row := range question.Table() {
 			if row.Path == path {
-				return c.below(c.row(&row), ref[i+2:])
+				return c.descend(c.inputRow(&row), ref[i+2:])
 			}
 		}
 	}
 	if slices.ContainsFunc(question.Table(), func(row question.Row) bool { return strings.HasPrefix(row.Path, path+".") }) {
-		return c.whole(path)
+		return c.wholeInput(path)
 	}
 	return &value{} // no question has it
 }
 
 // row returns what a value of the input is.
-func (c *conditions) row(row *question.Row) *value {
-	switch row.Path {
+func (c *conditions) inputRow(inputRow *question.Row) *value {
+	switch inputRow.Path {
 	case "subject.here":
 		return &value{shape: assignments}
 	case "principal.scopes", "grant.permissions", "action.patterns", "route.access":
-		return &value{shape: members, paths: []string{row.Path}}
+		return &value{shape: members, paths: []string{inputRow.Path}}
 	case "action.scope":
 		return words([]string{"", resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource})
 	case "route.name":
-		c.compared[row.Path] = map[string]ast.Value{} // each row is asked about by itself
+		c.compared[inputRow.Path] = map[string]ast.Value{} // each row is asked about by itself
 		return &value{made: true}
 	case "clock.hour", "clock.weekday", "subject.assignments", "subject.roles", "principal.uuid", "principal.account":
-		c.gap(row.Path, "all its values")
+		c.gap(inputRow.Path, "all its values")
 		return &value{shape: unknown}
 	}
 	switch {
-	case row.Type == "boolean":
+	case inputRow.Type == "boolean":
 		return truth()
-	case row.Kind == question.Column:
-		return words(append([]string{""}, row.Values...))
+	case inputRow.Kind == question.Column:
+		return words(append([]string{""}, inputRow.Values...))
 	}
-	return openAt(row.Path)
+	return openAt(inputRow.Path)
 }
 
 // data returns what a reference into data is: the value of a rule, or a document.
-func (c *conditions) data(ref ast.Ref) *value {
+func (c *conditions) dataRef(ref ast.Ref) *value {
 	prefix := ref.ConstantPrefix()
 	for i := 2; i <= len(prefix); i++ {
 		rules := c.rules.compiler.GetRulesExact(prefix[:i])
@@ -81,7 +81,7 @@ func (c *conditions) data(ref ast.Ref) *value {
 		return c.ofRule(prefix[:i], ref[i:])
 	}
 	if facts := c.facts(prefix); facts != nil {
-		return c.below(facts, ref[len(prefix):])
+		return c.descend(facts, ref[len(prefix):])
 	}
 	if len(c.rules.compiler.GetRules(prefix)) > 0 || len(prefix) < 2 {
 		c.gap(prefix.String(), "what rules by such names give")
@@ -89,7 +89,7 @@ func (c *conditions) data(ref ast.Ref) *value {
 	}
 	if len(prefix) == 2 && len(ref) > 2 && prefix[1].Equal(ast.StringTerm("grants")) && !c.unbound(ref[2]) {
 		if role := c.term(ref[2]); role.isAt("subject.here.role") {
-			return c.below(&value{shape: systemRole}, ref[3:])
+			return c.descend(&value{shape: systemRole}, ref[3:])
 		}
 	}
 	document, err := c.document(prefix)
@@ -99,7 +99,7 @@ func (c *conditions) data(ref ast.Ref) *value {
 	if document == nil {
 		return &value{}
 	}
-	return c.below(constant(document), ref[len(prefix):])
+	return c.descend(constant(document), ref[len(prefix):])
 }
 
 // facts returns what rules make together if each is a member by a constant name, of a plain value and without conditions; nil
@@ -123,21 +123,21 @@ func (c *conditions) facts(prefix ast.Ref) *value {
 
 // ofRule returns the value of a rule, or what is below it. A rule that is referred to twice in a body needs no more than once.
 func (c *conditions) ofRule(ref, rest ast.Ref) *value {
-	of := c.rule(ref)
-	n := of.defined
-	if len(rest) == 1 && rest[0].Equal(ast.StringTerm("allow")) && of.value.shape == object {
-		n, rest = of.allows, nil
-		of = &result{value: truth()}
+	r := c.followRule(ref)
+	n := r.defined
+	if len(rest) == 1 && rest[0].Equal(ast.StringTerm("allow")) && r.value.shape == object {
+		n, rest = r.allows, nil
+		r = &result{value: truth()}
 	}
 	if key := ref.String() + rest.String(); !c.scope.counted[key] {
 		c.scope.counted[key] = true
 		c.needs = c.needs.and(n)
 	}
-	return c.below(of.value, rest)
+	return c.descend(r.value, rest)
 }
 
 // below returns what stands in a value under some keys.
-func (c *conditions) below(v *value, keys ast.Ref) *value {
+func (c *conditions) descend(v *value, keys ast.Ref) *value {
 	for _, key := range keys {
 		v = c.member(v, key)
 	}
@@ -149,40 +149,40 @@ func (c *conditions) member(v *value, key *ast.Term) *value {
 	name, isVar := key.Value.(ast.Var)
 	isFree := isVar && c.scope.vars[name] == nil
 	if isFree {
-		return c.each(v, name)
+		return c.iterate(v, name)
 	}
 	switch v.shape {
 	case plain:
-		return c.lookedUp(v, key)
+		return c.lookUp(v, key)
 	case members:
-		return c.named(v, c.term(key))
+		return c.hasMember(v, c.term(key))
 	case assignment, systemRole:
 		return c.field(v, key)
 	case object:
 		if text, isText := key.Value.(ast.String); isText {
-			if found := v.named[string(text)]; found != nil {
-				return found.with(v.needs)
+			if named := v.named[string(text)]; named != nil {
+				return named.withNeeds(v.needs)
 			}
 			return &value{needs: v.needs}
 		}
 	case list:
 		if n, isNumber := key.Value.(ast.Number); isNumber {
 			if i, ok := n.Int(); ok && i >= 0 && i < len(v.items) {
-				return v.items[i].with(v.needs)
+				return v.items[i].withNeeds(v.needs)
 			}
 			return &value{}
 		}
 	case elements:
-		return c.inSet(v, key)
+		return c.setMember(v, key)
 	}
 	if v.isPlain() {
-		return c.lookedUp(v.flat(), key)
+		return c.lookUp(v.flat(), key)
 	}
 	return c.gapOf("what stands there under a name", v, c.term(key))
 }
 
 // inSet returns an element of a set that a key, or the parts of it that are known, is.
-func (c *conditions) inSet(v *value, key *ast.Term) (out *value) {
+func (c *conditions) setMember(v *value, key *ast.Term) (out *value) {
 	c.needs = c.needs.and(v.needs)
 	if len(v.items) == 0 {
 		c.bind(key, &value{})
@@ -205,8 +205,8 @@ func (c *conditions) inSet(v *value, key *ast.Term) (out *value) {
 }
 
 // each returns what stands in a value under any key, and has the variable stand for the keys.
-func (c *conditions) each(v *value, key ast.Var) *value {
-	bind := func(of *value) { c.scope.vars[key] = of }
+func (c *conditions) iterate(v *value, key ast.Var) *value {
+	bind := func(keys *value) { c.scope.vars[key] = keys }
 	switch v.shape {
 	case plain:
 		bind(v)
@@ -224,8 +224,8 @@ func (c *conditions) each(v *value, key ast.Var) *value {
 		return truth()
 	case assignments:
 		bind(&value{shape: unknown})
-		c.holders = append(c.holders, c.at)
-		c.goes++
+		c.holdingLoops = append(c.holdingLoops, c.location)
+		c.loops++
 		c.needs = c.needs.and(needs{yes: 1})
 		return &value{shape: assignment}
 	case elements:
@@ -235,7 +235,7 @@ func (c *conditions) each(v *value, key ast.Var) *value {
 			out = join(out, item)
 		}
 		if v.needs != (needs{}) {
-			c.goes++
+			c.loops++
 		}
 		if out == nil {
 			out = &value{}
@@ -252,23 +252,23 @@ func (c *conditions) each(v *value, key ast.Var) *value {
 }
 
 // lookedUp returns what a plain value has under a key. Texts that are looked up are compared with all that stands there.
-func (c *conditions) lookedUp(v *value, key *ast.Term) *value {
+func (c *conditions) lookUp(v *value, key *ast.Term) *value {
 	if c.unbound(key) {
 		c.bind(key, v)
 		return v
 	}
-	switch of := c.term(key); {
-	case of.isPlain():
-	case of.shape == open:
-		c.constants(v, of)
+	switch index := c.term(key); {
+	case index.isPlain():
+	case index.shape == open:
+		c.noteConstants(v, index)
 	default:
-		c.gapOf("what is looked up by it", of)
+		c.gapOf("what is looked up by it", index)
 	}
 	return v
 }
 
 // named returns whether a part of the input has a member of that name.
-func (c *conditions) named(v, key *value) *value {
+func (c *conditions) hasMember(v, key *value) *value {
 	switch path := v.paths[0]; {
 	case len(v.paths) > 1:
 		return c.gapOf("a member", v)
@@ -279,10 +279,10 @@ func (c *conditions) named(v, key *value) *value {
 			return truth()
 		}
 	case path == "principal.scopes" && key.isPlain():
-		c.constants(key, openAt("named scope"))
+		c.noteConstants(key, openAt("named scope"))
 		return truth()
 	case path == "grant.permissions" && key.isPlain():
-		c.constants(key, openAt(path))
+		c.noteConstants(key, openAt(path))
 		return truth()
 	}
 	return c.gapOf("whether it has a name", v, key)

@@ -38,35 +38,35 @@ func NameOfUser(id string) string { return nameOfUser(id) }
 
 // rowKey names a row before its states are known.
 type rowKey struct {
-	asked, grants      int
+	request, grants    int
 	caller, credential string
 	role, place        string
-	old, fresh         Answer
+	old, next          Answer
 	reachable          bool
 }
 
 // rows tells the holdings of the findings apart, where access turns. A pair of roles is named where neither of the two
 // shows the same by itself.
-func (t *table) rows(found map[finding]*shown, out *Difference) {
+func (t *table) rows(findings map[finding]*shown, out *Difference) {
 	rows, turned := map[rowKey]content{}, map[rowKey]bool{}
 	bare := func(k rowKey) rowKey {
-		k.old, k.fresh = Answer{Allow: k.old.Allow}, Answer{Allow: k.fresh.Allow}
+		k.old, k.next = Answer{Allow: k.old.Allow}, Answer{Allow: k.next.Allow}
 		return k
 	}
 	stated := map[finding]content{}
-	for of, at := range found {
-		stated[of] = content{t.states(at), at[where], of.caller}
+	for f, values := range findings {
+		stated[f] = content{t.states(values), values[targetPart], f.caller}
 	}
 	for _, pairs := range []bool{false, true} {
-		for of, c := range stated {
+		for f, c := range stated {
 			if t.ctx.Err() != nil {
 				return
 			}
-			old, fresh, caller := t.answersBy[of.old], t.answersBy[of.fresh], t.who[of.caller]
-			whatever := len(t.holds[of.members.members[0]].held) == 0 || old.Allow == fresh.Allow
-			for _, h := range of.members.members {
-				held := &t.holds[h]
-				k := rowKey{of.asked, of.grants, caller.caller, caller.credential, "", "", old, fresh, of.reachable && (whatever || !held.impossible)}
+			old, next, caller := t.answerList[f.old], t.answerList[f.next], t.persons[f.caller]
+			whatever := len(t.holdings[f.members.members[0]].held) == 0 || old.Allow == next.Allow
+			for _, h := range f.members.members {
+				held := &t.holdings[h]
+				k := rowKey{f.request, f.grants, caller.caller, caller.credential, "", "", old, next, f.reachable && (whatever || !held.impossible)}
 				if whatever {
 					if !pairs {
 						merge(rows, k, c, nil)
@@ -74,11 +74,11 @@ func (t *table) rows(found map[finding]*shown, out *Difference) {
 					}
 					break
 				}
-				if (held.two != nil) != pairs || pairs && t.alone(bare(k), held, turned) {
+				if (held.pair != nil) != pairs || pairs && t.alone(bare(k), held, turned) {
 					continue
 				}
-				k.place = held.place
-				for _, name := range t.names(of, held) {
+				k.place = held.target
+				for _, name := range t.names(f, held) {
 					k.role = name
 					merge(rows, k, c, held.states)
 					turned[bare(k)] = true
@@ -95,7 +95,7 @@ func (t *table) rows(found map[finding]*shown, out *Difference) {
 
 // alone says whether one role of a pair shows the same by itself, or no role does.
 func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
-	for _, one := range append(held.two, [2]string{}) {
+	for _, one := range append(held.pair, [2]string{}) {
 		if k.role, k.place = one[0], one[1]; turned[k] {
 			return true
 		}
@@ -124,9 +124,9 @@ func merge(rows map[rowKey]content, k rowKey, c content, held []State) {
 
 // contents returns what the questions of a row ask.
 func (t *table) contents(k rowKey, c content) (out Asked) {
-	out.Principal = t.who[c.caller].principal
+	out.Principal = t.persons[c.caller].principal
 	for _, i := range slices.Sorted(maps.Keys(c.where)) {
-		out.Targets = append(out.Targets, t.where[i].target)
+		out.Targets = append(out.Targets, t.targets[i].target)
 	}
 	if k.grants >= 0 {
 		out.Grant = &resources.Grant{Permissions: t.grants[k.grants].permissions, Until: t.grants[k.grants].until}
@@ -136,11 +136,11 @@ func (t *table) contents(k rowKey, c content) (out Asked) {
 
 // write makes a row for each action and row of the catalogue for which the key stands.
 func (t *table) write(k rowKey, c content, out *Difference) {
-	shared, contents, of := listed(c.states), t.contents(k, c), t.asked[k.asked].action
-	for _, as := range t.asked[k.asked].as {
+	shared, contents, actions := listed(c.states), t.contents(k, c), t.requests[k.request].action
+	for _, as := range t.requests[k.request].aliases {
 		row := Row{
 			Entry: strings.TrimPrefix(t.rule, "data.authz."), Route: as.route, Action: as.name(), Caller: k.caller, Credential: k.credential,
-			Role: k.role, Place: k.place, Old: k.old.renamed(of[0].ID, as.action[0]), New: k.fresh.renamed(of[1].ID, as.action[1]), States: shared, Asked: contents,
+			Role: k.role, Place: k.place, Old: k.old.renamed(actions[0].ID, as.action[0]), New: k.next.renamed(actions[1].ID, as.action[1]), States: shared, Asked: contents,
 		}
 		if k.reachable {
 			out.Rows = append(out.Rows, row)
@@ -162,21 +162,21 @@ func (a alias) name() string {
 }
 
 // renamed returns the answer to the question about another action, which is named in its reason.
-func (a Answer) renamed(from, to string) Answer {
-	if from != "" {
-		a.Reason = strings.ReplaceAll(a.Reason, from, to)
+func (a Answer) renamed(old, name string) Answer {
+	if old != "" {
+		a.Reason = strings.ReplaceAll(a.Reason, old, name)
 	}
-	a.Reason = strings.ReplaceAll(a.Reason, "{action}", to)
+	a.Reason = strings.ReplaceAll(a.Reason, "{action}", name)
 	return a
 }
 
 // names returns the role of the holding and those for which it stands.
-func (t *table) names(of finding, held *holding) []string {
+func (t *table) names(f finding, held *holding) []string {
 	if len(held.system) != 1 || len(held.held) != 1 {
 		return []string{held.role}
 	}
-	at := point{asked: of.asked, grant: max(of.grants, 0)}
-	_, stands := t.lookedUp(&at)
+	pt := point{requestPart: f.request, grantPart: max(f.grants, 0)}
+	_, stands := t.lookups(&pt)
 	var out []string
 	for id, other := range stands {
 		if other == held.system[0] {

@@ -22,16 +22,16 @@ type group struct {
 	reads [paths]bool // by itself, and by the functions that it calls
 	deps  []*group
 	// rows are those of the input that the group reads, and what it rests on.
-	rows    question.Rows
-	defined []*ast.Rule // with the functions that it calls
+	inputRows   question.Rows
+	definitions []*ast.Rule // with the functions that it calls
 	// print tells what the group does, whatever it is named.
 	print string
 	// own is of its own text, with the names of what it rests on, ungranted the same without data.grants; at is the place of its
 	// first rule (place).
-	own, ungranted string
-	at             *ast.Location
+	ownPrint, ungrantedPrint string
+	location                 *ast.Location
 	// told are, for a path that is compared with constants alone, those constants: other values are one.
-	told map[path]map[string]bool
+	constants map[path]map[string]bool
 	// element is the one definition of a partial set of which this is a part; union says that the group is such a set.
 	element *ast.Rule
 	union   bool
@@ -51,7 +51,7 @@ type rules struct {
 	// documents are fingerprints by the references to them.
 	documents map[string]string
 	// below, where it is not empty, is the document outside which none counts.
-	below string
+	prefix string
 }
 
 // newRules reads the rules on which the entry points of a tree rest. close ends the reading.
@@ -66,8 +66,8 @@ func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 		}
 	}()
 	seen := map[*ast.Rule]bool{}
-	for _, of := range asks() {
-		if _, err := r.group(ctx, of.rule, seen); err != nil {
+	for _, root := range roots() {
+		if _, err := r.group(ctx, root.rule, seen); err != nil {
 			return nil, err
 		}
 	}
@@ -82,9 +82,9 @@ func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 
 // openRules begins to read a tree; close ends it.
 func openRules(ctx context.Context, set *engine.Set) (*rules, error) {
-	of := set.Compiled()
-	txn, err := of.Store.NewTransaction(ctx)
-	return &rules{set: set, compiler: of.Compiler, txn: txn, groups: map[string]*group{}, documents: map[string]string{}}, err
+	compiled := set.Compiled()
+	txn, err := compiled.Store.NewTransaction(ctx)
+	return &rules{set: set, compiler: compiled.Compiler, txn: txn, groups: map[string]*group{}, documents: map[string]string{}}, err
 }
 
 // close ends the reading of the tree's documents. What was found stays.
@@ -96,8 +96,8 @@ func nameOf(rule *ast.Rule) string { return rule.Ref().GroundPrefix().String() }
 // group returns the group of a name with all that it rests on. A partial set is the union of its definitions, each of
 // which is a group of its own: what one reads tells nothing of another.
 func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool) (*group, error) {
-	if known := r.groups[name]; known != nil {
-		return known, nil
+	if existing := r.groups[name]; existing != nil {
+		return existing, nil
 	}
 	g := &group{name: name, rule: r.set.Rule(name)}
 	r.groups[name] = g
@@ -106,17 +106,17 @@ func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool)
 		all = slices.Clone(r.compiler.GetRules(ast.MustParseRef(name)))
 	}
 	if len(all) < 2 || slices.ContainsFunc(all, func(rule *ast.Rule) bool { return !isElement(rule) }) {
-		return g, r.rest(ctx, g, all, seen)
+		return g, r.readDependencies(ctx, g, all, seen)
 	}
 	g.union = true
 	for i, rule := range all {
 		part := &group{name: name + " " + strconv.Itoa(i), element: rule}
-		if err := r.rest(ctx, part, []*ast.Rule{rule}, seen); err != nil {
+		if err := r.readDependencies(ctx, part, []*ast.Rule{rule}, seen); err != nil {
 			return nil, err
 		}
 		part.name = name + " " + part.print
-		if known := r.groups[part.name]; known != nil {
-			part = known
+		if existing := r.groups[part.name]; existing != nil {
+			part = existing
 		}
 		r.groups[part.name] = part
 		if !slices.Contains(g.deps, part) {
@@ -141,17 +141,17 @@ func isElement(rule *ast.Rule) bool {
 }
 
 // rest finds what a group rests on.
-func (r *rules) rest(ctx context.Context, g *group, next []*ast.Rule, seen map[*ast.Rule]bool) error {
+func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule, seen map[*ast.Rule]bool) error {
 	name := g.name
-	own := map[*ast.Rule]bool{} // and the functions that they call
+	definitions := map[*ast.Rule]bool{} // and the functions that they call
 	deps := map[string]bool{}
 	for len(next) > 0 {
 		rule := next[len(next)-1]
 		next = next[:len(next)-1]
-		if own[rule] {
+		if definitions[rule] {
 			continue
 		}
-		own[rule], seen[rule] = true, true
+		definitions[rule], seen[rule] = true, true
 		for branch := rule; branch != nil; branch = branch.Else {
 			for node := range r.compiler.Graph.Dependencies(branch) {
 				switch dep := node.(*ast.Rule); {
@@ -164,13 +164,13 @@ func (r *rules) rest(ctx context.Context, g *group, next []*ast.Rule, seen map[*
 		}
 	}
 	for _, dep := range slices.Sorted(maps.Keys(deps)) {
-		of, err := r.group(ctx, dep, seen)
+		d, err := r.group(ctx, dep, seen)
 		if err != nil {
 			return err
 		}
-		g.deps = append(g.deps, of)
+		g.deps = append(g.deps, d)
 	}
-	return r.describe(ctx, g, slices.Collect(maps.Keys(own)))
+	return r.describe(ctx, g, slices.Collect(maps.Keys(definitions)))
 }
 
 // isElseOf says whether a rule is a branch of another: the graph has branches as rules of their own.
@@ -184,20 +184,20 @@ func isElseOf(rule, branch *ast.Rule) bool {
 }
 
 // describe finds out what the group reads, and what tells it from a group of another tree.
-func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
-	read, ok := question.Reads(own)
-	if g.rows = question.At(read); !ok {
-		g.rows = question.All()
+func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule) error {
+	read, ok := question.Reads(definitions)
+	if g.inputRows = question.At(read); !ok {
+		g.inputRows = question.All()
 	}
 	for _, dep := range g.deps {
-		g.rows = append(g.rows, dep.rows...)
+		g.inputRows = append(g.inputRows, dep.inputRows...)
 	}
-	slices.Sort(g.rows)
-	g.rows = slices.Compact(g.rows)
-	read = madeOf(read)
-	g.defined = own
+	slices.Sort(g.inputRows)
+	g.inputRows = slices.Compact(g.inputRows)
+	read = expandColumns(read)
+	g.definitions = definitions
 	g.whole = !ok
-	g.told = told(own)
+	g.constants = comparedConstants(definitions)
 	for p := range paths {
 		g.reads[p] = g.whole || slices.ContainsFunc(read, func(path string) bool {
 			return question.Within(path, p.String()) || question.Within(p.String(), path)
@@ -205,18 +205,18 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 	}
 	var texts, forms, deps []string
 	named, unnamed := formWriter{rules: r}, formWriter{rules: r, self: nameWithin(g), written: map[string]bool{}}
-	for _, rule := range own {
+	for _, rule := range definitions {
 		texts, forms = append(texts, named.form(rule)), append(forms, unnamed.form(rule))
 	}
 	slices.Sort(texts)
 	slices.Sort(forms)
-	data, err := r.data(ctx, own)
+	data, err := r.documentsOf(ctx, definitions)
 	if err != nil {
 		return err
 	}
-	g.at = g.place()
-	g.own = fingerprint(slices.Concat(texts, []string{"data"}, data.texts()))
-	g.ungranted = fingerprint(slices.Concat(texts, []string{"data"}, data.ungranted()))
+	g.location = g.firstLocation()
+	g.ownPrint = fingerprint(slices.Concat(texts, []string{"data"}, data.texts()))
+	g.ungrantedPrint = fingerprint(slices.Concat(texts, []string{"data"}, data.withoutGrants()))
 	for _, dep := range g.deps {
 		if g.union || unnamed.written[dep.name] {
 			deps = append(deps, dep.print)
@@ -231,8 +231,8 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 }
 
 // place returns the place of the group's first rule, before those of its default and of functions; nil without rules.
-func (g *group) place() *ast.Location {
-	if len(g.defined) == 0 {
+func (g *group) firstLocation() *ast.Location {
+	if len(g.definitions) == 0 {
 		return nil
 	}
 	rank := func(rule *ast.Rule) int {
@@ -244,18 +244,18 @@ func (g *group) place() *ast.Location {
 		}
 		return 0
 	}
-	return slices.MinFunc(g.defined, func(a, b *ast.Rule) int {
+	return slices.MinFunc(g.definitions, func(a, b *ast.Rule) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Location.Compare(b.Location))
 	}).Location
 }
 
 // told finds the paths that the rules compare with constants alone, with these.
-func told(own []*ast.Rule) map[path]map[string]bool {
-	out, left := map[path]map[string]bool{}, map[path]int{}
-	for _, rule := range own {
+func comparedConstants(definitions []*ast.Rule) map[path]map[string]bool {
+	out, uses := map[path]map[string]bool{}, map[path]int{}
+	for _, rule := range definitions {
 		ast.WalkRefs(rule, func(ref ast.Ref) bool {
 			if p := pathOf(ref); p < paths {
-				left[p]++
+				uses[p]++
 			}
 			return false
 		})
@@ -273,13 +273,13 @@ func told(own []*ast.Rule) map[path]map[string]bool {
 						out[p] = map[string]bool{}
 					}
 					out[p][e.Operand(1-i).Value.String()] = true
-					left[p]--
+					uses[p]--
 				}
 			}
 			return false
 		})
 	}
-	maps.DeleteFunc(out, func(p path, _ map[string]bool) bool { return left[p] != 0 })
+	maps.DeleteFunc(out, func(p path, _ map[string]bool) bool { return uses[p] != 0 })
 	return out
 }
 
@@ -294,8 +294,4 @@ func pathOf(ref ast.Ref) path {
 		}
 	}
 	return paths
-}
-
-func gap(at *ast.Location, reads, leftOut string) Gap {
-	return Gap{At: at.File + ":" + strconv.Itoa(at.Row), Reads: strings.TrimPrefix(reads, "input."), LeftOut: leftOut}
 }

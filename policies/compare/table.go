@@ -16,7 +16,7 @@ import (
 )
 
 // within bounds one evaluation: a difference is no measurement of a busy machine.
-const within = 10 * time.Second
+const evaluationLimit = 10 * time.Second
 
 // point is one question: the number of the value of each part.
 type point [parts]int
@@ -24,66 +24,66 @@ type point [parts]int
 // table is all questions at one entry point, and what the rules of both trees say to them.
 type table struct {
 	ctx context.Context
-	ask
-	asked  []asking
-	who    []person
-	where  []place
-	holds  []holding
-	grants []granting
+	root
+	requests []request
+	persons  []person
+	targets  []target
+	holdings []holding
+	grants   []grantCase
 	// roleOf has, by what is asked or granted, the system role that stands for each; sameRoles says that no role tells
 	// the trees apart there.
 	roleOf    []map[string]string
 	sameRoles []bool
 	// contexts number, by part, all on which the classes of holdings rest; around, the same without which are of interest.
-	contexts, around [parts][]int
-	numbers          map[[parts]int][]int
+	classKeys, numberKeys [parts][]int
+	numbers               map[[parts]int][]int
 	// alike says that the trees are told the same of what is asked at the point.
-	alike   bool
-	sides   [2]*side
-	ids     map[string]int // of values, by their texts
-	values  []ast.Value
-	texts   []string
-	classes map[[parts]int][]class
+	sameRequest bool
+	sides       [2]*side
+	ids         map[string]int // of values, by their texts
+	values      []ast.Value
+	texts       []string
+	classes     map[[parts]int][]class
 	// answers are, by the numbers of values, the numbers of answers; those are answersBy and, by themselves, answerIDs.
-	answers   map[int]int
-	answersBy []Answer
-	answerIDs map[Answer]int
-	callers   []int // the first of who with the same caller and credential
-	here      map[[4]int]int
-	buffer    []byte
-	evals     int
-	holders   map[[2]int]*resources.Subject
+	answers       map[int]int
+	answerList    []Answer
+	answerIDs     map[Answer]int
+	firstCaller   []int // the first of who with the same caller and credential
+	assignmentIDs map[[4]int]int
+	buffer        []byte
+	evaluations   int
+	subjects      map[[2]int]*resources.Subject
 }
 
 // side is one tree in a table.
 type side struct {
 	rules  *rules
 	number int
-	order  []*group // those on which the entry point rests, after what they rest on
+	groups []*group // those on which the entry point rests, after what they rest on
 	index  map[*group]int
 	// byPrint are the groups by what they do.
 	byPrint map[string]int
 	memos   []map[string]int
 	// subs are, by group and part, the number of what the group reads of each value of the part.
-	subs [][parts][]int
+	reads [][parts][]int
 	// held says which groups rest on what the user holds; direct ones read it themselves. On are the parts on which they
 	// rest at all.
-	held, direct []bool
-	on           []set
+	onHoldings, readsHoldings []bool
+	dependsOn                 []partSet
 	// twins are the equal groups of the first tree, -1 for none.
 	twins []int
 	// context are the groups that read it themselves, and what they rest on.
-	context []int
+	holdingGroups []int
 	// seen are the values at the point, of the epochs of their making.
-	seen  []int
-	epoch []int
-	now   [2]int // of all parts but what the user holds, and of all
+	cached      []int
+	cachedEpoch []int
+	epoch       [2]int // of all parts but what the user holds, and of all
 }
 
 // id returns the number of a text, which stands for a value or for why there is none.
 func (t *table) id(text string, value ast.Value) int {
-	id, known := t.ids[text]
-	if !known {
+	id, ok := t.ids[text]
+	if !ok {
 		id = len(t.texts)
 		t.ids[text] = id
 		t.texts, t.values = append(t.texts, text), append(t.values, value)
@@ -97,27 +97,27 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 	s := &side{rules: r, number: number, index: map[*group]int{}, byPrint: map[string]int{}}
 	var visit func(g *group)
 	visit = func(g *group) {
-		if _, known := s.index[g]; known {
+		if _, ok := s.index[g]; ok {
 			return
 		}
 		for _, dep := range g.deps {
 			visit(dep)
 		}
-		i := len(s.order)
+		i := len(s.groups)
 		s.index[g] = i
-		s.order = append(s.order, g)
+		s.groups = append(s.groups, g)
 		direct := g.reads[subjectHere] || g.reads[subjectAssignments] || g.reads[subjectRoles]
-		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.held[s.index[dep]] })
-		s.direct, s.held = append(s.direct, direct), append(s.held, held)
+		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
+		s.readsHoldings, s.onHoldings = append(s.readsHoldings, direct), append(s.onHoldings, held)
 		memo, twin := map[string]int{}, -1
 		if other != nil {
-			if of, known := other.byPrint[g.print]; known {
-				twin, memo = of, other.memos[of]
+			if n, ok := other.byPrint[g.print]; ok {
+				twin, memo = n, other.memos[n]
 			}
 		}
 		s.byPrint[g.print] = i
 		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
-		s.on = append(s.on, s.restsOn(g))
+		s.dependsOn = append(s.dependsOn, s.partsOf(g))
 	}
 	visit(r.groups[t.rule])
 	around := map[*group]bool{}
@@ -125,81 +125,81 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 	below = func(g *group) {
 		if !around[g] {
 			around[g] = true
-			s.context = append(s.context, s.index[g])
+			s.holdingGroups = append(s.holdingGroups, s.index[g])
 			for _, dep := range g.deps {
 				below(dep)
 			}
 		}
 	}
-	for n, g := range s.order {
-		if s.direct[n] {
+	for n, g := range s.groups {
+		if s.readsHoldings[n] {
 			below(g)
 		}
 	}
-	s.seen, s.epoch = make([]int, len(s.order)), make([]int, len(s.order))
+	s.cached, s.cachedEpoch = make([]int, len(s.groups)), make([]int, len(s.groups))
 	return s
 }
 
 // restsOn returns the parts of a question on which a group rests, after what it rests on.
-func (s *side) restsOn(g *group) (on set) {
+func (s *side) partsOf(g *group) (all partSet) {
 	for p := range paths {
 		if g.reads[p] {
-			on |= p.part().bit()
+			all |= p.part().bit()
 		}
 	}
-	if on&holds.bit() != 0 {
-		on |= who.bit() | where.bit() | grant.bit() // who may hold it, what stands around the target, and what has ended
+	if all&holdingPart.bit() != 0 {
+		all |= personPart.bit() | targetPart.bit() | grantPart.bit() // who may hold it, what stands around the target, and what has ended
 	}
 	for _, dep := range g.deps {
-		on |= s.on[s.index[dep]]
+		all |= s.dependsOn[s.index[dep]]
 	}
-	return on
+	return all
 }
 
 // number finds which values of each part the groups can tell apart.
-func (t *table) number(s *side) {
-	s.subs = make([][parts][]int, len(s.order))
-	for _, of := range []struct {
+func (t *table) numberReads(s *side) {
+	s.reads = make([][parts][]int, len(s.groups))
+	for _, values := range []struct {
 		part part
 		size int
-	}{{asked, len(t.asked)}, {who, len(t.who)}, {where, len(t.where)}, {grant, len(t.grants)}} {
-		for i := range of.size {
+	}{{requestPart, len(t.requests)}, {personPart, len(t.persons)}, {targetPart, len(t.targets)}, {grantPart, len(t.grants)}} {
+		for i := range values.size {
 			if t.ctx.Err() != nil {
 				return
 			}
-			at := point{}
-			at[of.part] = i
-			read := t.leaves(s, at, of.part)
-			for n, g := range s.order {
+			pt := point{}
+			pt[values.part] = i
+			read := t.pathNumbers(s, pt, values.part)
+			for n, g := range s.groups {
 				t.buffer = t.buffer[:0]
 				for p := range paths {
-					if g.reads[p] && p.part() == of.part {
+					if g.reads[p] && p.part() == values.part {
 						id := read[p]
-						if constants := g.told[p]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
+						if constants := g.constants[p]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
 							id = -1
 						}
 						t.buffer = binary.AppendVarint(t.buffer, int64(id))
 					}
 				}
-				s.subs[n][of.part] = append(s.subs[n][of.part], t.id("tuple "+string(t.buffer), nil))
+				s.reads[n][values.part] = append(s.reads[n][values.part], t.id("tuple "+string(t.buffer), nil))
 			}
 		}
 	}
 }
 
 // leaves returns the numbers of the values of the part's paths at a point.
-func (t *table) leaves(s *side, at point, of part) (read [paths]int) {
-	input := t.input(s.number, at)
+func (t *table) pathNumbers(s *side, pt point, part part) (read [paths]int) {
+	input := t.input(s.number, pt)
 	for p := range paths {
-		if p.part() == of {
-			read[p] = t.id("value "+leaf(input, p), nil)
+		if p.part() == part {
+			read[p] = t.id("value "+pathText(input, p), nil)
 		}
 	}
 	return read
 }
 
 // leaf returns the text of the value of the input at a path.
-func leaf(input *ast.Term, p path) string {
+func pathText(input *ast.Term, p path) string {
 	value, err := input.Value.Find(p.ref())
 	if err != nil {
 		return "missing"
@@ -208,21 +208,21 @@ func leaf(input *ast.Term, p path) string {
 }
 
 // input returns what a tree is told at a point.
-func (t *table) input(side int, at point) *ast.Term {
-	q := t.question(side, at)
+func (t *table) input(side int, pt point) *ast.Term {
+	q := t.question(side, pt)
 	return engine.InputOf(&q)
 }
 
 // question returns the question at a point.
-func (t *table) question(side int, at point) resources.Question {
-	a, w, p, h, g := &t.asked[at[asked]], &t.who[at[who]], &t.where[at[where]], &t.holds[at[holds]], &t.grants[at[grant]]
-	facts := resources.Facts{Subject: w.subject, ProjectState: p.state}
+func (t *table) question(side int, pt point) resources.Question {
+	a, w, p, h, g := &t.requests[pt[requestPart]], &t.persons[pt[personPart]], &t.targets[pt[targetPart]], &t.holdings[pt[holdingPart]], &t.grants[pt[grantPart]]
+	facts := resources.Facts{Subject: w.subject, ProjectState: p.projectState}
 	if w.subject != nil && len(h.held) > 0 {
-		facts.Subject = t.holder(at[who], at[holds])
+		facts.Subject = t.holder(pt[personPart], pt[holdingPart])
 	}
 	q := resources.Question{
 		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target,
-		Route: a.row(side), Now: g.now,
+		Route: a.route(side), Now: g.now,
 	}
 	if t.entry == engine.EntryGrantable {
 		return resources.Question{
@@ -236,72 +236,72 @@ func (t *table) question(side int, at point) resources.Question {
 // holder returns a user with what the user holds.
 func (t *table) holder(w, h int) *resources.Subject {
 	key := [2]int{w, h}
-	if t.holders[key] == nil {
-		subject := t.who[w].subject.Clone()
-		subject.Assignments = t.holds[h].held
-		t.holders[key] = subject
+	if t.subjects[key] == nil {
+		subject := t.persons[w].subject.Clone()
+		subject.Assignments = t.holdings[h].held
+		t.subjects[key] = subject
 	}
-	return t.holders[key]
+	return t.subjects[key]
 }
 
 // row returns the row of a tree, nil where it has none.
-func (a *asking) row(side int) *resources.Route {
+func (a *request) route(side int) *resources.Route {
 	if side == 0 {
 		return a.old
 	}
-	return a.fresh
+	return a.next
 }
 
 // next forgets the values at the point before.
-func (t *table) next() {
+func (t *table) reset() {
 	for _, s := range t.sides {
-		s.now[0]++
-		s.now[1]++
+		s.epoch[0]++
+		s.epoch[1]++
 	}
 }
 
 // value returns the number of the value of a group at a point.
-func (t *table) value(s *side, n int, at *point) int {
+func (t *table) value(s *side, n int, pt *point) int {
 	level := 0
-	if s.held[n] {
+	if s.onHoldings[n] {
 		level = 1
 	}
-	if s.epoch[n] == s.now[level] {
-		return s.seen[n]
+	if s.cachedEpoch[n] == s.epoch[level] {
+		return s.cached[n]
 	}
-	if twin := s.twins[n]; twin >= 0 && t.alike {
-		s.seen[n], s.epoch[n] = t.value(t.sides[0], twin, at), s.now[level]
-		return s.seen[n]
+	if twin := s.twins[n]; twin >= 0 && t.sameRequest {
+		s.cached[n], s.cachedEpoch[n] = t.value(t.sides[0], twin, pt), s.epoch[level]
+		return s.cached[n]
 	}
-	g := s.order[n]
+	g := s.groups[n]
 	var few [8]int
 	deps := few[:0]
 	for _, dep := range g.deps {
-		deps = append(deps, t.value(s, s.index[dep], at))
+		deps = append(deps, t.value(s, s.index[dep], pt))
 	}
 	key := t.buffer[:0]
-	for _, of := range [...]part{asked, who, where, grant} {
-		key = binary.AppendVarint(key, int64(s.subs[n][of][at[of]]))
+	for _, part := range [...]part{requestPart, personPart, targetPart, grantPart} {
+		key = binary.AppendVarint(key, int64(s.reads[n][part][pt[part]]))
 	}
-	if s.direct[n] {
-		key = binary.AppendVarint(key, int64(t.assigned(s, g, at)))
+	if s.readsHoldings[n] {
+		key = binary.AppendVarint(key, int64(t.assignmentsNumber(s, g, pt)))
 	}
 	for _, dep := range deps {
 		key = binary.AppendVarint(key, int64(dep))
 	}
 	t.buffer = key
-	value, known := s.memos[n][string(key)]
-	if !known {
+	value, ok := s.memos[n][string(key)]
+	if !ok {
 		memo := string(key)
-		value = t.evaluate(s, g, at)
+		value = t.evaluate(s, g, pt)
 		s.memos[n][memo] = value
 	}
-	s.seen[n], s.epoch[n] = value, s.now[level]
+	s.cached[n], s.cachedEpoch[n] = value, s.epoch[level]
 	return value
 }
 
 // assigned returns the number of what the group reads of the assignments at a point.
-func (t *table) assigned(s *side, g *group, at *point) int {
+func (t *table) assignmentsNumber(s *side, g *group, pt *point) int {
 	kinds := 0
 	for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
 		if g.reads[p] {
@@ -310,41 +310,41 @@ func (t *table) assigned(s *side, g *group, at *point) int {
 	}
 	spot := 0
 	if g.reads[subjectHere] {
-		spot = t.id("spot "+t.where[at[where]].target.ProjectID+"\n"+t.where[at[where]].target.Resource, nil)
+		spot = t.id("spot "+t.targets[pt[targetPart]].target.ProjectID+"\n"+t.targets[pt[targetPart]].target.Resource, nil)
 	}
-	key := [4]int{kinds, at[holds], spot, t.id(fmt.Sprint("ends ", t.grants[at[grant]].now, t.grants[at[grant]].until), nil)}
-	id, known := t.here[key]
-	if !known {
-		q, text := t.question(s.number, *at), "holds"
-		in := question.Of(&q)
+	key := [4]int{kinds, pt[holdingPart], spot, t.id(fmt.Sprint("ends ", t.grants[pt[grantPart]].now, t.grants[pt[grantPart]].until), nil)}
+	id, ok := t.assignmentIDs[key]
+	if !ok {
+		q, text := t.question(s.number, *pt), "holds"
+		input := question.Of(&q)
 		for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
 			if kinds&(1<<i) != 0 {
-				text += " " + in.Value(p.String()).String()
+				text += " " + input.Value(p.String()).String()
 			}
 		}
 		id = t.id(text, nil)
-		t.here[key] = id
+		t.assignmentIDs[key] = id
 	}
 	return id
 }
 
 // evaluate asks OPA.
-func (t *table) evaluate(s *side, g *group, at *point) int {
+func (t *table) evaluate(s *side, g *group, pt *point) int {
 	if g.union {
 		return t.union(s, g)
 	}
-	t.evals++
-	q := t.question(s.number, *at)
-	in := question.Of(&q)
-	input := in.Term(g.rows)
+	t.evaluations++
+	q := t.question(s.number, *pt)
+	document := question.Of(&q)
+	input := document.Term(g.inputRows)
 	if g.element != nil {
-		found, err := s.rules.set.Elements(t.ctx, g.element, input, t.grants[at[grant]].now, within)
+		elements, err := s.rules.set.Elements(t.ctx, g.element, input, t.grants[pt[grantPart]].now, evaluationLimit)
 		if err != nil {
 			return t.id("error "+err.Error(), nil)
 		}
-		return t.id("is "+found.String(), found)
+		return t.id("is "+elements.String(), elements)
 	}
-	value, err := g.rule.Value(t.ctx, input, t.grants[at[grant]].now, within)
+	value, err := g.rule.Value(t.ctx, input, t.grants[pt[grantPart]].now, evaluationLimit)
 	switch {
 	case err != nil:
 		return t.id("error "+err.Error(), nil)
@@ -358,18 +358,18 @@ func (t *table) evaluate(s *side, g *group, at *point) int {
 func (t *table) union(s *side, g *group) int {
 	all := ast.NewSet()
 	for _, dep := range g.deps {
-		id := s.seen[s.index[dep]]
-		found, ok := t.values[id].(ast.Set)
+		id := s.cached[s.index[dep]]
+		set, ok := t.values[id].(ast.Set)
 		if !ok {
 			return id // why there is none
 		}
-		found.Foreach(all.Add)
+		set.Foreach(all.Add)
 	}
 	return t.id("is "+all.String(), all)
 }
 
 // read returns what an entry point answers, by the number of its value.
-func (t *table) read(id int) Answer {
+func (t *table) decode(id int) Answer {
 	value := t.values[id]
 	if value == nil {
 		return Answer{Reason: t.texts[id]}

@@ -3,25 +3,9 @@ package compare
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
-
-// Gap is something that a rule does with open values of the question, and that the comparison does not follow.
-type Gap struct {
-	// At is the place, file:line, and Rule the name of the rule there; Reads the part of the input; LeftOut the questions that
-	// were not asked.
-	At      string `json:"at"`
-	Rule    string `json:"rule"`
-	Reads   string `json:"reads"`
-	LeftOut string `json:"left_out"`
-}
-
-// Place names the rule of a gap wherever it stands in its file, as authz/own.rego:deny.
-func (g *Gap) Place() string {
-	return g.At[:strings.LastIndexByte(g.At, ':')] + ":" + g.Rule
-}
 
 // shape says what is known of a value.
 type shape uint8
@@ -134,9 +118,9 @@ func (v *value) flat() *value {
 		out.consts = map[string]ast.Value{}
 	}
 	for _, part := range slices.Concat(v.items, slices.Collect(maps.Values(v.named))) {
-		of := part.flat()
-		maps.Copy(out.consts, of.consts)
-		out.made = out.made || of.made
+		flat := part.flat()
+		maps.Copy(out.consts, flat.consts)
+		out.made = out.made || flat.made
 	}
 	return out
 }
@@ -154,12 +138,12 @@ func join(a, b *value) *value {
 		y.needs = x.needs
 		return join(&x, &y)
 	case a.isPlain() && b.isPlain():
-		out, of := a.flat(), b.flat()
-		maps.Copy(out.consts, of.consts)
-		out.made = out.made || of.made
+		out, flat := a.flat(), b.flat()
+		maps.Copy(out.consts, flat.consts)
+		out.made = out.made || flat.made
 		return out
 	case a.shape != b.shape:
-		if a.isTold() && b.isTold() {
+		if a.isPrintable() && b.isPrintable() {
 			return &value{shape: printed, needs: a.needs}
 		}
 		return &value{shape: unknown}
@@ -201,7 +185,7 @@ func joinParts(a, b *value) *value {
 }
 
 // isTold says whether a value is one that reasons are made of.
-func (v *value) isTold() bool { return v.shape == plain || v.shape == printed || v.shape == open }
+func (v *value) isPrintable() bool { return v.shape == plain || v.shape == printed || v.shape == open }
 
 // chosen returns one of several values, of which nothing says which.
 func (v *value) chosen() *value {

@@ -36,8 +36,8 @@ func standsForAny(text string) bool {
 // constants are what the rules of both trees compare parts of the input with.
 type constants map[string]map[string]ast.Value
 
-func (c constants) add(of map[string]map[string]ast.Value) {
-	for path, values := range of {
+func (c constants) add(more map[string]map[string]ast.Value) {
+	for path, values := range more {
 		if c[path] == nil {
 			c[path] = map[string]ast.Value{}
 		}
@@ -78,11 +78,11 @@ func (c constants) times(given []resources.Time, paths ...string) []resources.Ti
 	for _, path := range paths {
 		for _, key := range slices.Sorted(maps.Keys(c[path])) {
 			number, ok := c[path][key].(ast.Number)
-			at, whole := number.Int64()
+			moment, whole := number.Int64()
 			if !ok || !whole {
 				continue
 			}
-			for _, t := range []resources.Time{resources.Time(at) - 1, resources.Time(at), resources.Time(at) + 1} {
+			for _, t := range []resources.Time{resources.Time(moment) - 1, resources.Time(moment), resources.Time(moment) + 1} {
 				if t > 0 && !slices.Contains(out, t) {
 					out = append(out, t)
 				}
@@ -96,12 +96,12 @@ func (c constants) times(given []resources.Time, paths ...string) []resources.Ti
 type State struct{ Name, Value string }
 
 // asking is what is asked: a row of the catalogue and its action, in each tree. One that a tree does not have is nil.
-type asking struct {
-	old, fresh *resources.Route
-	name       string
-	action     [2]resources.Action
+type request struct {
+	old, next *resources.Route
+	name      string
+	action    [2]resources.Action
 	// as are the names and actions of those that no rule can tell apart from it, itself among them.
-	as []alias
+	aliases []alias
 }
 
 // alias is another row and action that is asked about with the same answers.
@@ -121,19 +121,19 @@ type person struct {
 }
 
 // place is the target.
-type place struct {
-	target     resources.Target
-	state      string
-	states     []State
-	impossible bool
+type target struct {
+	target       resources.Target
+	projectState string
+	states       []State
+	impossible   bool
 }
 
 // holding is what the user holds.
 type holding struct {
-	held        []resources.HeldRole
-	role, place string
+	held         []resources.HeldRole
+	role, target string
 	// two are the roles and places of a pair.
-	two [][2]string
+	pair [][2]string
 	// pattern is what a custom role has been made for; it is asked about actions that have the pattern.
 	pattern    string
 	system     []string // the system roles among them
@@ -142,7 +142,7 @@ type holding struct {
 }
 
 // granting is what is to be granted, and when it is asked.
-type granting struct {
+type grantCase struct {
 	permissions []string
 	until, now  resources.Time
 	states      []State

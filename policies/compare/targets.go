@@ -7,15 +7,15 @@ import (
 )
 
 // places returns the targets, with what the gateway makes of a path below each.
-func (c constants) places() (out []place) {
+func (c constants) targets() (out []target) {
 	accounts := append([]string{"", anyAccount, otherAccount}, c.texts(nil, "target.account", "account.id")...)
 	users := append([]string{"", anyUser, anyUUID, otherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
 	for _, account := range accounts {
 		for _, user := range users {
-			for _, in := range c.within() {
-				in.target.AccountID, in.target.UserID = account, user
-				in.states = append([]State{{"path_account", nameOfAccount(account)}, {"path_user", nameOfUser(user)}}, in.states...)
-				out = append(out, in)
+			for _, t := range c.targetsInAccount() {
+				t.target.AccountID, t.target.UserID = account, user
+				t.states = append([]State{{"path_account", nameOfAccount(account)}, {"path_user", nameOfUser(user)}}, t.states...)
+				out = append(out, t)
 			}
 		}
 	}
@@ -23,7 +23,7 @@ func (c constants) places() (out []place) {
 }
 
 // rests returns what a path can name below an account or a project.
-func (c constants) rests() []resources.Target {
+func (c constants) pathRests() []resources.Target {
 	out := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + below}, {Rest: aCollection}}
 	for _, text := range c.texts(nil, "target.resource", "target.rest", "target.kind") {
 		for _, rest := range []string{text, text + "/any-v0", text + "/any-v0" + below} {
@@ -38,18 +38,18 @@ func (c constants) rests() []resources.Target {
 }
 
 // within returns the places in an account.
-func (c constants) within() (out []place) {
-	for _, rest := range c.rests() {
-		out = append(out, place{target: rest, states: []State{{"project", "none"}, {"path", nameOfRest(rest)}}})
+func (c constants) targetsInAccount() (out []target) {
+	for _, rest := range c.pathRests() {
+		out = append(out, target{target: rest, states: []State{{"project", "none"}, {"path", nameOfRest(rest)}}})
 		for _, project := range c.texts([]string{anyProject}, "target.project") {
 			for _, state := range []string{resources.ProjectActive, resources.ProjectDeleting, resources.ProjectAbsent} {
 				t := rest
 				t.ProjectID = project
-				in := place{target: t, state: state, states: []State{{"project", state}, {"path", nameOfRest(rest)}}}
+				place := target{target: t, projectState: state, states: []State{{"project", state}, {"path", nameOfRest(rest)}}}
 				if project != anyProject {
-					in.states = append(in.states, State{"project_id", project})
+					place.states = append(place.states, State{"project_id", project})
 				}
-				out = append(out, in)
+				out = append(out, place)
 			}
 		}
 	}
@@ -97,14 +97,14 @@ func nameOfRest(t resources.Target) string {
 }
 
 // fits says whether a call of the row can have the target. A path without an account is about the caller's own.
-func (in *place) fits(row *resources.Route, action resources.Action) bool {
+func (place *target) fits(row *resources.Route, action resources.Action) bool {
 	if row == nil {
 		return true
 	}
 	account, project := strings.Contains(row.Path, "accounts/{"), strings.Contains(row.Path, "projects/{")
 	user, rest := strings.Contains(row.Path, "{userId}") || strings.Contains(row.Path, "{user_id}"), strings.Contains(row.Path, "+}")
 	asks := row.Upstream == "authorize" // the door names the user of whom is asked
-	t := in.target
+	t := place.target
 	if action.Scope == resources.ScopeAccount && t.ProjectID != "" {
 		return false
 	}

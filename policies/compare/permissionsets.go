@@ -12,18 +12,18 @@ import (
 // larger set is the one to some of its permissions.
 
 // beyond returns the places of rules that can tell more sets of permissions apart.
-func (c *comparison) beyond() (found []Gap) {
+func (c *comparison) permissionSetGaps() (gaps []Gap) {
 	for _, r := range c.rules {
 		if r.searches(engine.EntryGrantable) <= 1 {
 			continue
 		}
 		for _, g := range r.groups {
-			if g.reads[grantPermissions] && g.at != nil {
-				found = append(found, gap(g.at, "grant.permissions", "sets of several permissions that are not a system role's"))
+			if g.reads[grantPermissions] && g.location != nil {
+				gaps = append(gaps, gap(g.location, "grant.permissions", "sets of several permissions that are not a system role's"))
 			}
 		}
 	}
-	return found
+	return gaps
 }
 
 // searches returns how many times the rules of an entry point go through the permissions of a grant; any other use of them
@@ -33,12 +33,12 @@ func (r *rules) searches(entry string) (n int) {
 	seen := map[*ast.Rule]bool{}
 	var visit func(g *group)
 	visit = func(g *group) {
-		for _, rule := range g.defined {
+		for _, rule := range g.definitions {
 			if seen[rule] {
 				continue
 			}
 			seen[rule] = true
-			n -= counts(rule) * many
+			n -= countOnlyUses(rule) * many
 			ast.WalkRefs(rule, func(ref ast.Ref) bool {
 				switch path := pathOf(ref); {
 				case path == grantPermissions:
@@ -63,7 +63,7 @@ func (r *rules) searches(entry string) (n int) {
 
 // counts returns how many times a rule takes the permissions of a grant only to count them. The compiler gives what is
 // counted a name.
-func counts(rule *ast.Rule) (n int) {
+func countOnlyUses(rule *ast.Rule) (n int) {
 	counted, used := map[ast.Var]int{}, map[ast.Var]int{}
 	ast.WalkVars(rule, func(v ast.Var) bool {
 		used[v]++
@@ -71,11 +71,11 @@ func counts(rule *ast.Rule) (n int) {
 	})
 	ast.WalkExprs(rule, func(e *ast.Expr) bool {
 		if e.IsCall() && limits.Name(e.Operator()) == "count" {
-			switch of := e.Operand(0).Value.(type) {
+			switch operand := e.Operand(0).Value.(type) {
 			case ast.Var:
-				counted[of]++
+				counted[operand]++
 			case ast.Ref:
-				if pathOf(of) == grantPermissions {
+				if pathOf(operand) == grantPermissions {
 					n++
 				}
 			}

@@ -18,7 +18,7 @@ type formWriter struct {
 
 // form returns the text of a rule.
 func (f *formWriter) form(rule *ast.Rule) string {
-	of, vars := rule.Copy(), map[ast.Var]ast.Var{}
+	out, vars := rule.Copy(), map[ast.Var]ast.Var{}
 	rename := func(t *ast.Term) bool {
 		switch v := t.Value.(type) {
 		case ast.Var:
@@ -33,7 +33,7 @@ func (f *formWriter) form(rule *ast.Rule) string {
 		}
 		return false
 	}
-	for branch := of; branch != nil; branch = branch.Else {
+	for branch := out; branch != nil; branch = branch.Else {
 		branch.Annotations = nil
 		whole, rest := branch.Ref(), ast.Ref(nil)
 		if named := len(whole.GroundPrefix()); named < len(whole) {
@@ -45,8 +45,8 @@ func (f *formWriter) form(rule *ast.Rule) string {
 			ast.WalkTerms(t, rename)
 		}
 	}
-	ast.WalkTerms(of, rename)
-	return of.String()
+	ast.WalkTerms(out, rename)
+	return out.String()
 }
 
 // ref returns a reference with what a rule does in place of its name.
@@ -76,10 +76,10 @@ func (f *formWriter) ref(ref ast.Ref) ast.Ref {
 
 // function returns what a function does. Those on which it rests belong to the group that calls it, too.
 func (f *formWriter) function(name string, rules []*ast.Rule) string {
-	of := formWriter{f.rules, name, f.written}
+	w := formWriter{f.rules, name, f.written}
 	var texts []string
 	for _, rule := range rules {
-		texts = append(texts, of.form(rule))
+		texts = append(texts, w.form(rule))
 	}
 	slices.Sort(texts)
 	return fingerprint(texts)

@@ -2,6 +2,9 @@ package compare
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +24,7 @@ func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]stri
 		return nil, err
 	}
 	defer r.close(ctx)
-	r.below = pkg
+	r.prefix = pkg
 	all, err := r.forms(ctx, pkg)
 	out := map[string][]string{}
 	for name, forms := range all {
@@ -35,7 +38,7 @@ func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*a
 	out := map[string]map[string]*ast.Location{}
 	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
 		g := &group{name: nameOf(rule), rule: r.set.Rule(nameOf(rule))}
-		if err := r.rest(ctx, g, []*ast.Rule{rule}, map[*ast.Rule]bool{}); err != nil {
+		if err := r.readDependencies(ctx, g, []*ast.Rule{rule}, map[*ast.Rule]bool{}); err != nil {
 			return nil, err
 		}
 		name := strings.TrimPrefix(nameOf(rule), pkg+".")
@@ -58,48 +61,48 @@ type document struct{ ref, print string }
 type documents []document
 
 func (d documents) texts() (out []string) {
-	for _, of := range d {
-		out = append(out, of.ref, of.print)
+	for _, document := range d {
+		out = append(out, document.ref, document.print)
 	}
 	return out
 }
 
 // ungranted returns the texts of all but data.grants.
-func (d documents) ungranted() []string {
-	return slices.DeleteFunc(slices.Clone(d), func(of document) bool { return question.Within(of.ref, "data.grants") }).texts()
+func (d documents) withoutGrants() []string {
+	return slices.DeleteFunc(slices.Clone(d), func(document document) bool { return question.Within(document.ref, "data.grants") }).texts()
 }
 
 // data returns the documents that the rules refer to, as far as no rule makes them.
-func (r *rules) data(ctx context.Context, own []*ast.Rule) (found documents, err error) {
-	at := map[string]ast.Ref{}
-	for _, rule := range own {
+func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all documents, err error) {
+	refs := map[string]ast.Ref{}
+	for _, rule := range definitions {
 		ast.WalkRefs(rule, func(ref ast.Ref) bool {
 			if !ref.HasPrefix(ast.DefaultRootRef) {
 				return false
 			}
-			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && question.Within(prefix.String(), r.below) {
-				at[prefix.String()] = prefix
+			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && question.Within(prefix.String(), r.prefix) {
+				refs[prefix.String()] = prefix
 			}
 			return false
 		})
 	}
-	for _, name := range slices.Sorted(maps.Keys(at)) {
-		value, err := r.read(ctx, at[name])
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		value, err := r.documentPrint(ctx, refs[name])
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, document{name, value})
+		all = append(all, document{name, value})
 	}
-	return found, nil
+	return all, nil
 }
 
 // read returns the fingerprint of a document of the tree, "" where there is none.
-func (r *rules) read(ctx context.Context, ref ast.Ref) (string, error) {
+func (r *rules) documentPrint(ctx context.Context, ref ast.Ref) (string, error) {
 	name := ref.String()
-	if text, known := r.documents[name]; known {
+	if text, ok := r.documents[name]; ok {
 		return text, nil
 	}
-	value, err := r.value(ctx, ref)
+	value, err := r.documentValue(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -112,17 +115,27 @@ func (r *rules) read(ctx context.Context, ref ast.Ref) (string, error) {
 }
 
 // value returns a document of the tree, nil where there is none.
-func (r *rules) value(ctx context.Context, ref ast.Ref) (ast.Value, error) {
+func (r *rules) documentValue(ctx context.Context, ref ast.Ref) (ast.Value, error) {
 	path, err := storage.NewPathForRef(ref)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.set.Compiled().Store.Read(ctx, r.txn, path)
+	content, err := r.set.Compiled().Store.Read(ctx, r.txn, path)
 	if storage.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return ast.InterfaceToValue(found)
+	return ast.InterfaceToValue(content)
+}
+
+// fingerprint returns a hash over texts, each with its length before it.
+func fingerprint(texts []string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(text))) // a hash takes every write
+		_, _ = h.Write([]byte(text))
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

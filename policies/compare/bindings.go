@@ -10,25 +10,25 @@ import (
 func (f *flows) bind(s *scope, t *ast.Term, v *value) { (&conditions{flows: f, scope: s}).bind(t, v) }
 
 func (c *conditions) bind(t *ast.Term, v *value) {
-	switch of := t.Value.(type) {
+	switch term := t.Value.(type) {
 	case ast.Var:
-		if known := c.scope.vars[of]; known != nil {
-			c.compare(known, v)
+		if bound := c.scope.vars[term]; bound != nil {
+			c.compare(bound, v)
 			return
 		}
-		c.scope.vars[of] = v
+		c.scope.vars[term] = v
 	case *ast.Array:
-		if v.shape == list && len(v.items) != of.Len() {
+		if v.shape == list && len(v.items) != term.Len() {
 			v = &value{} // it never matches
 		}
-		for i := range of.Len() {
+		for i := range term.Len() {
 			switch {
 			case v.shape == list:
-				c.bind(of.Elem(i), v.items[i].with(v.needs))
+				c.bind(term.Elem(i), v.items[i].withNeeds(v.needs))
 			case v.shape == plain && v.needs == (needs{}), v.shape == printed:
-				c.bind(of.Elem(i), v)
+				c.bind(term.Elem(i), v)
 			default:
-				c.bind(of.Elem(i), c.gapOf("its parts", v))
+				c.bind(term.Elem(i), c.gapOf("its parts", v))
 			}
 		}
 	default:
@@ -47,7 +47,7 @@ func (c *conditions) bind(t *ast.Term, v *value) {
 }
 
 // with returns a part of a value that needs as much as the whole.
-func (v *value) with(n needs) *value {
+func (v *value) withNeeds(n needs) *value {
 	if n == (needs{}) || v.shape == elements {
 		return v
 	}
@@ -57,13 +57,13 @@ func (v *value) with(n needs) *value {
 }
 
 // unbound says whether a term has variables that no value is known of.
-func (c *conditions) unbound(t *ast.Term) (found bool) {
+func (c *conditions) unbound(t *ast.Term) (isUnbound bool) {
 	ast.WalkVars(t, func(v ast.Var) bool {
 		root := v.Equal(ast.InputRootDocument.Value) || v.Equal(ast.DefaultRootDocument.Value)
-		found = found || c.scope.vars[v] == nil && !root
+		isUnbound = isUnbound || c.scope.vars[v] == nil && !root
 		return false
 	})
-	return found
+	return isUnbound
 }
 
 // compare notes the constants with which open values are compared. Anything else than a comparison with constants is a gap.
@@ -72,16 +72,16 @@ func (c *conditions) compare(a, b *value) {
 		a, b = b, a
 	}
 	switch {
-	case a.isPlain() && b.isPlain(), a.never(b):
+	case a.isPlain() && b.isPlain(), a.neverEqual(b):
 	case a.shape == plain && b.shape == plain: // of rules that rest on what is held
 		c.needs = c.needs.and(a.needs.whole()).and(b.needs.whole())
 	case a.isPlain() && b.shape == open:
-		c.constants(a, b)
+		c.noteConstants(a, b)
 	case a.isPlain() && b.shape == size:
-		c.sized("eq", b, a)
+		c.compareSize("eq", b, a)
 	case a.shape == list && b.shape == list:
 		for i := range min(len(a.items), len(b.items)) {
-			c.compare(a.items[i].with(a.needs), b.items[i].with(b.needs))
+			c.compare(a.items[i].withNeeds(a.needs), b.items[i].withNeeds(b.needs))
 		}
 	case a.isEmpty() && b.shape == elements, b.isEmpty() && a.shape == elements:
 		c.needs = c.needs.and(a.needs.not()).and(b.needs.not())
@@ -94,13 +94,13 @@ func (v *value) isEmpty() bool { return v.shape == elements && len(v.items) == 0
 
 // never says whether two values are never equal, whatever stands in the open places: some part of both is plain, and without
 // a constant in common.
-func (v *value) never(other *value) bool {
+func (v *value) neverEqual(other *value) bool {
 	if v.shape == list && other.shape == list {
 		if len(v.items) != len(other.items) {
 			return true
 		}
 		for i := range v.items {
-			if v.items[i].never(other.items[i]) {
+			if v.items[i].neverEqual(other.items[i]) {
 				return true
 			}
 		}
@@ -118,20 +118,20 @@ func (v *value) never(other *value) bool {
 }
 
 // constants notes those of a plain value, with which an open one is compared.
-func (c *conditions) constants(fixed, v *value) {
-	of := fixed.flat()
+func (c *conditions) noteConstants(fixed, v *value) {
+	flat := fixed.flat()
 	for _, path := range v.paths {
 		reads := path
 		if path == "named scope" {
 			reads = "principal.scopes"
 		}
 		switch {
-		case of.made:
+		case flat.made:
 			c.gap(reads, "what a built-in makes that it is compared with")
 		case path == "action.patterns", path == "service word", path == "permission", path == "generalisation", path == "segment.resource":
 			c.gap(path, "a constant that it is compared with")
 		}
-		for _, value := range of.consts {
+		for _, value := range flat.consts {
 			if !followed(path, value) {
 				c.gap(reads, "a constant that it is compared with: "+value.String())
 			}
@@ -143,11 +143,11 @@ func (c *conditions) constants(fixed, v *value) {
 		case "principal.scopes":
 			noted = append(noted, anyScope) // it is one of the scopes, and another one may be compared, too
 		}
-		for _, to := range noted {
-			if c.compared[to] == nil {
-				c.compared[to] = map[string]ast.Value{}
+		for _, read := range noted {
+			if c.compared[read] == nil {
+				c.compared[read] = map[string]ast.Value{}
 			}
-			maps.Copy(c.compared[to], of.consts)
+			maps.Copy(c.compared[read], flat.consts)
 		}
 	}
 }
@@ -157,8 +157,8 @@ func (c *conditions) constants(fixed, v *value) {
 func followed(path string, value ast.Value) bool {
 	switch v := value.(type) {
 	case ast.Number:
-		at, whole := v.Int64()
-		return !numeric(path) || whole && at >= 0 && string(v) == ast.IntNumberTerm(int(at)).Value.String()
+		number, whole := v.Int64()
+		return !numeric(path) || whole && number >= 0 && string(v) == ast.IntNumberTerm(int(number)).Value.String()
 	case ast.String:
 		return !standsForAny(string(v))
 	}

@@ -10,55 +10,55 @@ import (
 )
 
 // newTable makes the table of an entry point. The error is the context's.
-func (c *comparison) newTable(ctx context.Context, of ask) (*table, error) {
+func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t := &table{
-		ctx: ctx, ask: of, holders: map[[2]int]*resources.Subject{}, ids: map[string]int{},
-		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, here: map[[4]int]int{},
+		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
+		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[[4]int]int{},
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
-		asked: c.alike(c.askings(of.entry)), who: c.consts.people(of.entry == engine.EntryDecision), where: c.consts.places(),
+		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision), targets: c.consts.targets(),
 	}
 	sets, ends := [][]string{nil}, []resources.Time{0, ended}
-	if of.entry == engine.EntryGrantable {
-		sets = c.granted()
+	if r.entry == engine.EntryGrantable {
+		sets = c.permissionSets()
 	}
-	if of.entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
+	if r.entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
 		ends = append(ends, later)
 	}
-	t.grants = c.consts.grants(sets)
-	t.leaveOut()
-	t.holds = c.consts.holdings(
-		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), c.beside,
+	t.grants = c.consts.grantCases(sets)
+	t.dropUnasked()
+	t.holdings = c.consts.holdings(
+		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), c.combined,
 	)
 	t.sides[0] = t.newSide(0, c.rules[0], nil)
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
-	t.number(t.sides[0])
-	t.number(t.sides[1])
+	t.numberReads(t.sides[0])
+	t.numberReads(t.sides[1])
 	if err := ctx.Err(); err != nil { // not all is numbered
 		return nil, err
 	}
-	t.narrow()
+	t.mergeValues()
 	first := map[[2]string]int{}
-	for i := range t.who {
-		by := [2]string{t.who[i].caller, t.who[i].credential}
-		if _, known := first[by]; !known {
-			first[by] = i
+	for i := range t.persons {
+		caller := [2]string{t.persons[i].caller, t.persons[i].credential}
+		if _, ok := first[caller]; !ok {
+			first[caller] = i
 		}
-		t.callers = append(t.callers, first[by])
+		t.firstCaller = append(t.firstCaller, first[caller])
 	}
-	context := func(s *side) []int { return s.context }
-	t.contexts, t.around = t.project(context, t.ofInterest), t.project(context, t.besideHoldings)
+	context := func(s *side) []int { return s.holdingGroups }
+	t.classKeys, t.numberKeys = t.projectReads(context, t.classContext), t.projectReads(context, t.valueContext)
 	return t, ctx.Err()
 }
 
 // leaveOut leaves out the values of parts about which the entry point is not asked.
-func (t *table) leaveOut() {
+func (t *table) dropUnasked() {
 	if t.entry == engine.EntryGrantable {
-		t.where = slices.DeleteFunc(t.where, func(p place) bool {
+		t.targets = slices.DeleteFunc(t.targets, func(p target) bool {
 			return p.target.AccountID != "" || p.target.UserID != "" || p.target.Rest != p.target.Resource
 		})
 		return
 	}
-	t.grants = slices.DeleteFunc(t.grants, func(g granting) bool { return g.until != 0 })
+	t.grants = slices.DeleteFunc(t.grants, func(g grantCase) bool { return g.until != 0 })
 	for i := range t.grants {
 		t.grants[i].states = nil
 	}
@@ -69,14 +69,14 @@ func (t *table) patterns(sets [][]string) (out []string) {
 	for _, set := range sets {
 		out = append(out, generalisations(set)...)
 	}
-	for i := range t.asked {
-		out = append(out, t.asked[i].patterns()...)
+	for i := range t.requests {
+		out = append(out, t.requests[i].patterns()...)
 	}
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(p string) bool { return p == "*:*:*" })
 }
 
-func (a *asking) patterns() (out []string) {
+func (a *request) patterns() (out []string) {
 	for _, action := range a.action {
 		if action.ID != "" {
 			all := action.Patterns()
@@ -98,7 +98,7 @@ func generalisations(set []string) (out []string) {
 }
 
 // granted returns the sets of permissions that are granted: none, each alone, and those of system roles.
-func (c *comparison) granted() (out [][]string) {
+func (c *comparison) permissionSets() (out [][]string) {
 	const largest = 16
 	out = append(out, nil)
 	singles := c.consts.texts(nil, "grant.permissions")
@@ -122,7 +122,7 @@ func (c *comparison) granted() (out [][]string) {
 	seen, kinds := map[string]bool{}, []string{}
 	for _, permission := range slices.Compact(singles) {
 		pattern, err := resources.ParsePattern(permission)
-		if kind := c.kindOf(pattern); err == nil && !seen[kind] {
+		if kind := c.actionKind(pattern); err == nil && !seen[kind] {
 			seen[kind] = true
 			kinds = append(kinds, permission)
 		}
@@ -147,9 +147,9 @@ func (c *comparison) representatives(t *table) []string {
 		out, first, same := map[string]string{}, map[string]string{}, c.opaque
 		patterns = slices.Concat(patterns, fixed)
 		for _, id := range ids {
-			old, fresh := profile(c.roles[0][id], patterns, named[id]), profile(c.roles[1][id], patterns, named[id])
-			same = same && old == fresh
-			text := old + " / " + fresh
+			old, next := profile(c.roles[0][id], patterns, named[id]), profile(c.roles[1][id], patterns, named[id])
+			same = same && old == next
+			text := old + " / " + next
 			if !c.opaque {
 				text = id
 			}
@@ -161,7 +161,7 @@ func (c *comparison) representatives(t *table) []string {
 		}
 		return out, same
 	}
-	size := len(t.asked)
+	size := len(t.requests)
 	if t.entry == engine.EntryGrantable {
 		size = len(t.grants)
 	}
@@ -171,7 +171,7 @@ func (c *comparison) representatives(t *table) []string {
 		if t.entry == engine.EntryGrantable {
 			patterns = generalisations(t.grants[i].permissions)
 		} else {
-			patterns = t.asked[i].patterns()
+			patterns = t.requests[i].patterns()
 		}
 		t.roleOf[i], t.sameRoles[i] = stands(patterns)
 	}
@@ -179,17 +179,17 @@ func (c *comparison) representatives(t *table) []string {
 }
 
 // lookedUp returns the patterns that are looked up at a point, and the roles that stand for each there.
-func (t *table) lookedUp(at *point) ([]string, map[string]string) {
+func (t *table) lookups(pt *point) ([]string, map[string]string) {
 	if t.entry == engine.EntryGrantable {
-		return generalisations(t.grants[at[grant]].permissions), t.roleOf[at[grant]]
+		return generalisations(t.grants[pt[grantPart]].permissions), t.roleOf[pt[grantPart]]
 	}
-	return t.asked[at[asked]].patterns(), t.roleOf[at[asked]]
+	return t.requests[pt[requestPart]].patterns(), t.roleOf[pt[requestPart]]
 }
 
 // fits says whether the engine can be asked that, and whether a caller can bring it about.
-func (t *table) fits(at *point) (asked, reachable bool) {
-	a, w, p := &t.asked[at[0]], &t.who[at[who]], &t.where[at[where]]
-	reachable = !w.impossible && !p.impossible && !t.grants[at[grant]].impossible
+func (t *table) fits(pt *point) (asked, reachable bool) {
+	a, w, p := &t.requests[pt[0]], &t.persons[pt[personPart]], &t.targets[pt[targetPart]]
+	reachable = !w.impossible && !p.impossible && !t.grants[pt[grantPart]].impossible
 	switch t.entry {
 	case engine.EntryGrantable:
 		return true, reachable
@@ -198,11 +198,11 @@ func (t *table) fits(at *point) (asked, reachable bool) {
 	}
 	row := a.old
 	if row == nil {
-		row = a.fresh
+		row = a.next
 	}
 	public := slices.Contains(row.Access, "public")
-	if public && a.fresh != nil && a.old != nil {
-		public = slices.Contains(a.fresh.Access, "public")
+	if public && a.next != nil && a.old != nil {
+		public = slices.Contains(a.next.Access, "public")
 	}
 	if public != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" && !public {
 		return false, false

@@ -1,0 +1,168 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
+
+// mostPoints bounds the questions of a table, without what is held.
+const mostPoints = 5_000_000
+
+// finding is a difference before the holdings of its class are told apart. Caller, old and fresh are numbers.
+type finding struct {
+	request, grants, caller, old, next int
+	reachable                          bool
+	members                            *class
+}
+
+// shown are the values of the parts at which a finding was made.
+type shown [parts]map[int]bool
+
+// compare goes through the product. The error is the context's.
+func (c *comparison) compare(ctx context.Context, root root) (out Difference, err error) {
+	if c, err = c.forRoot(ctx, root); err != nil {
+		return out, err
+	}
+	if out.Gaps = append(c.gaps, c.partGaps(root)...); len(out.Gaps) > len(c.gaps) {
+		return out, nil
+	}
+	if gaps := c.withGaps(root.rule); len(gaps) > 0 {
+		out.Gaps = append(out.Gaps, gaps...)
+		out.Unasked = root.rule == root.entry
+		return out, nil
+	}
+	t, err := c.newTable(ctx, root)
+	if err != nil {
+		return out, err
+	}
+	if points := len(t.requests) * len(t.persons) * len(t.targets) * len(t.grants); points > mostPoints {
+		location := cmp.Or(c.rules[1].groups[root.rule].location, c.rules[0].groups[root.rule].location, c.rules[1].reached[0].Location)
+		out.Gaps = append(out.Gaps, gap(location, strings.TrimPrefix(root.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
+		out.Unasked = root.rule == root.entry
+		return out, nil
+	}
+	findings, changed := map[finding]*shown{}, t.newChanges()
+	var pt point
+	for pt[requestPart] = range t.requests {
+		t.sameRequest = changed.sameRequest[pt[requestPart]]
+		for pt[personPart] = range t.persons {
+			for pt[targetPart] = range t.targets {
+				if err := ctx.Err(); err != nil {
+					return out, err
+				}
+				for pt[grantPart] = range t.grants {
+					fits, reachable := t.fits(&pt)
+					if !fits {
+						continue
+					}
+					out.Questions += changed.countQuestions(&pt)
+					if changed.canDiffer(&pt) {
+						t.compareAt(pt, reachable, findings)
+					}
+				}
+			}
+		}
+	}
+	out.Evaluations = t.evaluations
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	t.rows(findings, &out)
+	if root.entry == engine.EntryGrantable {
+		out.Gaps = append(out.Gaps, c.permissionSetGaps()...)
+	}
+	return out, ctx.Err() // an evaluation that was given up is no answer
+}
+
+// at compares the answers at a point, for each class of holdings.
+func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown) {
+	classes := t.classify(pt)
+	for i := range classes {
+		if t.ctx.Err() != nil {
+			return
+		}
+		pt[holdingPart] = classes[i].members[0]
+		var answers [2]int
+		for n, s := range t.sides {
+			s.epoch[1]++
+			answers[n] = t.answer(n, t.value(s, len(s.groups)-1, &pt), &pt)
+		}
+		if answers[0] == answers[1] {
+			continue
+		}
+		if t.isExplanation() {
+			answers = [2]int{t.answerNumber(Answer{Reason: "one value"}), t.answerNumber(Answer{Reason: "another"})}
+		}
+		f := finding{
+			request: pt[requestPart], grants: -1, caller: t.firstCaller[pt[personPart]], old: answers[0], next: answers[1], reachable: reachable, members: &classes[i],
+		}
+		if t.entry == engine.EntryGrantable {
+			f.grants = pt[grantPart]
+		}
+		if findings[f] == nil {
+			findings[f] = &shown{personPart: map[int]bool{}, targetPart: map[int]bool{}, grantPart: map[int]bool{}}
+		}
+		for _, p := range [...]part{personPart, targetPart, grantPart} {
+			findings[f][p][pt[p]] = true
+		}
+	}
+}
+
+// states returns the states of the values at which a finding was made.
+func (t *table) states(values *shown) map[State]bool {
+	out := map[State]bool{}
+	add := func(states []State) {
+		for _, state := range states {
+			out[state] = true
+		}
+	}
+	for i := range values[personPart] {
+		add(t.persons[i].states)
+	}
+	for i := range values[targetPart] {
+		add(t.targets[i].states)
+	}
+	for i := range values[grantPart] {
+		add(t.grants[i].states)
+	}
+	return out
+}
+
+// told returns the number of the answer of a tree at a point. A row that a tree does not have lets nobody in.
+func (t *table) answer(side int, id int, pt *point) int {
+	a := &t.requests[pt[requestPart]]
+	if t.isExplanation() {
+		return t.answerNumber(Answer{Reason: t.texts[id]})
+	}
+	if t.entry == engine.EntryAccess && a.route(side) == nil {
+		return t.answerNumber(Answer{Code: "no_route", Reason: "the tree has no such route"})
+	}
+	if t.entry == engine.EntryDecision {
+		if d, denied := t.sides[side].rules.set.Unlisted(a.action[side]); denied {
+			return t.answerNumber(Answer{Code: d.Code, Reason: d.Reason})
+		}
+	}
+	number, ok := t.answers[id]
+	if !ok {
+		number = t.answerNumber(t.decode(id))
+		t.answers[id] = number
+	}
+	return number
+}
+
+// explains says whether the table is of something that an explanation tells.
+func (t *table) isExplanation() bool { return t.rule != t.entry }
+
+// numberOf returns the number of an answer: equal ones have one.
+func (t *table) answerNumber(a Answer) int {
+	number, ok := t.answerIDs[a]
+	if !ok {
+		number = len(t.answerList)
+		t.answerIDs[a] = number
+		t.answerList = append(t.answerList, a)
+	}
+	return number
+}

@@ -1,0 +1,233 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// askings returns what can be asked at an entry point.
+func (c *comparison) requests(entry string) (out []request) {
+	if entry == engine.EntryGrantable {
+		return []request{{}}
+	}
+	for _, action := range c.actions() {
+		r := request{action: [2]resources.Action{action, action}}
+		if r.old, r.next = decisionRoute(c.sets[0]), decisionRoute(c.sets[1]); entry == engine.EntryAccess {
+			r.name = resources.RouteNamed
+			r.old = &resources.Route{Name: r.name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
+			r.next = r.old
+		}
+		out = append(out, r)
+	}
+	if entry == engine.EntryDecision {
+		return out
+	}
+	routes := map[string]*request{}
+	for side, set := range c.sets {
+		for _, route := range set.Routes() {
+			r := routes[routeKey(&route)]
+			if r == nil {
+				r = &request{name: route.Name}
+				routes[routeKey(&route)] = r
+			}
+			if r.action[side], _ = resources.ParseAction(route.Action); side == 0 {
+				r.old = &route
+			} else {
+				r.next = &route
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(routes)) {
+		out = append(out, *routes[name])
+	}
+	return append(out, inheritedRoutes(c.sets[0].Routes(), c.sets[1].Routes())...)
+}
+
+// checkRow returns what rules read of the row at which a decision is asked.
+func decisionRoute(set *engine.Set) *resources.Route {
+	for _, route := range set.Routes() {
+		if route.Name == "authorization.check" {
+			return &resources.Route{Name: route.Name, Action: route.Action, Access: route.Access, Effect: route.Effect}
+		}
+	}
+	return &resources.Route{}
+}
+
+// actions returns all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
+func (c *comparison) actions() (out []resources.Action) {
+	ids := append(c.consts.texts(nil, "action.id", "action.patterns"), c.regranted()...)
+	for _, set := range c.sets {
+		for _, listed := range set.Actions() {
+			ids = append(ids, listed.ID)
+		}
+	}
+	named, verbs := c.consts.texts([]string{unknownResource}, "action.resource"), c.consts.texts([]string{unknownVerb}, "action.verb")
+	granted, grantedVerbs := c.grantedWords()
+	for _, scope := range []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource} {
+		for _, words := range [][2][]string{{named, verbs}, {named[1:], grantedVerbs}, {granted, verbs[1:]}} {
+			for _, resource := range words[0] {
+				for _, verb := range words[1] {
+					ids = append(ids, scope+":"+resource+":"+verb)
+				}
+			}
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if action, err := resources.ParseAction(id); err == nil {
+			out = append(out, action)
+		}
+	}
+	return out
+}
+
+// granting returns the words for resources and for verbs in the permissions of system roles.
+func (c *comparison) grantedWords() (named, verbs []string) {
+	for _, roles := range c.roles {
+		for _, role := range roles {
+			for _, permission := range role.Permissions {
+				if p, err := resources.ParsePattern(permission); err == nil {
+					named, verbs = append(named, p.Resource), append(verbs, p.Verb)
+				}
+			}
+		}
+	}
+	for _, words := range []*[]string{&named, &verbs} {
+		slices.Sort(*words)
+		*words = slices.DeleteFunc(slices.Compact(*words), func(word string) bool { return word == "*" })
+	}
+	return named, verbs
+}
+
+// regranted returns actions that a system role grants in one tree and not, or not at the same places, in the other one: no
+// tree need list them. A wildcard stands for a name that nothing else has.
+func (c *comparison) regranted() (ids []string) {
+	for side, roles := range c.roles {
+		for id, role := range roles {
+			other := c.roles[1-side][id]
+			for _, permission := range role.Permissions {
+				if other != nil && other.Scope == role.Scope {
+					if _, held := slices.BinarySearch(other.Permissions, permission); held {
+						continue
+					}
+				}
+				ids = append(ids, actionsOf(permission)...)
+			}
+		}
+	}
+	return ids
+}
+
+// actionsOf returns actions that a pattern matches, one of each scope.
+func actionsOf(pattern string) (ids []string) {
+	parts := strings.Split(pattern, ":")
+	if len(parts) != 3 {
+		return nil
+	}
+	for i, name := range []string{1: unknownResource, 2: unknownVerb} {
+		if parts[i] == "*" && i > 0 {
+			parts[i] = name
+		}
+	}
+	scopes := []string{parts[0]}
+	if parts[0] == "*" {
+		scopes = []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource}
+	}
+	for _, scope := range scopes {
+		ids = append(ids, scope+":"+parts[1]+":"+parts[2])
+	}
+	return ids
+}
+
+// alike leaves one of the askings that no rule can tell apart but by a name that it only repeats: of actions of one
+// scope that the same roles grant by the same patterns, and of rows with such actions, the same access and
+// effect and the same parts of a path.
+func (c *comparison) mergeRequests(all []request) (out []request) {
+	byKind := map[string]int{}
+	for _, a := range all {
+		name := alias{a.name, [2]string{a.action[0].ID, a.action[1].ID}}
+		key := c.actionKind(a.action[0]) + " / " + c.actionKind(a.action[1])
+		for _, row := range []*resources.Route{a.old, a.next} {
+			key += " / " + c.routeKind(row)
+		}
+		i, ok := byKind[key]
+		if !ok {
+			i = len(out)
+			byKind[key] = i
+			out = append(out, a)
+		}
+		out[i].aliases = append(out[i].aliases, name)
+	}
+	return out
+}
+
+// kindOf returns all that rules can read of an action or a pattern, but its name.
+func (c *comparison) actionKind(a resources.Action) string {
+	if a.ID == "" || c.namesAction(a) {
+		return a.ID
+	}
+	text := a.Scope
+	if a.Resource == "*" {
+		text += " *"
+	}
+	if a.Verb == "*" || slices.Contains(c.consts.texts(nil, "action.verb", "grant.permissions"), a.Verb) {
+		text += " " + a.Verb
+	}
+	patterns := a.Patterns()
+	for side := range c.sets {
+		if c.sets[side].Strict() {
+			text += fmt.Sprint(" listed ", slices.ContainsFunc(c.sets[side].Actions(), func(l resources.ListedAction) bool { return l.ID == a.ID }))
+		}
+		for _, role := range c.sets[side].Roles() {
+			text += " "
+			for i, pattern := range patterns {
+				if _, held := slices.BinarySearch(role.Permissions, pattern); held {
+					text += fmt.Sprint(i)
+				}
+			}
+		}
+	}
+	return text
+}
+
+// named says whether rules may tell the action from others by its name.
+func (c *comparison) namesAction(a resources.Action) bool {
+	for _, g := range c.gaps {
+		if strings.HasPrefix(g.Reads, "action") {
+			return true
+		}
+	}
+	if !c.opaque {
+		return true
+	}
+	patterns := a.Patterns()
+	ids := c.consts.texts(nil, "action.id", "action.patterns", "grant.permissions", "subject.here.permissions", "subject.roles", "grants")
+	for _, id := range ids {
+		if slices.Contains(patterns[:], id) {
+			return true
+		}
+	}
+	return slices.Contains(c.consts.texts(nil, "action.resource"), a.Resource)
+}
+
+// kindOfRow returns all that rules can read of a row, but its name and its action's.
+func (c *comparison) routeKind(route *resources.Route) string {
+	if route == nil {
+		return "none"
+	}
+	name := ""
+	if c.consts["route.name"] != nil {
+		name = route.Name
+	}
+	access := slices.Sorted(slices.Values(route.Access))
+	var takes []string
+	for _, segment := range []string{"{account", "{projectId", "{userId}", "{user_id}", "+}"} {
+		takes = append(takes, fmt.Sprint(strings.Contains(route.Path, segment)))
+	}
+	return strings.Join([]string{name, route.Effect, strings.Join(access, ","), strings.Join(takes, ","), fmt.Sprint(route.Upstream == "authorize")}, " ")
+}
