@@ -6,10 +6,12 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// bind has the variables of a term stand for parts of a value, and compares what is bound already.
-func (f *flows) bind(s *scope, t *ast.Term, v *value) { (&conditions{flows: f, scope: s}).bind(t, v) }
+// bind binds the variables of a term to the parts of a value. A variable with a value is compared instead.
+func (f *analyzer) bind(s *scope, t *ast.Term, v *value) {
+	(&expression{analyzer: f, scope: s}).bind(t, v)
+}
 
-func (c *conditions) bind(t *ast.Term, v *value) {
+func (c *expression) bind(t *ast.Term, v *value) {
 	switch term := t.Value.(type) {
 	case ast.Var:
 		if bound := c.scope.vars[term]; bound != nil {
@@ -19,7 +21,7 @@ func (c *conditions) bind(t *ast.Term, v *value) {
 		c.scope.vars[term] = v
 	case *ast.Array:
 		if v.shape == list && len(v.items) != term.Len() {
-			v = &value{} // it never matches
+			v = &value{} // lists of two lengths never match
 		}
 		for i := range term.Len() {
 			switch {
@@ -46,7 +48,7 @@ func (c *conditions) bind(t *ast.Term, v *value) {
 	}
 }
 
-// with returns a part of a value that needs as much as the whole.
+// withNeeds returns a part of a value with the needs of the whole added.
 func (v *value) withNeeds(n needs) *value {
 	if n == (needs{}) || v.shape == elements {
 		return v
@@ -56,8 +58,8 @@ func (v *value) withNeeds(n needs) *value {
 	return &out
 }
 
-// unbound says whether a term has variables that no value is known of.
-func (c *conditions) unbound(t *ast.Term) (isUnbound bool) {
+// unbound says whether a term has a variable without a value.
+func (c *expression) unbound(t *ast.Term) (isUnbound bool) {
 	ast.WalkVars(t, func(v ast.Var) bool {
 		root := v.Equal(ast.InputRootDocument.Value) || v.Equal(ast.DefaultRootDocument.Value)
 		isUnbound = isUnbound || c.scope.vars[v] == nil && !root
@@ -66,14 +68,14 @@ func (c *conditions) unbound(t *ast.Term) (isUnbound bool) {
 	return isUnbound
 }
 
-// compare notes the constants with which open values are compared. Anything else than a comparison with constants is a gap.
-func (c *conditions) compare(a, b *value) {
+// compare notes the constants that rules compare open values with. Any other comparison of open values is a gap.
+func (c *expression) compare(a, b *value) {
 	if !a.isPlain() {
 		a, b = b, a
 	}
 	switch {
 	case a.isPlain() && b.isPlain(), a.neverEqual(b):
-	case a.shape == plain && b.shape == plain: // of rules that rest on what is held
+	case a.shape == plain && b.shape == plain: // values of rules that read the holding
 		c.needs = c.needs.and(a.needs.whole()).and(b.needs.whole())
 	case a.isPlain() && b.shape == open:
 		c.noteConstants(a, b)
@@ -92,8 +94,8 @@ func (c *conditions) compare(a, b *value) {
 
 func (v *value) isEmpty() bool { return v.shape == elements && len(v.items) == 0 }
 
-// never says whether two values are never equal, whatever stands in the open places: some part of both is plain, and without
-// a constant in common.
+// neverEqual says whether two values differ in every question: some part of both is plain, and they share no constant
+// there.
 func (v *value) neverEqual(other *value) bool {
 	if v.shape == list && other.shape == list {
 		if len(v.items) != len(other.items) {
@@ -117,8 +119,8 @@ func (v *value) neverEqual(other *value) bool {
 	return len(v.consts) > 0 && len(other.consts) > 0
 }
 
-// constants notes those of a plain value, with which an open one is compared.
-func (c *conditions) noteConstants(fixed, v *value) {
+// noteConstants notes the constants of a plain value for the paths of an open value compared with it.
+func (c *expression) noteConstants(fixed, v *value) {
 	flat := fixed.flat()
 	for _, path := range v.paths {
 		reads := path
@@ -141,7 +143,7 @@ func (c *conditions) noteConstants(fixed, v *value) {
 		case "segment.verb":
 			noted = []string{"action.verb", "grant.permissions"}
 		case "principal.scopes":
-			noted = append(noted, anyScope) // it is one of the scopes, and another one may be compared, too
+			noted = append(noted, anyScope) // one of several scopes: the comparison asks about another scope as well
 		}
 		for _, read := range noted {
 			if c.compared[read] == nil {
@@ -152,8 +154,8 @@ func (c *conditions) noteConstants(fixed, v *value) {
 	}
 }
 
-// followed says whether the questions have a value for the constant, and one beside it. Of the texts that stand for any other
-// one none may be a constant.
+// followed says whether the questions include the constant and a value beside it. A number of a time must be a plain
+// integer, and a text must not be a name that stands for any other.
 func followed(path string, value ast.Value) bool {
 	switch v := value.(type) {
 	case ast.Number:
@@ -165,4 +167,5 @@ func followed(path string, value ast.Value) bool {
 	return true
 }
 
+// numeric says whether the values of a path are times.
 func numeric(path string) bool { return path == "now" || path == "grant.until" }

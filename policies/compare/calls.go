@@ -10,8 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// call goes through a call of a built-in or of a function of the tree.
-func (c *conditions) call(terms []*ast.Term) {
+// call analyzes a call of a built-in or of a function of the tree.
+func (c *expression) call(terms []*ast.Term) {
 	operator, isRef := terms[0].Value.(ast.Ref)
 	if !isRef {
 		c.gap("a value that is not followed", "what is called")
@@ -28,7 +28,7 @@ func (c *conditions) call(terms []*ast.Term) {
 		arity = len(rules[0].Head.Args)
 	case b != nil:
 		arity = b.Decl.Arity()
-		if b.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify") { // which look at the clock
+		if b.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify") { // these read the clock
 			c.gap(name, "what it answers at another time")
 		}
 	}
@@ -47,12 +47,12 @@ func (c *conditions) call(terms []*ast.Term) {
 	}
 }
 
-// equal has a variable be the other side, or compares both.
-func (c *conditions) unify(a, b *ast.Term) {
+// unify binds the variables of one side to the other side, or compares both.
+func (c *expression) unify(a, b *ast.Term) {
 	if c.unbound(b) && !c.unbound(a) {
 		a, b = b, a
 	}
-	if _, isRef := a.Value.(ast.Ref); isRef && c.unbound(a) { // it goes through members
+	if _, isRef := a.Value.(ast.Ref); isRef && c.unbound(a) { // it iterates over members
 		a, b = b, a
 	}
 	if !c.unbound(a) {
@@ -63,8 +63,8 @@ func (c *conditions) unify(a, b *ast.Term) {
 	c.bind(a, c.term(b))
 }
 
-// function returns what a function of the tree gives.
-func (c *conditions) function(rules []*ast.Rule, args []*value) *value {
+// function returns the value of a call of a function of the tree.
+func (c *expression) function(rules []*ast.Rule, args []*value) *value {
 	if len(rules) == 1 && len(args) == 1 && (args[0].isAt("grant.permissions") || args[0].isAt("permission")) && generalises(rules[0]) {
 		return &value{shape: elements, items: []*value{openAt("generalisation")}}
 	}
@@ -75,19 +75,20 @@ func (c *conditions) function(rules []*ast.Rule, args []*value) *value {
 	return r.value
 }
 
-// generalises says whether a function gives the eight generalisations of a pattern, in the form that the shipped rules have.
+// generalises says whether a function computes the eight generalisations of a pattern, in the form of the shipped
+// rules.
 func generalises(rule *ast.Rule) bool {
 	_, text, _ := strings.Cut(textOf(rule), ")")
 	return text == generalising
 }
 
-// generalising is the body of that function as it is compiled.
+// generalising is the body of that function, as textOf writes it.
 const generalising = ` := $1 if { $1 = {$2 | charged:split($0, ":", $3); [$4, $5, $6] = $3; $7 = {"*", $4}; $8 = $7[$9]; ` +
 	`$10 = {"*", $5}; $11 = $10[$12]; $13 = {"*", $6}; $14 = $13[$15]; charged:concat(":", [$8, $11, $14], $16); $2 = $16} }`
 
 var local = regexp.MustCompile(`__local[0-9]+__`)
 
-// textOf returns the text of a compiled rule, with its variables in the order in which they are named.
+// textOf returns the text of a compiled rule, with its variables numbered in order of appearance.
 func textOf(rule *ast.Rule) string {
 	rule = rule.Copy()
 	rule.Annotations = nil
@@ -100,8 +101,8 @@ func textOf(rule *ast.Rule) string {
 	})
 }
 
-// builtin returns what a built-in makes.
-func (c *conditions) builtin(name string, args []*value) *value {
+// builtin returns the value of a call of a built-in. A built-in that could distinguish open values is a gap.
+func (c *expression) builtin(name string, args []*value) *value {
 	if allPlain(args) {
 		return plainResult(name, args)
 	}
@@ -139,7 +140,8 @@ func (c *conditions) builtin(name string, args []*value) *value {
 	return c.gapOf(name+" can tell its values apart", args...)
 }
 
-// takenApart returns the parts of a permission, or the word of a row's access for a scope; nil is that it is not one of these.
+// wordParts returns the segments of a split permission, or the access word of a concatenated service scope. It returns
+// nil for other calls.
 func wordParts(name string, args []*value) *value {
 	separator, text := args[0], args[1]
 	if name == "split" {
@@ -156,8 +158,9 @@ func wordParts(name string, args []*value) *value {
 	return nil
 }
 
-// ofElements returns how many elements there are, one of them, or both sets; nil is that nothing is known of it.
-func (c *conditions) aggregate(name string, args []*value) *value {
+// aggregate returns the result of count, min, max and union over sets, and of count over members. It returns nil for
+// other calls.
+func (c *expression) aggregate(name string, args []*value) *value {
 	set := args[0]
 	switch {
 	case set.shape == members && name == "count":
@@ -175,6 +178,7 @@ func (c *conditions) aggregate(name string, args []*value) *value {
 	return nil
 }
 
+// allPlain says whether all arguments are plain.
 func allPlain(args []*value) bool {
 	for _, v := range args {
 		if !v.isPlain() {
@@ -184,7 +188,7 @@ func allPlain(args []*value) bool {
 	return true
 }
 
-// ofPlain returns what a built-in makes of plain values.
+// plainResult returns the result of a built-in over plain values.
 func plainResult(name string, args []*value) *value {
 	switch name {
 	case "internal.member_2", "internal.member_3", "gt", "gte", "lt", "lte", "neq", "equal":
@@ -199,7 +203,7 @@ func plainResult(name string, args []*value) *value {
 	return &value{made: true}
 }
 
-// chosen returns one of some values, of which nothing says which.
+// chosen returns one of the items, when the analyzer cannot say which one.
 func chosen(items []*value) (out *value) {
 	for _, item := range items {
 		out = join(out, item)
@@ -210,8 +214,8 @@ func chosen(items []*value) (out *value) {
 	return out.chosen()
 }
 
-// isIn compares a value with the elements of another one.
-func (c *conditions) membership(v, set *value) *value {
+// membership compares a value with the elements of a set.
+func (c *expression) membership(v, set *value) *value {
 	switch {
 	case set.isPlain():
 		if v.shape == open {
@@ -228,8 +232,8 @@ func (c *conditions) membership(v, set *value) *value {
 	return c.gapOf("whether it is among others", v, set)
 }
 
-// ordered compares times with constants, and sizes with none.
-func (c *conditions) order(name string, args []*value) *value {
+// order analyzes <, <=, > and >=: times against constants, and sizes against 0 or 1.
+func (c *expression) order(name string, args []*value) *value {
 	a, b := args[0], args[1]
 	if a.isPlain() {
 		a, b, name = b, a, strings.NewReplacer("gt", "lt", "lt", "gt").Replace(name)
@@ -245,8 +249,8 @@ func (c *conditions) order(name string, args []*value) *value {
 	return c.gapOf("its order among others", args...)
 }
 
-// sized compares a size with a constant that says no more than whether there is any.
-func (c *conditions) compareSize(name string, v, other *value) {
+// compareSize compares a size with a constant. Only tests for an empty set are followed.
+func (c *expression) compareSize(name string, v, other *value) {
 	number := ""
 	if other.isOne() {
 		for number = range other.flat().consts {

@@ -6,25 +6,26 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// pair are a group of each tree, by their numbers, that are not equal by themselves.
+// pair is a group of each tree with the same name and different text or data.
 type pair struct {
 	groups [2]int
-	// grants says that nothing is unlike but data.grants.
+	// onlyGrants says that only data.grants differs.
 	onlyGrants bool
 }
 
-// changes tell where an answer can differ at all. A value is a function of what its group reads and of the values on
-// which it rests. So where the trees are told the same, and the unlike groups have equal values, all others have them.
+// changes finds the points at which answers can differ. A value is a function of the group's inputs and dependencies.
+// If both trees get the same request, and all changed groups have equal values, then all other groups do.
 type changes struct {
 	t     *table
 	pairs []pair
-	// every has all pairs, fewer those that count where no role tells the trees apart.
+	// every has all pairs. fewer lacks those with onlyGrants; it suffices at points with sameRoles.
 	every, fewer pairSet
-	sameRequest  []bool // by what is asked
-	counts       map[[3]int]int
+	sameRequest  []bool // by request
+	// counts cache countQuestions.
+	counts map[[3]int]int
 }
 
-// seen are pairs, what they read by part, and whether their values are equal there.
+// pairSet has pairs, the numbers of what they read by part, and cached results of comparing their values.
 type pairSet struct {
 	pairs  []pair
 	reads  [parts][]int
@@ -32,7 +33,7 @@ type pairSet struct {
 	onHeld bool
 }
 
-// newChanges finds the unlike groups of both trees.
+// newChanges finds the changed groups, from the root down.
 func (t *table) newChanges() *changes {
 	c := &changes{t: t, counts: map[[3]int]int{}}
 	var visit func(old, next *group)
@@ -68,7 +69,7 @@ func (t *table) newChanges() *changes {
 	return c
 }
 
-// newSeen finds what the pairs read, with all that they rest on.
+// newPairSet numbers what the pairs and their dependencies read.
 func (t *table) newPairSet(pairs []pair) pairSet {
 	s := pairSet{pairs: pairs, equal: map[[2 * parts]int]bool{}}
 	var below [2][]int
@@ -94,10 +95,10 @@ func (t *table) newPairSet(pairs []pair) pairSet {
 	return s
 }
 
-// toldAlike says whether both trees are told the same of what is asked, and know it alike.
+// isSameRequest says whether both trees get the same request, and agree on whether its action is listed.
 func (t *table) isSameRequest(i int) bool {
 	a, pt := &t.requests[i], point{requestPart: i}
-	if (a.old == nil) != (a.next == nil) || t.pathNumbers(t.sides[0], pt, requestPart) != t.pathNumbers(t.sides[1], pt, requestPart) {
+	if (a.routes[0] == nil) != (a.routes[1] == nil) || t.pathNumbers(t.sides[0], pt, requestPart) != t.pathNumbers(t.sides[1], pt, requestPart) {
 		return false
 	}
 	if t.entry != engine.EntryDecision {
@@ -108,7 +109,7 @@ func (t *table) isSameRequest(i int) bool {
 	return unlisted == other && old == next
 }
 
-// at says whether the answers can differ at a point, whatever is held there.
+// canDiffer says whether answers can differ at a point with any holding.
 func (c *changes) canDiffer(pt *point) bool {
 	if !c.sameRequest[pt[requestPart]] {
 		return true
@@ -138,7 +139,7 @@ func (c *changes) canDiffer(pt *point) bool {
 	return !equal
 }
 
-// equal says whether the pairs have equal values at a point, whatever is held there.
+// equal says whether all pairs have equal values at a point with every holding.
 func (t *table) equal(s *pairSet, pt point) bool {
 	t.reset()
 	classes := []class{{members: []int{pt[holdingPart]}}}
@@ -159,7 +160,7 @@ func (t *table) equal(s *pairSet, pt point) bool {
 	return true
 }
 
-// count returns how many questions there are at a point, one for each holding.
+// countQuestions returns the number of questions at a point, one per holding.
 func (c *changes) countQuestions(pt *point) (n int) {
 	key := [3]int{pt[requestPart], pt[grantPart], 0}
 	if c.t.canHold(pt) != "" {

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// class is a set of holdings that no rule can tell apart.
+// class is a set of holdings with the same value of every group that reads them.
 type class struct{ members []int }
 
-// rank puts the holdings into classes, where all other parts are those of the point; into none once the context has ended.
+// classify divides the holdings into classes, with all other parts as at the point. It returns nil if the context has
+// ended.
 func (t *table) classify(pt point) []class {
 	t.reset()
 	key := pointKey(&t.classKeys, &pt)
@@ -44,8 +45,8 @@ func (t *table) classify(pt point) []class {
 	return out
 }
 
-// numbersAt returns the numbers of what the rules make of each holding at a point; 0 is not yet known. Points that differ
-// only in which holdings are of interest share them.
+// numbersOfHoldings returns the cached holdingNumber of each holding; 0 is unknown. Points with the same numberKeys
+// share them.
 func (t *table) numbersOfHoldings(pt *point) []int {
 	key := pointKey(&t.numberKeys, pt)
 	if t.numbers[key] == nil {
@@ -54,7 +55,7 @@ func (t *table) numbersOfHoldings(pt *point) []int {
 	return t.numbers[key]
 }
 
-// heldNumber returns the number of what the rules make of a holding at a point.
+// holdingNumber numbers the values of the groups that read a holding, at a point.
 func (t *table) holdingNumber(pt point) int {
 	vector := []byte("held ")
 	for _, s := range t.sides {
@@ -68,7 +69,7 @@ func (t *table) holdingNumber(pt point) int {
 	return t.id(string(vector), nil) + 1
 }
 
-// project numbers, by part, what some groups of each tree read of its values, and a text beside.
+// projectReads numbers, by part and value, what the groups of both trees read together with a further text.
 func (t *table) projectReads(groups func(s *side) []int, besides func(p part, i int) string) (out [parts][]int) {
 	for p, size := range [parts]int{requestPart: len(t.requests), personPart: len(t.persons), targetPart: len(t.targets), grantPart: len(t.grants)} {
 		for i := range size {
@@ -84,7 +85,8 @@ func (t *table) projectReads(groups func(s *side) []int, besides func(p part, i 
 	return out
 }
 
-// besideHoldings returns the other things than what the rules read that count for what they make of a holding.
+// valueContext returns what else determines the values of groups that read the holding: whether the user can hold
+// anything, the place of the target, and the times.
 func (t *table) valueContext(part part, i int) string {
 	switch part {
 	case personPart:
@@ -97,7 +99,7 @@ func (t *table) valueContext(part part, i int) string {
 	return ""
 }
 
-// ofInterest returns what besideHoldings does, and all that counts for which holdings are of interest.
+// classContext returns valueContext, and what decides which holdings the table asks about.
 func (t *table) classContext(part part, i int) string {
 	switch part {
 	case requestPart:
@@ -108,7 +110,7 @@ func (t *table) classContext(part part, i int) string {
 	return t.valueContext(part, i)
 }
 
-// numbersOf returns the numbers of the values at a point.
+// pointKey returns the numbers of the values at a point.
 func pointKey(numbers *[parts][]int, pt *point) (out [parts]int) {
 	for _, p := range [...]part{requestPart, personPart, targetPart, grantPart} {
 		out[p] = numbers[p][pt[p]]
@@ -116,7 +118,7 @@ func pointKey(numbers *[parts][]int, pt *point) (out [parts]int) {
 	return out
 }
 
-// holdsOf says whether the user at a point can hold anything.
+// canHold returns " holds" if the user at a point can have assignments, and "" if not.
 func (t *table) canHold(pt *point) string {
 	if w := &t.persons[pt[personPart]]; w.subject != nil && w.subject.Member && w.subject.UserID != "" {
 		return " holds"
@@ -124,7 +126,7 @@ func (t *table) canHold(pt *point) string {
 	return ""
 }
 
-// holdable says whether the user can hold that, and whether it is of interest for what is asked.
+// holdable says whether the user can have the holding, and whether the table asks about it at the point.
 func (t *table) holdable(pt *point, h int, patterns []string, stands map[string]string) bool {
 	holding := &t.holdings[h]
 	if len(holding.held) == 0 {

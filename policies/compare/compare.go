@@ -16,43 +16,46 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Answer is what an entry point answers.
+// Answer is the answer of an entry point.
 type Answer struct {
 	Allow  bool   `json:"allow"`
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// Row is a difference: questions that one tree answers otherwise than the other.
+// Row is a difference: a set of questions that the two trees answer differently.
 type Row struct {
 	Entry      string `json:"entry"`
 	Route      string `json:"route,omitempty"`
 	Action     string `json:"action,omitempty"`
 	Caller     string `json:"caller"`
 	Credential string `json:"credential"`
-	// States are, for each condition of the questions, the values that it has in some of them.
+	// States are the values of each condition, over all questions of the row.
 	States map[string][]string `json:"states"`
-	// Role and Place are empty where the difference is there whatever the user holds.
+	// Role and Place name what the user holds. They are empty if a user without assignments shows the difference, or if
+	// only the reason differs.
 	Role  string `json:"role,omitempty"`
 	Place string `json:"place,omitempty"`
 	Old   Answer `json:"old"`
 	New   Answer `json:"new"`
-	// Asked is what the questions ask.
+	// Asked is the content of the questions.
 	Asked Asked `json:"-"`
 }
 
-// Difference is all that two trees answer differently.
+// Difference is everything that two trees answer differently.
 type Difference struct {
-	// Rows are differences that questions show which can be asked; Unreachable those that no question shows.
+	// Rows are differences that a caller can cause. Unreachable ones arise only from questions that no caller can
+	// cause.
 	Rows, Unreachable []Row
 	Gaps              []Gap
-	// Unasked says that an entry point was not asked at all: the gaps say why.
+	// Unasked says that the comparison skipped an entry point. Gaps say why.
 	Unasked bool
-	// Questions is how many questions were compared, Evaluations how many evaluations that took.
+	// Questions is the number of compared questions, Evaluations the number of evaluations by OPA.
 	Questions, Evaluations int
 }
 
-// Compare asks both trees all questions, at so many entry points at once.
+// Compare asks both trees all questions, with at most atOnce roots at the same time. It returns an error if a document
+// cannot be read or the context ends.
 func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Difference, error) {
 	c, err := newComparison(ctx, old, next)
 	if err != nil {
@@ -92,15 +95,15 @@ func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Differenc
 	}
 	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
 	all.Gaps = slices.Compact(all.Gaps)
-	return all, errors.Join(errors.Join(errs...), ctx.Err()) // what was given up found nothing
+	return all, errors.Join(errors.Join(errs...), ctx.Err()) // a cancelled comparison has no findings
 }
 
-// ruleAt returns the name of the rule at a place, file:line; "" where the tree has none.
+// ruleAt returns the name of the rule at file:line, "" if the tree has none.
 func ruleAt(set *engine.Set, place string) (name string) {
 	best := 0
 	for _, module := range set.Compiled().Compiler.Modules {
 		for _, rule := range module.Rules {
-			end := strings.LastIndexByte(place, ':') // a file of a base has one in its name
+			end := strings.LastIndexByte(place, ':') // the name of a file in a base has a colon
 			file, row := place[:end], place[end+1:]
 			if line, err := strconv.Atoi(row); err == nil && rule.Location.File == file && rule.Location.Row <= line && rule.Location.Row > best {
 				best, name = rule.Location.Row, rule.Head.Ref().GroundPrefix().String()
@@ -110,10 +113,10 @@ func ruleAt(set *engine.Set, place string) (name string) {
 	return name
 }
 
-// ask is what is compared: a rule, by the questions that an entry point gets.
+// root is a rule to compare, with the entry point whose questions it gets.
 type root struct{ entry, rule string }
 
-// asks returns the entry points, and what an explanation tells beside the decision.
+// roots returns the entry points, and the parts of an explanation.
 func roots() (out []root) {
 	for _, entry := range engine.EntryPoints() {
 		out = append(out, root{entry, entry})
@@ -121,20 +124,22 @@ func roots() (out []root) {
 	return append(out, root{engine.EntryDecision, "data.authz.conditions"}, root{engine.EntryDecision, "data.authz.told"})
 }
 
-// comparison is of two trees.
+// comparison is the state shared by all roots of two trees. forRoot adds the state of one root.
 type comparison struct {
 	sets   [2]*engine.Set
 	rules  [2]*rules
 	roles  [2]map[string]*resources.Role
-	scopes map[string]string // of the system roles of both
-	// consts are those with which the rules that are compared compare the input.
+	scopes map[string]string // of the system roles of either tree
+	// consts are the constants that the rules of the root compare the input with.
 	consts constants
-	gaps   []Gap
-	// opaque says that they read nothing of a system role but whether it has a scope or a permission that is looked up, beside
-	// that they can tell apart what is held beside each other.
+	// gaps are those known before the first question.
+	gaps []Gap
+	// opaque says that rules read only two things of a system role: its scope, and whether it has a looked-up
+	// permission. combined says that rules can depend on two assignments at once.
 	opaque, combined bool
 }
 
+// newComparison reads both trees. The caller must close the result.
 func newComparison(ctx context.Context, old, next *engine.Set) (*comparison, error) {
 	c := &comparison{sets: [2]*engine.Set{old, next}, scopes: map[string]string{}}
 	for i, set := range c.sets {
@@ -163,13 +168,13 @@ func (c *comparison) close(ctx context.Context) {
 	}
 }
 
-// of returns the comparison by one rule, with what both trees do with the input there.
+// forRoot returns the comparison of one root, with the constants and gaps of its rules in both trees.
 func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error) {
 	c.consts, c.opaque = constants{}, true
-	gaps, both := map[Gap]bool{}, [2]*flows{}
+	gaps, both := map[Gap]bool{}, [2]*analyzer{}
 	var n [2]needs
 	for i, r := range c.rules {
-		f := newFlows(r, func(ref ast.Ref) (ast.Value, error) { return r.documentValue(ctx, ref) })
+		f := newAnalyzer(r, func(ref ast.Ref) (ast.Value, error) { return r.documentValue(ctx, ref) })
 		if n[i] = f.follow(root.rule); f.err != nil {
 			return nil, f.err
 		}
@@ -203,7 +208,7 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 	return &c, nil
 }
 
-// equal says that no question can have two answers by the rule of that name.
+// sameAnswers says whether a rule provably gives the same answers in both trees, by its fingerprint and inputs.
 func (c *comparison) sameAnswers(entry string) bool {
 	old, next := c.rules[0].groups[entry], c.rules[1].groups[entry]
 	if !slices.Contains(engine.EntryPoints(), entry) {

@@ -1,28 +1,50 @@
-// Package compare asks two policy trees every question that either can tell apart, and says where they answer
-// differently.
+// Package compare finds the questions that two policy trees answer differently.
 //
-// A question is made of five parts that vary independently: what is asked (a row and an action), who is concerned (the
-// caller, the user and the account), where (the target), what the user holds, and what is to be granted until when.
-// The values of each part are those that the engine can make, with the constants that the compiled rules compare them with and one
-// value that is none of them. Values that no rule can tell apart are one.
+// For example, the old tree has a rule that the new tree lacks:
 //
-// What rules may do with a column is not bounded: OPA evaluates each of its values. What they may do with an open value (an id, a
-// path, a time, the name of a permission, an assignment) is a closed list (follow.go, refs.go, calls.go): they compare it with
-// constants, look it up in a table of constants, put it into a reason, ask whether there is one, and, of permissions, look the
-// patterns of an action up. Whatever else they do is a gap, which is known before the first question is asked. A random test
-// holds that against stock evaluation, with changes far beyond the list.
+//	deny contains "no keys" if input.principal.credential == "key"
 //
-// Assignments are asked about one by one, and some by two. What else a change needs to be seen is counted: a condition that some
-// assignment meets stays true with that one, and stays false with none. So what keeps the one tree allowing, with what keeps the
-// other from that, says how many assignments have to be held at once. More than one is a gap.
+// The comparison enumerates the credentials, among them "key", and evaluates both trees. It reports a [Row] for each
+// route, action, caller and role with another answer: here a caller with a key, denied by the old tree and allowed by
+// the new one. A rule with count(input.subject.id) == 31 would add a [Gap], because the comparison does not enumerate
+// lengths of ids.
 //
-// A rule is a function of the inputs that it reads itself and of the values of the rules that it refers to. So each
-// rule is evaluated once for each projection on those (rules.go, table.go), and the product of the parts is gone
-// through with numbers alone. Rules whose compiled text, data and references are equal in both trees share their values.
+// # Terms
 //
-// Rejected:
-//   - one evaluation of the entry point for each question: a hundred times as many;
-//   - symbolic evaluation (partial evaluation of the rules, and a solver): it says less about built-ins, and nothing
-//     about the reasons that callers are told;
-//   - a wrapper around the input that sees what an evaluation reads: OPA compares its own objects without asking them.
+// Part: one of five things that make a question and vary independently (paths.go).
+//
+//   - request: a route of the catalogue and its action;
+//   - person: the caller, the user in question and the account;
+//   - target: the place in the account, and the state of its project;
+//   - holding: the assignments of the user;
+//   - grant: the permissions to grant, their end, and the current time.
+//
+// The comparison enumerates the values of each part. For an open value, such as an id, a path or a time, it takes the
+// constants that rules compare it with and one other value.
+//
+// Group: all definitions of one rule in one tree (rules.go). The value of a group is a function of the inputs it reads
+// and of the values of its dependencies, the groups it refers to. Groups with the same text, data and dependencies in
+// both trees share their values.
+//
+// Table: all questions for one rule under comparison, such as an entry point (table.go). The table evaluates a group
+// once for each combination of what the group reads. It then enumerates all questions by number alone.
+//
+// Class: holdings with the same values of all groups that read the holding (classes.go). The comparison asks about one
+// holding of each class.
+//
+// Gap: a use of an open value that the comparison does not follow (gaps.go). Rules may use a column in any way, because
+// OPA evaluates each of its values. Of open values a closed list of uses is followed (follow.go, refs.go, calls.go):
+// comparison with constants, lookup in a table of constants, use in a reason, a test for presence, and lookup of the
+// patterns of an action among permissions. Everything else is a gap, and most gaps are known before the first question.
+// A random test checks this against plain evaluation by OPA, with changes far beyond the list.
+//
+// Needs: how many assignments a difference needs at once (value.go). The comparison asks about single assignments and
+// some pairs. A condition that some assignment meets needs one assignment to stay true, and none to stay false. The
+// analyzer adds what keeps one tree allowing to what keeps the other tree from it. More than one assignment is a gap.
+//
+// # Rejected
+//
+//   - One evaluation of the entry point for each question takes a hundred times as many evaluations.
+//   - Symbolic evaluation (partial evaluation of the rules, and a solver) covers fewer built-ins, and no reasons.
+//   - A wrapper around the input cannot record what an evaluation reads: OPA compares its own objects without asking it.
 package compare

@@ -8,20 +8,21 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// mostPoints bounds the questions of a table, without what is held.
+// mostPoints limits the points of a table, not counting holdings.
 const mostPoints = 5_000_000
 
-// finding is a difference before the holdings of its class are told apart. Caller, old and fresh are numbers.
+// finding is a difference for a class of holdings. caller is the index of a person; old and next are numbers of
+// answers.
 type finding struct {
 	request, grants, caller, old, next int
 	reachable                          bool
 	members                            *class
 }
 
-// shown are the values of the parts at which a finding was made.
+// shown are the values of each part that a finding was made with.
 type shown [parts]map[int]bool
 
-// compare goes through the product. The error is the context's.
+// compare enumerates the questions of a root and compares the answers. An error is the context's.
 func (c *comparison) compare(ctx context.Context, root root) (out Difference, err error) {
 	if c, err = c.forRoot(ctx, root); err != nil {
 		return out, err
@@ -74,10 +75,10 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 	if root.entry == engine.EntryGrantable {
 		out.Gaps = append(out.Gaps, c.permissionSetGaps()...)
 	}
-	return out, ctx.Err() // an evaluation that was given up is no answer
+	return out, ctx.Err() // a cancelled evaluation is not an answer
 }
 
-// at compares the answers at a point, for each class of holdings.
+// compareAt compares the answers at a point, once per class of holdings.
 func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown) {
 	classes := t.classify(pt)
 	for i := range classes {
@@ -111,7 +112,7 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 	}
 }
 
-// states returns the states of the values at which a finding was made.
+// states returns the states of the values that a finding was made with.
 func (t *table) states(values *shown) map[State]bool {
 	out := map[State]bool{}
 	add := func(states []State) {
@@ -131,13 +132,13 @@ func (t *table) states(values *shown) map[State]bool {
 	return out
 }
 
-// told returns the number of the answer of a tree at a point. A row that a tree does not have lets nobody in.
+// answer returns the number of a tree's answer at a point. A tree without the route denies.
 func (t *table) answer(side int, id int, pt *point) int {
 	a := &t.requests[pt[requestPart]]
 	if t.isExplanation() {
 		return t.answerNumber(Answer{Reason: t.texts[id]})
 	}
-	if t.entry == engine.EntryAccess && a.route(side) == nil {
+	if t.entry == engine.EntryAccess && a.routes[side] == nil {
 		return t.answerNumber(Answer{Code: "no_route", Reason: "the tree has no such route"})
 	}
 	if t.entry == engine.EntryDecision {
@@ -153,10 +154,10 @@ func (t *table) answer(side int, id int, pt *point) int {
 	return number
 }
 
-// explains says whether the table is of something that an explanation tells.
+// isExplanation says whether the root is part of an explanation, not an entry point.
 func (t *table) isExplanation() bool { return t.rule != t.entry }
 
-// numberOf returns the number of an answer: equal ones have one.
+// answerNumber returns the number of an answer.
 func (t *table) answerNumber(a Answer) int {
 	number, ok := t.answerIDs[a]
 	if !ok {

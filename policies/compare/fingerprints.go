@@ -16,8 +16,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// Prints tell the rules of a package apart from others, by their names: by their text, that of the rules on which they
-// rest, and the package's own documents. The name of an element of a set is its text, where it is a constant.
+// Prints returns, by name, fingerprints of the rules of a package. Each covers the rule's text, the rules it depends
+// on, and the package's own documents. An element of a set is named by its text if that is a constant.
 func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]string, error) {
 	r, err := openRules(ctx, set)
 	if err != nil {
@@ -33,7 +33,7 @@ func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]stri
 	return out, err
 }
 
-// forms returns the places of the rules below a reference, by their names and prints.
+// forms returns the locations of the rules below a reference, by their names and fingerprints.
 func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*ast.Location, error) {
 	out := map[string]map[string]*ast.Location{}
 	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
@@ -55,11 +55,12 @@ func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*a
 	return out, nil
 }
 
-// document is one of the tree's, and the reference to it.
+// document is the reference to a document of the tree, with the document's fingerprint.
 type document struct{ ref, print string }
 
 type documents []document
 
+// texts returns the references and fingerprints, one after the other.
 func (d documents) texts() (out []string) {
 	for _, document := range d {
 		out = append(out, document.ref, document.print)
@@ -67,12 +68,12 @@ func (d documents) texts() (out []string) {
 	return out
 }
 
-// ungranted returns the texts of all but data.grants.
+// withoutGrants returns the texts of all documents except data.grants.
 func (d documents) withoutGrants() []string {
 	return slices.DeleteFunc(slices.Clone(d), func(document document) bool { return question.Within(document.ref, "data.grants") }).texts()
 }
 
-// data returns the documents that the rules refer to, as far as no rule makes them.
+// documentsOf returns the documents of the tree that the definitions refer to. Documents made by rules are left out.
 func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all documents, err error) {
 	refs := map[string]ast.Ref{}
 	for _, rule := range definitions {
@@ -96,7 +97,7 @@ func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all d
 	return all, nil
 }
 
-// read returns the fingerprint of a document of the tree, "" where there is none.
+// documentPrint returns the fingerprint of a document of the tree, "" if it does not exist. It caches the fingerprint.
 func (r *rules) documentPrint(ctx context.Context, ref ast.Ref) (string, error) {
 	name := ref.String()
 	if text, ok := r.documents[name]; ok {
@@ -114,7 +115,7 @@ func (r *rules) documentPrint(ctx context.Context, ref ast.Ref) (string, error) 
 	return text, nil
 }
 
-// value returns a document of the tree, nil where there is none.
+// documentValue returns a document of the tree, nil if it does not exist.
 func (r *rules) documentValue(ctx context.Context, ref ast.Ref) (ast.Value, error) {
 	path, err := storage.NewPathForRef(ref)
 	if err != nil {

@@ -9,52 +9,54 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// mostFollowed bounds the definitions that are gone through, those of a function once for each call.
+// mostFollowed limits the definitions that one analysis visits. A function counts once per call.
 const mostFollowed = 20_000
 
-// flows goes through the rules of one tree as an evaluation does, with what is known of each value in place of the value. A
-// closed list of forms is followed: what is not in it is a gap, so that a form which nobody has thought of hides nothing.
-type flows struct {
+// analyzer evaluates the rules of one tree abstractly: over what is known of each value, in place of the value. It
+// follows a closed list of forms. Everything else is a gap, so an unforeseen form hides no difference.
+type analyzer struct {
 	rules *rules
-	// compared are the constants by the part of the input that is compared with them.
+	// compared are the constants that rules compare with each path.
 	compared map[string]map[string]ast.Value
 	gaps     map[Gap]bool
 	results  map[string]*result
 	document func(ref ast.Ref) (ast.Value, error)
-	err      error // of the first document that could not be read
+	err      error // the first error of reading a document
 	visited  int
-	// opaque says that nothing is read of a system role but whether it has a scope or a permission that is looked up.
+	// opaque says that rules read only two things of a system role: its scope, and whether it has a looked-up
+	// permission.
 	opaque bool
-	// holders are the places that go through what is held, goes how many such are in the body.
+	// holdingLoops are the expressions that iterate over the assignments. loops counts the loops in the current body.
 	holdingLoops []*ast.Location
 	loops        int
 	location     *ast.Location
 	negated      bool
 }
 
-// result is what a rule or a function gives.
+// result is the outcome of a rule or of a function call.
 type result struct {
 	value *value
-	// defined keep it defined or not, allows keep an answer that allows one that allows.
+	// defined are the needs of a value being defined or undefined. allows are the needs of an answer that allows.
 	defined, allows needs
 }
 
-// scope is what is known in a body: its variables, and the rules of which the needs are counted.
+// scope has the variables of a body, and the rules whose needs the body has counted.
 type scope struct {
 	vars    map[ast.Var]*value
 	counted map[string]bool
 }
 
+// inner returns the scope of a nested body.
 func (s *scope) inner() *scope { return &scope{maps.Clone(s.vars), map[string]bool{}} }
 
-func newFlows(r *rules, document func(ast.Ref) (ast.Value, error)) *flows {
-	return &flows{
+func newAnalyzer(r *rules, document func(ast.Ref) (ast.Value, error)) *analyzer {
+	return &analyzer{
 		rules: r, compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, results: map[string]*result{}, document: document, opaque: true,
 	}
 }
 
-// follow goes through what is reached from a rule, and returns what keeps it from allowing, or from not allowing.
-func (f *flows) follow(name string) needs {
+// follow analyzes a rule with everything it refers to. It returns the needs of its allowing.
+func (f *analyzer) follow(name string) needs {
 	ref := ast.MustParseRef(name)
 	if rules := f.rules.compiler.GetRulesExact(ref); len(rules) > 0 {
 		return f.followDefinitions(rules, nil).allows
@@ -65,10 +67,11 @@ func (f *flows) follow(name string) needs {
 	return needs{}
 }
 
-func (f *flows) gap(reads, leftOut string) { f.gaps[gap(f.location, reads, leftOut)] = true }
+// gap notes a gap at the current expression.
+func (f *analyzer) gap(reads, leftOut string) { f.gaps[gap(f.location, reads, leftOut)] = true }
 
-// gapOf notes a gap about each part of the input of which a value may be, and returns a value of which any use is one.
-func (f *flows) gapOf(leftOut string, values ...*value) *value {
+// gapOf notes a gap for each part of the input from which the values may come, and returns an unknown value.
+func (f *analyzer) gapOf(leftOut string, values ...*value) *value {
 	for _, v := range values {
 		switch v.shape {
 		case open, members:
@@ -97,21 +100,21 @@ func (f *flows) gapOf(leftOut string, values ...*value) *value {
 	return &value{shape: unknown}
 }
 
-// rule returns what a rule without parameters gives.
-func (f *flows) followRule(ref ast.Ref) *result {
+// followRule returns the result of a rule without parameters, and caches it.
+func (f *analyzer) followRule(ref ast.Ref) *result {
 	name := ref.String()
 	if f.results[name] == nil {
 		location, negated, loops := f.location, f.negated, f.loops
 		f.negated = false
-		f.results[name] = &result{value: &value{shape: unknown}} // while it is gone through
+		f.results[name] = &result{value: &value{shape: unknown}} // during the analysis
 		f.results[name] = f.followDefinitions(f.rules.compiler.GetRulesExact(ref), nil)
 		f.location, f.negated, f.loops = location, negated, loops
 	}
 	return f.results[name]
 }
 
-// give returns what the definitions of a rule, or of a function with these parameters, give.
-func (f *flows) followDefinitions(rules []*ast.Rule, args []*value) *result {
+// followDefinitions returns the joined result of the definitions of a rule, or of a function called with args.
+func (f *analyzer) followDefinitions(rules []*ast.Rule, args []*value) *result {
 	out, isDefault := &result{}, false
 	for _, rule := range rules {
 		r := f.followDefinition(rule, args)
@@ -128,15 +131,16 @@ func (f *flows) followDefinitions(rules []*ast.Rule, args []*value) *result {
 	return out
 }
 
-// definition returns what one definition gives, of a partial set the set of its element.
-func (f *flows) followDefinition(rule *ast.Rule, args []*value) *result {
+// followDefinition returns the result of one definition with its else branches. That of a partial set is the set of its
+// element.
+func (f *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
 	f.location = rule.Location
 	if f.visited++; f.visited > mostFollowed {
 		f.gap("input", "what so many calls of functions tell apart")
 		return &result{value: &value{shape: unknown}}
 	}
 	out := &result{}
-	before, chosen := 0, 0 // what keeps the branches before from being chosen, and what keeps one of them chosen
+	before, chosen := 0, 0 // needs of rejecting all earlier branches, and of choosing one of them
 	for r := rule; r != nil; r = r.Else {
 		s := &scope{map[ast.Var]*value{}, map[string]bool{}}
 		for i, arg := range rule.Head.Args {
@@ -158,17 +162,17 @@ func (f *flows) followDefinition(rule *ast.Rule, args []*value) *result {
 	return out
 }
 
-// mayAllow says whether an answer may allow.
+// mayAllow says whether a value may be an answer with allow true.
 func mayAllow(v *value) bool {
 	allow := v.named["allow"]
 	return v.shape != object || allow == nil || !allow.isPlain() || allow.made || allow.consts["true"] != nil
 }
 
-// isOne says whether a value is a constant.
+// isOne says whether a value is a single constant.
 func (v *value) isOne() bool { return v.isPlain() && !v.flat().made && len(v.flat().consts) < 2 }
 
-// head returns the value of a branch.
-func (f *flows) head(s *scope, r *ast.Rule) *value {
+// head returns the value of a branch: for a partial set, the set of its element.
+func (f *analyzer) head(s *scope, r *ast.Rule) *value {
 	switch r.Head.DocKind() {
 	case ast.PartialSetDoc:
 		return &value{shape: elements, items: []*value{f.term(s, r.Head.Key)}}
@@ -185,8 +189,8 @@ func (f *flows) head(s *scope, r *ast.Rule) *value {
 	return f.term(s, r.Head.Value)
 }
 
-// body goes through conditions that hold together.
-func (f *flows) body(s *scope, body ast.Body) (n needs) {
+// body analyzes the expressions of a body, which must all hold, and returns their needs.
+func (f *analyzer) body(s *scope, body ast.Body) (n needs) {
 	location, loops := f.location, f.loops
 	for _, e := range body {
 		if e.Location != nil && e.Location.File != "" {
@@ -201,11 +205,12 @@ func (f *flows) body(s *scope, body ast.Body) (n needs) {
 	return n
 }
 
-func (f *flows) expr(s *scope, e *ast.Expr) needs {
+// expr analyzes one expression and returns its needs.
+func (f *analyzer) expr(s *scope, e *ast.Expr) needs {
 	negated := f.negated
 	f.negated = negated || e.Negated
 	defer func() { f.negated = negated }()
-	c := &conditions{flows: f, scope: s}
+	c := &expression{analyzer: f, scope: s}
 	switch terms := e.Terms.(type) {
 	case *ast.Term:
 		c.require(c.term(terms))
@@ -232,8 +237,8 @@ func (f *flows) expr(s *scope, e *ast.Expr) needs {
 	return c.needs
 }
 
-// holds notes that a value has to be true.
-func (c *conditions) require(v *value) {
+// require notes that the value of an expression must be true.
+func (c *expression) require(v *value) {
 	switch v.shape {
 	case unknown:
 		c.gapOf("whether it is true", v)
@@ -242,16 +247,16 @@ func (c *conditions) require(v *value) {
 	}
 }
 
-// conditions is one expression, with what it needs.
-type conditions struct {
-	*flows
+// expression is the analysis of one expression: its scope, and the needs so far.
+type expression struct {
+	*analyzer
 	scope *scope
 	needs needs
 }
 
-// term returns what a term is outside an expression of its own.
-func (f *flows) term(s *scope, t *ast.Term) *value {
-	c := &conditions{flows: f, scope: s}
+// term returns the value of a term outside a body. Needs are a gap there.
+func (f *analyzer) term(s *scope, t *ast.Term) *value {
+	c := &expression{analyzer: f, scope: s}
 	v := c.term(t)
 	if c.needs != (needs{}) {
 		f.gap("subject.here", "what is held, in the value of a rule")
@@ -259,7 +264,8 @@ func (f *flows) term(s *scope, t *ast.Term) *value {
 	return v
 }
 
-func (c *conditions) term(t *ast.Term) *value {
+// term returns the value of a term, and adds its needs to the expression.
+func (c *expression) term(t *ast.Term) *value {
 	switch v := t.Value.(type) {
 	case ast.Boolean, ast.Null, ast.String, ast.Number:
 		return constant(v)
@@ -274,7 +280,7 @@ func (c *conditions) term(t *ast.Term) *value {
 	case ast.Set:
 		out := &value{shape: elements}
 		v.Foreach(func(t *ast.Term) { out.items = append(out.items, c.term(t)) })
-		if len(out.items) > 1 && !out.isPlain() { // equal ones are one
+		if len(out.items) > 1 && !out.isPlain() { // a set merges equal elements
 			return c.gapOf("how many of them are equal", out)
 		}
 		return out
@@ -290,7 +296,8 @@ func (c *conditions) term(t *ast.Term) *value {
 	return &value{shape: unknown}
 }
 
-func (c *conditions) variable(v ast.Var) *value {
+// variable returns the value of a variable; input is a gap, and a variable without a value is unknown.
+func (c *expression) variable(v ast.Var) *value {
 	if bound := c.scope.vars[v]; bound != nil {
 		return bound
 	}
@@ -300,7 +307,8 @@ func (c *conditions) variable(v ast.Var) *value {
 	return &value{shape: unknown}
 }
 
-func (c *conditions) object(o ast.Object) *value {
+// object returns the value of an object with constant keys. Other keys are a gap.
+func (c *expression) object(o ast.Object) *value {
 	out := &value{shape: object, named: map[string]*value{}, consts: map[string]ast.Value{}}
 	for _, k := range o.Keys() {
 		name := c.term(k)
@@ -315,13 +323,13 @@ func (c *conditions) object(o ast.Object) *value {
 	return out
 }
 
-// comprehension returns what one gives. A list, and an object, that rests on open values is not followed: it has a length and
-// an order.
-func (c *conditions) comprehension(body ast.Body, isSet bool, terms ...*ast.Term) *value {
+// comprehension returns the value of a comprehension. A list or an object over open values is a gap, since it has a
+// length and an order.
+func (c *expression) comprehension(body ast.Body, isSet bool, terms ...*ast.Term) *value {
 	inner := c.scope.inner()
 	out := &value{shape: elements, needs: c.body(inner, body)}
 	for _, t := range terms {
-		out.items = append(out.items, c.flows.term(inner, t))
+		out.items = append(out.items, c.analyzer.term(inner, t))
 	}
 	isOpen := !out.isPlain()
 	for name, v := range inner.vars {
@@ -330,7 +338,7 @@ func (c *conditions) comprehension(body ast.Body, isSet bool, terms ...*ast.Term
 	switch {
 	case !isOpen:
 		flat := out.flat()
-		flat.made = flat.made || !isSet // a list may be of any length
+		flat.made = flat.made || !isSet // a list may have any length
 		return flat
 	case !isSet:
 		return c.gapOf("how many there are, and in which order", out)
@@ -338,8 +346,8 @@ func (c *conditions) comprehension(body ast.Body, isSet bool, terms ...*ast.Term
 	return out
 }
 
-// whole notes that a rule reads more than one value of the input.
-func (c *conditions) wholeInput(part string) *value {
+// wholeInput notes a gap for a rule that reads the whole input or a whole part of it.
+func (c *expression) wholeInput(part string) *value {
 	c.gap(cmp.Or(part, "input"), "all questions: the rule reads more than one value")
 	return &value{shape: unknown}
 }

@@ -76,11 +76,11 @@ func (t *table) both() []int {
 		if t.entry == engine.EntryGrantable { // which is asked about no row
 			return []int{i}
 		}
-		if a.old == nil || a.next == nil || a.old.Name != a.next.Name {
+		if a.routes[0] == nil || a.routes[1] == nil || a.routes[0].Name != a.routes[1].Name {
 			continue
 		}
 		all = append(all, i)
-		if !slices.Equal(a.old.Access, a.next.Access) || a.old.Effect != a.next.Effect {
+		if !slices.Equal(a.routes[0].Access, a.routes[1].Access) || a.routes[0].Effect != a.routes[1].Effect {
 			differing = append(differing, i)
 		}
 	}

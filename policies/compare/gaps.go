@@ -12,28 +12,28 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// Gap is something that a rule does with open values of the question, and that the comparison does not follow.
+// Gap is a use of open values in a rule, or a difference of the trees, that the comparison does not follow.
 type Gap struct {
-	// At is the place, file:line, and Rule the name of the rule there; Reads the part of the input; LeftOut the questions that
-	// were not asked.
+	// At is the place, file:line, and Rule the name of the rule there. Reads is the part of the input, and LeftOut
+	// describes the questions that were not asked.
 	At      string `json:"at"`
 	Rule    string `json:"rule"`
 	Reads   string `json:"reads"`
 	LeftOut string `json:"left_out"`
 }
 
-// Place names the rule of a gap wherever it stands in its file, as authz/own.rego:deny.
+// Place names the rule of a gap independently of its line, as authz/own.rego:deny.
 func (g *Gap) Place() string {
 	return g.At[:strings.LastIndexByte(g.At, ':')] + ":" + g.Rule
 }
 
+// gap returns the gap at a location, without the name of the rule.
 func gap(location *ast.Location, reads, leftOut string) Gap {
 	return Gap{At: location.File + ":" + strconv.Itoa(location.Row), Reads: strings.TrimPrefix(reads, "input."), LeftOut: leftOut}
 }
 
-// unasked returns the apps that the trees do not have alike, and the parts of the decision log that they do not mask or
-// drop alike. Callers of an app send questions of any form, and an event holds more than a question, so no table
-// holds either.
+// appAndLogGaps returns a gap for each app, and for the decision log, whose rules differ between the trees. No table
+// covers them: questions to an app have any form, and an event of the log holds more than a question.
 func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err error) {
 	names := map[string]string{}
 	for _, set := range []*engine.Set{old, next} {
@@ -57,7 +57,7 @@ func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err 
 	return gaps, err
 }
 
-// below returns the places of rules that give parts of what is compared, which has no rule of its own to be asked.
+// partGaps returns a gap for each rule below a root that has no rule of its own to evaluate.
 func (c *comparison) partGaps(root root) (gaps []Gap) {
 	ref := ast.MustParseRef(root.rule)
 	for _, r := range c.rules {
@@ -71,8 +71,8 @@ func (c *comparison) partGaps(root root) (gaps []Gap) {
 	return gaps
 }
 
-// replaced returns the places where rules on which a rule rests have a `with`: what it puts in the place of an input is not
-// followed, and nothing that such a rule reads can be told apart from anything else.
+// withGaps returns a gap for each `with` among the rules that a root depends on. The comparison does not follow the
+// replacement of an input, and cannot merge any value such a rule reads.
 func (c *comparison) withGaps(name string) (gaps []Gap) {
 	for _, r := range c.rules {
 		seen := map[*group]bool{}
@@ -99,9 +99,8 @@ func (c *comparison) withGaps(name string) (gaps []Gap) {
 	return gaps
 }
 
-// unlike returns the place of the first rule below a reference that one of the trees lacks, or that rests on other rules or
-// data there: one place for each tree that has such a rule. Where the document beside the rules differs, any rule has
-// changed.
+// changedRules returns the first changed rule of each tree below a reference. A rule has changed if the other tree has
+// none with the same text, dependencies and data there. A different document beside the rules changes all of them.
 func changedRules(ctx context.Context, old, next *engine.Set, pkg string) (places []*ast.Location, err error) {
 	var forms [2]map[string]*ast.Location
 	for i, set := range []*engine.Set{old, next} {

@@ -9,10 +9,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// spot is a place at which a role can be held.
+// spot is a place in an account to hold a role at.
 type spot struct{ name, project, resource string }
 
-// spots returns all places at which a role can be held, as the rules can tell them apart, and those that rules name.
+// spots returns one place of each kind that rules can distinguish, and the places named by rules.
 func (c constants) spots() []spot {
 	out := []spot{
 		{"account", "", ""},
@@ -36,16 +36,16 @@ func (c constants) spots() []spot {
 	return out
 }
 
-// standing is what is stored of an assignment beside its role and place.
+// standing is what the store has of an assignment beside its role and place.
 type standing struct {
 	role, assignment, scope string
 	ends                    resources.Time
 }
 
-// standings returns all standings; the first is one that counts.
+// standings returns all standings, first the one that counts.
 func standings(ends []resources.Time) (out []standing) {
 	scopes := []string{"", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource}
-	for _, scope := range scopes { // "" is that of the level
+	for _, scope := range scopes { // "" stands for the scope of the place
 		for _, status := range statuses("subject.here.status") {
 			for _, role := range statuses("subject.here.role_status") {
 				for _, ends := range ends {
@@ -57,9 +57,10 @@ func standings(ends []resources.Time) (out []standing) {
 	return out
 }
 
-// holdings returns what a user can hold: nothing, one role in every standing at every place, and two that count. roles
-// gives the system roles by their scopes, representatives those of them whose standings are all gone through; beside
-// adds holdings that count beside some that do not.
+// holdings returns what a user can hold: nothing, one role in each standing at each place, and pairs that count. roles
+// has the scope of each system role. Representatives and the custom role with all permissions are also held in
+// standings that do not count, if the place covers the target. combined adds pairs with one assignment that does not
+// count.
 func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, combined bool) []holding {
 	out := []holding{{states: []State{{"assignment", "none"}}}}
 	all := standings(ends)
@@ -86,17 +87,17 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 	return append(out, pairs(good, idle)...)
 }
 
-// good says whether a role that counts there is held in pairs.
+// pairable says whether the comparison holds the role in pairs at a place.
 func (r roleCase) pairable(place spot, representatives []string) bool {
 	return r.pattern == "" && place.coversTarget() && r.fitsLevel(place) && (!r.system || slices.Contains(representatives, r.id))
 }
 
-// allCustom says whether it is the custom role of all permissions.
+// allCustom says whether the role is the custom role with all permissions.
 func (r roleCase) allCustom() bool {
 	return r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0
 }
 
-// pairs returns all pairs of two that count, and of one that counts and one that does not.
+// pairs returns all pairs of good holdings, and each good holding with each idle one.
 func pairs(good, idle []holding) (out []holding) {
 	for i, a := range good {
 		for _, b := range good[i+1:] {
@@ -109,7 +110,7 @@ func pairs(good, idle []holding) (out []holding) {
 	return out
 }
 
-// with returns both holdings as one.
+// and returns both holdings as one.
 func (h holding) and(other holding) holding {
 	return holding{
 		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, target: h.target + " and " + other.target,
@@ -118,12 +119,12 @@ func (h holding) and(other holding) holding {
 	}
 }
 
-// counts says that the shipped rules would count it: it is gone through for every role.
+// counts says whether the shipped rules would count the assignment.
 func (s standing) counts() bool {
 	return s.faults() == 0
 }
 
-// faults returns how many things keep it from counting.
+// faults returns how many things keep the assignment from counting.
 func (s standing) faults() (n int) {
 	for _, fault := range []bool{s.role != resources.StatusActive, s.assignment != resources.StatusActive, s.scope != "", s.ends == ended} {
 		if fault {
@@ -133,15 +134,15 @@ func (s standing) faults() (n int) {
 	return n
 }
 
-// kindOfRole is a role that can be held.
+// roleCase is a role to hold.
 type roleCase struct {
 	id, scope, pattern string
 	custom, system     bool
 	permissions        []string
 }
 
-// roles returns the system roles, one that is unknown, and custom ones: with all permissions, with none, with the id of a
-// system role, and one for each pattern.
+// roles returns the system roles, an unknown role, and custom roles: with all permissions, with none, with the id of a
+// system role, and with one pattern each.
 func (c constants) roles(system map[string]string, patterns []string) (out []roleCase) {
 	ids := make([]string, 0, len(system))
 	for id := range system {
@@ -167,21 +168,20 @@ func (c constants) roles(system map[string]string, patterns []string) (out []rol
 	return out
 }
 
-// every says whether the role is gone through in every standing: where the shipped rules would not count it, its
-// permissions tell nothing more than those of a few.
+// everyStanding says whether the comparison also holds the role in standings that do not count.
 func (r roleCase) everyStanding(representatives []string) bool {
 	return r.system && slices.Contains(representatives, r.id) || r.allCustom()
 }
 
-// stands says whether a role stands at the level of its scope.
+// fitsLevel says whether the role can be held at the level of the place.
 func (r roleCase) fitsLevel(place spot) bool { return r.scope == "" || r.scope == place.level() }
 
-// around says whether the place covers the target, where the target is in the project and is the resource.
+// coversTarget says whether the place covers the target, if the target is in the project and is the resource.
 func (s spot) coversTarget() bool {
 	return s.project != otherProject && s.resource != besideIt && s.level() != ""
 }
 
-// level returns the scope of roles that are held at the place, "" where none can be.
+// level returns the scope of roles held at the place, "" if the place is invalid.
 func (s spot) level() string {
 	switch {
 	case s.project == "" && s.resource == "":
@@ -194,7 +194,7 @@ func (s spot) level() string {
 	return resources.RoleScopeResource
 }
 
-// at returns the role as it is held at a place.
+// heldAt returns the holding of the role at a place.
 func (r roleCase) heldAt(place spot, s standing) holding {
 	scope := s.scope
 	if scope == "" {
@@ -222,6 +222,7 @@ func (r roleCase) heldAt(place spot, s standing) holding {
 	return h
 }
 
+// name returns the name of the role in a report.
 func (r roleCase) name() string {
 	switch {
 	case !r.custom && r.id == anyRole:
@@ -241,7 +242,7 @@ func (r roleCase) withPermissions() string {
 	return " with " + strings.Join(r.permissions, ", ")
 }
 
-// grants returns what is to be granted, and until when.
+// grantCases returns the values of the grant part: each set of permissions with each end and each current time.
 func (c constants) grantCases(sets [][]string) (out []grantCase) {
 	for _, now := range c.times([]resources.Time{theTime}, "now") {
 		for _, set := range sets {
@@ -263,6 +264,7 @@ func (c constants) grantCases(sets [][]string) (out []grantCase) {
 	return out
 }
 
+// nameOfSet returns at most three permissions of a set for a report.
 func nameOfSet(set []string) string {
 	if len(set) == 0 {
 		return "nothing"
@@ -273,7 +275,7 @@ func nameOfSet(set []string) string {
 	return strings.Join(set, ", ")
 }
 
-// profile returns what can be read of a system role where an action is looked up under its patterns.
+// profile returns what rules can read of a system role when they look up the patterns. named adds its id.
 func profile(role *resources.Role, patterns []string, named bool) string {
 	if role == nil {
 		return "-"

@@ -8,8 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// narrow merges the values of each part that no rule of either tree can tell apart, and then those that the rules tell apart
-// only to come to the same. Their states join. Callers stay apart, since a row names one.
+// mergeValues merges persons and targets that no rule of either tree can distinguish: first those with equal inputs,
+// then those with equal values of all rules that read nothing else. A merged value has the states of all its sources.
+// Persons with different callers stay apart, since a row names its caller.
 func (t *table) mergeValues() {
 	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.readNumber, func(i int) string {
 		if t.persons[i].subject == nil {
@@ -34,7 +35,7 @@ func (t *table) mergeValues() {
 	}))
 }
 
-// targetOf returns what counts of a target beside what the rules read.
+// targetText returns what the engine and the holdings use of a target beside the inputs of the rules.
 func (t *table) targetText(i int) string {
 	target := &t.targets[i].target
 	switch {
@@ -46,6 +47,7 @@ func (t *table) targetText(i int) string {
 	return strings.Join([]string{target.AccountID, target.ProjectID, target.Resource, target.UserID}, "\n")
 }
 
+// readsHere says whether a rule of either tree reads input.subject.here.
 func (t *table) readsHere() bool {
 	for _, s := range t.sides {
 		if slices.ContainsFunc(s.groups, func(g *group) bool { return g.reads[subjectHere] }) {
@@ -55,11 +57,12 @@ func (t *table) readsHere() bool {
 	return false
 }
 
-// keep returns which values of a part stay: the first of those with the same text, and the same number for each group.
+// mergePart merges the values of a part with the same text and the same number for each group. It returns the first of
+// each.
 func (t *table) mergePart(part part, size int, number func(s *side, n int, part part, i int) int, besides func(int) string) (kept []int) {
 	seen := map[string]int{}
 	for i := range size {
-		if t.ctx.Err() != nil { // then nobody reads the table
+		if t.ctx.Err() != nil { // then the table is discarded
 			kept = append(kept, i)
 			continue
 		}
@@ -86,11 +89,11 @@ func (t *table) mergePart(part part, size int, number func(s *side, n int, part 
 	return kept
 }
 
-// raw returns the number of what a group reads of a value.
+// readNumber returns the number of what a group reads of a value.
 func (t *table) readNumber(s *side, n int, part part, i int) int { return s.reads[n][part][i] }
 
-// made returns the number of what a group makes of a value if it rests on nothing else, and else of what it reads of the
-// value.
+// valueNumber returns the number of a group's value if the group depends on this part alone. Otherwise it returns
+// readNumber.
 func (t *table) valueNumber(s *side, n int, part part, i int) int {
 	if s.dependsOn[n] != part.bit() {
 		return t.readNumber(s, n, part, i)
@@ -101,7 +104,7 @@ func (t *table) valueNumber(s *side, n int, part part, i int) int {
 	return t.value(s, n, &pt)
 }
 
-// join adds to the states of a value those of another one that has the same answers.
+// joinStates adds the states of a merged value to the first value.
 func (t *table) joinStates(part part, first, i int) {
 	add := func(states *[]State, more []State) {
 		for _, state := range more {
@@ -118,6 +121,7 @@ func (t *table) joinStates(part part, first, i int) {
 	}
 }
 
+// selected returns the elements at the kept indexes.
 func selected[T any](all []T, kept []int) []T {
 	out := make([]T, len(kept))
 	for i, index := range kept {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// newTable makes the table of an entry point. The error is the context's.
+// newTable enumerates the values of each part and numbers them. An error is the context's.
 func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t := &table{
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
@@ -33,7 +34,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
 	t.numberReads(t.sides[0])
 	t.numberReads(t.sides[1])
-	if err := ctx.Err(); err != nil { // not all is numbered
+	if err := ctx.Err(); err != nil { // the numbers are incomplete
 		return nil, err
 	}
 	t.mergeValues()
@@ -50,7 +51,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	return t, ctx.Err()
 }
 
-// leaveOut leaves out the values of parts about which the entry point is not asked.
+// dropUnasked removes values that the gateway never asks about at this entry point.
 func (t *table) dropUnasked() {
 	if t.entry == engine.EntryGrantable {
 		t.targets = slices.DeleteFunc(t.targets, func(p target) bool {
@@ -64,7 +65,7 @@ func (t *table) dropUnasked() {
 	}
 }
 
-// patterns returns those that are looked up for what is asked and for the sets that are granted, but for the widest.
+// patterns returns the patterns that rules look up for the requests and for the granted sets, except *:*:*.
 func (t *table) patterns(sets [][]string) (out []string) {
 	for _, set := range sets {
 		out = append(out, generalisations(set)...)
@@ -76,6 +77,7 @@ func (t *table) patterns(sets [][]string) (out []string) {
 	return slices.DeleteFunc(slices.Compact(out), func(p string) bool { return p == "*:*:*" })
 }
 
+// patterns returns the patterns that match the action in either tree.
 func (a *request) patterns() (out []string) {
 	for _, action := range a.action {
 		if action.ID != "" {
@@ -86,7 +88,7 @@ func (a *request) patterns() (out []string) {
 	return out
 }
 
-// generalisations returns the patterns that contain one of the set.
+// generalisations returns the patterns that contain a permission of the set.
 func generalisations(set []string) (out []string) {
 	for _, permission := range set {
 		if pattern, err := resources.ParsePattern(permission); err == nil {
@@ -97,7 +99,8 @@ func generalisations(set []string) (out []string) {
 	return out
 }
 
-// granted returns the sets of permissions that are granted: none, each alone, and those of system roles.
+// permissionSets returns the sets of permissions to grant: the empty one, each permission alone, and those of small
+// system roles.
 func (c *comparison) permissionSets() (out [][]string) {
 	const largest = 16
 	out = append(out, nil)
@@ -134,8 +137,8 @@ func (c *comparison) permissionSets() (out [][]string) {
 	return slices.CompactFunc(out, slices.Equal)
 }
 
-// representatives returns the system roles that stand for all, and notes in the table which stands for which, by what is
-// looked up.
+// representatives returns the system roles that the comparison holds in place of all. For each request or grant it
+// notes in the table which role each one is represented by.
 func (c *comparison) representatives(t *table) []string {
 	named := map[string]bool{}
 	for _, id := range c.consts.texts(nil, "subject.here.role", "grants") {
@@ -178,7 +181,7 @@ func (c *comparison) representatives(t *table) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// lookedUp returns the patterns that are looked up at a point, and the roles that stand for each there.
+// lookups returns the patterns that rules look up at a point, and the representative of each system role there.
 func (t *table) lookups(pt *point) ([]string, map[string]string) {
 	if t.entry == engine.EntryGrantable {
 		return generalisations(t.grants[pt[grantPart]].permissions), t.roleOf[pt[grantPart]]
@@ -186,7 +189,7 @@ func (t *table) lookups(pt *point) ([]string, map[string]string) {
 	return t.requests[pt[requestPart]].patterns(), t.roleOf[pt[requestPart]]
 }
 
-// fits says whether the engine can be asked that, and whether a caller can bring it about.
+// fits says whether the gateway asks the engine this question, and whether a caller can cause it.
 func (t *table) fits(pt *point) (asked, reachable bool) {
 	a, w, p := &t.requests[pt[0]], &t.persons[pt[personPart]], &t.targets[pt[targetPart]]
 	reachable = !w.impossible && !p.impossible && !t.grants[pt[grantPart]].impossible
@@ -196,13 +199,10 @@ func (t *table) fits(pt *point) (asked, reachable bool) {
 	case engine.EntryDecision:
 		return true, reachable && p.target.UserID == ""
 	}
-	row := a.old
-	if row == nil {
-		row = a.next
-	}
-	public := slices.Contains(row.Access, "public")
-	if public && a.next != nil && a.old != nil {
-		public = slices.Contains(a.next.Access, "public")
+	route := cmp.Or(a.routes[0], a.routes[1])
+	public := slices.Contains(route.Access, "public")
+	if public && a.routes[0] != nil && a.routes[1] != nil {
+		public = slices.Contains(a.routes[1].Access, "public")
 	}
 	if public != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" && !public {
 		return false, false
@@ -211,5 +211,5 @@ func (t *table) fits(pt *point) (asked, reachable bool) {
 	if action.ID == "" {
 		action = a.action[1]
 	}
-	return p.fits(row, action), reachable && p.target.AccountID != otherAccount
+	return p.fits(route, action), reachable && p.target.AccountID != otherAccount
 }

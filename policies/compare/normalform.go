@@ -7,16 +7,16 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// formWriter writes rules down without the names of their variables, and, where written is not nil, without their own name
-// and those of the rules on which they rest: in place of those stands what the rules do.
+// formWriter writes rules in a normal form, without the names of their variables. If written is not nil, it also omits
+// the rule's own name, and replaces the names of rules it depends on with their fingerprints.
 type formWriter struct {
 	*rules
 	self string
-	// written are the rules whose names were left out.
+	// written are the rules whose names were replaced.
 	written map[string]bool
 }
 
-// form returns the text of a rule.
+// form returns the normal form of a rule.
 func (f *formWriter) form(rule *ast.Rule) string {
 	out, vars := rule.Copy(), map[ast.Var]ast.Var{}
 	rename := func(t *ast.Term) bool {
@@ -49,7 +49,7 @@ func (f *formWriter) form(rule *ast.Rule) string {
 	return out.String()
 }
 
-// ref returns a reference with what a rule does in place of its name.
+// ref returns a reference with the name of a rule replaced by the rule's fingerprint.
 func (f *formWriter) ref(ref ast.Ref) ast.Ref {
 	if f.written == nil || !ref.HasPrefix(ast.DefaultRootRef) {
 		return ref
@@ -74,7 +74,7 @@ func (f *formWriter) ref(ref ast.Ref) ast.Ref {
 	return ref
 }
 
-// function returns what a function does. Those on which it rests belong to the group that calls it, too.
+// function returns the fingerprint of a function. Its own dependencies belong to the group that calls it.
 func (f *formWriter) function(name string, rules []*ast.Rule) string {
 	w := formWriter{f.rules, name, f.written}
 	var texts []string

@@ -9,7 +9,7 @@ import (
 // path is one value of the input that rules can read.
 type path uint8
 
-// The values of the input. The list is that of policies/schemas/input.
+// The values of the input, as policies/schemas/input lists them.
 const (
 	actionID path = iota
 	actionScope
@@ -60,25 +60,26 @@ func (p path) String() string {
 	}[p]
 }
 
-// part is one of the parts of a question that vary independently.
+// part is one of the five parts of a question. They vary independently.
 type part uint8
 
-// The parts. Here is what the user holds as it stands around the target.
+// The parts, as doc.go describes them.
 const (
-	requestPart part = iota // the row and the action
-	personPart              // the caller, the user, the account
-	targetPart              // the target
-	holdingPart             // what the user holds
-	grantPart               // what is to be granted until when, and the time
+	requestPart part = iota // the route and its action
+	personPart              // the caller, the user and the account
+	targetPart              // the target and the state of its project
+	holdingPart             // the assignments of the user
+	grantPart               // the permissions to grant, their end, and the current time
 	parts
 )
 
-// set is some of the parts.
+// partSet is a set of parts, one bit each.
 type partSet uint8
 
 func (p part) bit() partSet { return 1 << p }
 
-// part says of which part a value is made. Those of subject.here and subject.assignments are made of several.
+// part returns the part that determines the value at a path. subject.here and subject.assignments depend on further
+// parts (partsOf).
 func (p path) part() part {
 	switch {
 	case p <= routeAccess:
@@ -93,7 +94,7 @@ func (p path) part() part {
 	return grantPart
 }
 
-// madeOf returns the paths with, for each column that the gateway makes of other values, those values in its place.
+// expandColumns replaces each derived column with the values from which the gateway derives it.
 func expandColumns(read []string) (out []string) {
 	for _, path := range read {
 		sources := derivedColumns()[path]
@@ -105,6 +106,7 @@ func expandColumns(read []string) (out []string) {
 	return out
 }
 
+// derivedColumns returns, by derived column, the values from which the gateway derives it.
 func derivedColumns() map[string][]string {
 	return map[string][]string{
 		"account.named": {"account.id"}, "subject.named": {"subject.id"},
@@ -115,7 +117,7 @@ func derivedColumns() map[string][]string {
 	}
 }
 
-// ref returns the path below input.
+// ref returns the path as a reference below input.
 func (p path) ref() (ref ast.Ref) {
 	for name := range strings.SplitSeq(p.String(), ".") {
 		ref = append(ref, ast.StringTerm(name))

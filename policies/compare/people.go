@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// people returns all kinds of callers with all kinds of facts. Where others may ask about a user, the caller need not be
-// the user.
+// people returns the values of the person part: each kind of caller with each state of the user and account. With
+// anyCaller, one user may ask about another. Impossible persons come last.
 func (c constants) people(anyCaller bool) (out []person) {
 	for _, base := range c.users() {
 		for _, caller := range c.callers(anyCaller) {
@@ -24,7 +24,7 @@ func (c constants) people(anyCaller bool) (out []person) {
 				}
 				p.impossible = p.impossible || !subject.UserExists
 			case !anyCaller && caller.principal.Kind != resources.PrincipalUser:
-				// The gateway looks for services in no account.
+				// The gateway reads no user for a service.
 				if subject.UserExists || subject.UserID != anyUser {
 					continue
 				}
@@ -52,7 +52,7 @@ func (c constants) people(anyCaller bool) (out []person) {
 	return out
 }
 
-// users returns the users in question in each state, with their accounts.
+// users returns the users in each state, in each account.
 func (c constants) users() (out []person) {
 	for _, account := range c.accounts() {
 		for _, id := range c.texts([]string{anyUser}, "subject.id", "principal.id", "target.user") {
@@ -80,7 +80,7 @@ func (c constants) users() (out []person) {
 	return out
 }
 
-// accounts returns the accounts in question in each state, and none.
+// accounts returns the accounts in each state, and a question without an account.
 func (c constants) accounts() (out []person) {
 	for _, id := range c.texts([]string{anyAccount}, "account.id", "target.account", "principal.account") {
 		for _, status := range append(statuses("account.status"), "absent") {
@@ -98,7 +98,7 @@ func (c constants) accounts() (out []person) {
 	return append(out, person{subject: &resources.Subject{}, states: []State{{"account", "none"}}})
 }
 
-// callers returns the kinds of callers and credentials.
+// callers returns the kinds of callers, each with its credentials.
 func (c constants) callers(anyCaller bool) (out []person) {
 	kinds := []string{"self"}
 	if anyCaller {
@@ -139,7 +139,8 @@ func (c constants) callers(anyCaller bool) (out []person) {
 	}})
 }
 
-// serviceScopes returns those that services are given, those that rules name, and one other.
+// serviceScopes returns the scopes of resources.ServiceScopes, those that rules name, and one other if a rule iterates
+// over scopes.
 func (c constants) serviceScopes() []string {
 	named := c.texts(nil, "principal.scopes")
 	out := resources.ServiceScopes()
@@ -154,7 +155,7 @@ func (c constants) serviceScopes() []string {
 	return out
 }
 
-// subsets returns all sets of the names, the empty one first.
+// subsets returns all subsets of the names, the empty one first.
 func subsets(names []string) (out [][]string) {
 	for bits := range 1 << len(names) {
 		var set []string

@@ -7,11 +7,11 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// Of a grant's permissions, sets are asked about that hold none, one, or what a system role holds. That is all where the
-// rules look for a permission that is so or so once, and ask of a count no more than whether it is none: the answer to a
-// larger set is the one to some of its permissions.
+// The comparison grants the empty set, single permissions, and the sets of system roles. They suffice if the rules
+// search a grant's permissions at most once and only test their count for zero: the answer to a larger set is then the
+// answer to one of its permissions.
 
-// beyond returns the places of rules that can tell more sets of permissions apart.
+// permissionSetGaps returns a gap for each rule that could distinguish further sets of permissions.
 func (c *comparison) permissionSetGaps() (gaps []Gap) {
 	for _, r := range c.rules {
 		if r.searches(engine.EntryGrantable) <= 1 {
@@ -26,8 +26,8 @@ func (c *comparison) permissionSetGaps() (gaps []Gap) {
 	return gaps
 }
 
-// searches returns how many times the rules of an entry point go through the permissions of a grant; any other use of them
-// but to count them is taken for many.
+// searches returns how often the rules of an entry point search the permissions of a grant. Any other use, except
+// counting them, is worth many searches.
 func (r *rules) searches(entry string) (n int) {
 	const many = 100
 	seen := map[*ast.Rule]bool{}
@@ -61,8 +61,8 @@ func (r *rules) searches(entry string) (n int) {
 	return n
 }
 
-// counts returns how many times a rule takes the permissions of a grant only to count them. The compiler gives what is
-// counted a name.
+// countOnlyUses returns how many references to a grant's permissions serve only to count them. The compiler assigns the
+// counted set to a variable.
 func countOnlyUses(rule *ast.Rule) (n int) {
 	counted, used := map[ast.Var]int{}, map[ast.Var]int{}
 	ast.WalkVars(rule, func(v ast.Var) bool {

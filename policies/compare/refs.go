@@ -10,8 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// ref returns what a reference is.
-func (c *conditions) ref(ref ast.Ref) *value {
+// ref returns the value of a reference.
+func (c *expression) ref(ref ast.Ref) *value {
 	head, isVar := ref[0].Value.(ast.Var)
 	switch {
 	case isVar && head.Equal(ast.InputRootDocument.Value):
@@ -22,7 +22,8 @@ func (c *conditions) ref(ref ast.Ref) *value {
 	return c.descend(c.term(ref[0]), ref[1:])
 }
 
-func (c *conditions) inputRef(ref ast.Ref) *value {
+// inputRef returns the value of a reference into the input.
+func (c *expression) inputRef(ref ast.Ref) *value {
 	path := ""
 	for i, t := range ref[1:] {
 		name, isText := t.Value.(ast.String)
@@ -39,11 +40,11 @@ func (c *conditions) inputRef(ref ast.Ref) *value {
 	if slices.ContainsFunc(question.Table(), func(row question.Row) bool { return strings.HasPrefix(row.Path, path+".") }) {
 		return c.wholeInput(path)
 	}
-	return &value{} // no question has it
+	return &value{} // no question has such a member
 }
 
-// row returns what a value of the input is.
-func (c *conditions) inputRow(inputRow *question.Row) *value {
+// inputRow returns the value of one row of the input table.
+func (c *expression) inputRow(inputRow *question.Row) *value {
 	switch inputRow.Path {
 	case "subject.here":
 		return &value{shape: assignments}
@@ -52,7 +53,7 @@ func (c *conditions) inputRow(inputRow *question.Row) *value {
 	case "action.scope":
 		return words([]string{"", resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource})
 	case "route.name":
-		c.compared[inputRow.Path] = map[string]ast.Value{} // each row is asked about by itself
+		c.compared[inputRow.Path] = map[string]ast.Value{} // the comparison asks about each route by its name
 		return &value{made: true}
 	case "clock.hour", "clock.weekday", "subject.assignments", "subject.roles", "principal.uuid", "principal.account":
 		c.gap(inputRow.Path, "all its values")
@@ -67,8 +68,8 @@ func (c *conditions) inputRow(inputRow *question.Row) *value {
 	return openAt(inputRow.Path)
 }
 
-// data returns what a reference into data is: the value of a rule, or a document.
-func (c *conditions) dataRef(ref ast.Ref) *value {
+// dataRef returns the value of a reference into data: of a rule, or of a document.
+func (c *expression) dataRef(ref ast.Ref) *value {
 	prefix := ref.ConstantPrefix()
 	for i := 2; i <= len(prefix); i++ {
 		rules := c.rules.compiler.GetRulesExact(prefix[:i])
@@ -102,9 +103,8 @@ func (c *conditions) dataRef(ref ast.Ref) *value {
 	return c.descend(constant(document), ref[len(prefix):])
 }
 
-// facts returns what rules make together if each is a member by a constant name, of a plain value and without conditions; nil
-// of any others.
-func (c *conditions) facts(prefix ast.Ref) *value {
+// facts joins rules that are unconditional members with constant names and plain values. It returns nil for any others.
+func (c *expression) facts(prefix ast.Ref) *value {
 	var all *value
 	for _, r := range c.rules.compiler.GetRulesWithPrefix(prefix) {
 		ref := r.Ref()
@@ -112,7 +112,7 @@ func (c *conditions) facts(prefix ast.Ref) *value {
 		if !isFact || len(ref) != len(prefix)+1 || r.Head.DocKind() == ast.PartialSetDoc || !ast.IsConstant(ref[len(prefix)].Value) {
 			return nil
 		}
-		member := c.flows.term(&scope{map[ast.Var]*value{}, map[string]bool{}}, r.Head.Value)
+		member := c.analyzer.term(&scope{map[ast.Var]*value{}, map[string]bool{}}, r.Head.Value)
 		if !member.isPlain() {
 			return nil
 		}
@@ -121,8 +121,9 @@ func (c *conditions) facts(prefix ast.Ref) *value {
 	return all
 }
 
-// ofRule returns the value of a rule, or what is below it. A rule that is referred to twice in a body needs no more than once.
-func (c *conditions) ofRule(ref, rest ast.Ref) *value {
+// ruleRef returns the value of a rule, or of a member of it. A body counts the needs of a rule once, even if it refers
+// to the rule twice.
+func (c *expression) ofRule(ref, rest ast.Ref) *value {
 	r := c.followRule(ref)
 	n := r.defined
 	if len(rest) == 1 && rest[0].Equal(ast.StringTerm("allow")) && r.value.shape == object {
@@ -136,16 +137,16 @@ func (c *conditions) ofRule(ref, rest ast.Ref) *value {
 	return c.descend(r.value, rest)
 }
 
-// below returns what stands in a value under some keys.
-func (c *conditions) descend(v *value, keys ast.Ref) *value {
+// descend returns the member of a value under a path of keys.
+func (c *expression) descend(v *value, keys ast.Ref) *value {
 	for _, key := range keys {
 		v = c.member(v, key)
 	}
 	return v
 }
 
-// member returns what stands in a value under a key.
-func (c *conditions) member(v *value, key *ast.Term) *value {
+// member returns the member of a value under a key.
+func (c *expression) member(v *value, key *ast.Term) *value {
 	name, isVar := key.Value.(ast.Var)
 	isFree := isVar && c.scope.vars[name] == nil
 	if isFree {
@@ -181,8 +182,8 @@ func (c *conditions) member(v *value, key *ast.Term) *value {
 	return c.gapOf("what stands there under a name", v, c.term(key))
 }
 
-// inSet returns an element of a set that a key, or the parts of it that are known, is.
-func (c *conditions) setMember(v *value, key *ast.Term) (out *value) {
+// setMember returns the element of a set that equals a key. Variables of the key are bound to any element.
+func (c *expression) setMember(v *value, key *ast.Term) (out *value) {
 	c.needs = c.needs.and(v.needs)
 	if len(v.items) == 0 {
 		c.bind(key, &value{})
@@ -204,8 +205,8 @@ func (c *conditions) setMember(v *value, key *ast.Term) (out *value) {
 	return out
 }
 
-// each returns what stands in a value under any key, and has the variable stand for the keys.
-func (c *conditions) iterate(v *value, key ast.Var) *value {
+// iterate returns the members of a value under any key, and binds the variable to the keys.
+func (c *expression) iterate(v *value, key ast.Var) *value {
 	bind := func(keys *value) { c.scope.vars[key] = keys }
 	switch v.shape {
 	case plain:
@@ -251,8 +252,8 @@ func (c *conditions) iterate(v *value, key ast.Var) *value {
 	return c.gapOf("each of them", v)
 }
 
-// lookedUp returns what a plain value has under a key. Texts that are looked up are compared with all that stands there.
-func (c *conditions) lookUp(v *value, key *ast.Term) *value {
+// lookUp returns the members of a plain value under a key. An open key is compared with all constants of the value.
+func (c *expression) lookUp(v *value, key *ast.Term) *value {
 	if c.unbound(key) {
 		c.bind(key, v)
 		return v
@@ -267,8 +268,8 @@ func (c *conditions) lookUp(v *value, key *ast.Term) *value {
 	return v
 }
 
-// named returns whether a part of the input has a member of that name.
-func (c *conditions) hasMember(v, key *value) *value {
+// hasMember returns whether a part of the input has a member with this name.
+func (c *expression) hasMember(v, key *value) *value {
 	switch path := v.paths[0]; {
 	case len(v.paths) > 1:
 		return c.gapOf("a member", v)
@@ -288,8 +289,8 @@ func (c *conditions) hasMember(v, key *value) *value {
 	return c.gapOf("whether it has a name", v, key)
 }
 
-// field returns a member of an assignment, or of a system role.
-func (c *conditions) field(v *value, key *ast.Term) *value {
+// field returns a member of an assignment or of a system role.
+func (c *expression) field(v *value, key *ast.Term) *value {
 	name, _ := key.Value.(ast.String)
 	switch name {
 	case "scope":

@@ -10,17 +10,17 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// askings returns what can be asked at an entry point.
+// requests returns the values of the request part at an entry point: all actions and, at access, all routes.
 func (c *comparison) requests(entry string) (out []request) {
 	if entry == engine.EntryGrantable {
 		return []request{{}}
 	}
 	for _, action := range c.actions() {
 		r := request{action: [2]resources.Action{action, action}}
-		if r.old, r.next = decisionRoute(c.sets[0]), decisionRoute(c.sets[1]); entry == engine.EntryAccess {
+		if r.routes = [2]*resources.Route{decisionRoute(c.sets[0]), decisionRoute(c.sets[1])}; entry == engine.EntryAccess {
 			r.name = resources.RouteNamed
-			r.old = &resources.Route{Name: r.name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
-			r.next = r.old
+			external := &resources.Route{Name: r.name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
+			r.routes = [2]*resources.Route{external, external}
 		}
 		out = append(out, r)
 	}
@@ -35,11 +35,8 @@ func (c *comparison) requests(entry string) (out []request) {
 				r = &request{name: route.Name}
 				routes[routeKey(&route)] = r
 			}
-			if r.action[side], _ = resources.ParseAction(route.Action); side == 0 {
-				r.old = &route
-			} else {
-				r.next = &route
-			}
+			r.action[side], _ = resources.ParseAction(route.Action)
+			r.routes[side] = &route
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(routes)) {
@@ -48,7 +45,7 @@ func (c *comparison) requests(entry string) (out []request) {
 	return append(out, inheritedRoutes(c.sets[0].Routes(), c.sets[1].Routes())...)
 }
 
-// checkRow returns what rules read of the row at which a decision is asked.
+// decisionRoute returns the fields that rules read of the route authorization.check.
 func decisionRoute(set *engine.Set) *resources.Route {
 	for _, route := range set.Routes() {
 		if route.Name == "authorization.check" {
@@ -58,7 +55,8 @@ func decisionRoute(set *engine.Set) *resources.Route {
 	return &resources.Route{}
 }
 
-// actions returns all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
+// actions returns the actions that either tree lists, compares with or grants differently, and unlisted ones of each
+// scope and verb.
 func (c *comparison) actions() (out []resources.Action) {
 	ids := append(c.consts.texts(nil, "action.id", "action.patterns"), c.regranted()...)
 	for _, set := range c.sets {
@@ -86,7 +84,7 @@ func (c *comparison) actions() (out []resources.Action) {
 	return out
 }
 
-// granting returns the words for resources and for verbs in the permissions of system roles.
+// grantedWords returns the resources and verbs in the permissions of system roles, without wildcards.
 func (c *comparison) grantedWords() (named, verbs []string) {
 	for _, roles := range c.roles {
 		for _, role := range roles {
@@ -104,8 +102,8 @@ func (c *comparison) grantedWords() (named, verbs []string) {
 	return named, verbs
 }
 
-// regranted returns actions that a system role grants in one tree and not, or not at the same places, in the other one: no
-// tree need list them. A wildcard stands for a name that nothing else has.
+// regranted returns actions that a system role grants in one tree only, or with another scope. Neither tree need list
+// them. An unknown name replaces a wildcard.
 func (c *comparison) regranted() (ids []string) {
 	for side, roles := range c.roles {
 		for id, role := range roles {
@@ -123,7 +121,7 @@ func (c *comparison) regranted() (ids []string) {
 	return ids
 }
 
-// actionsOf returns actions that a pattern matches, one of each scope.
+// actionsOf returns actions that a pattern matches, one per scope.
 func actionsOf(pattern string) (ids []string) {
 	parts := strings.Split(pattern, ":")
 	if len(parts) != 3 {
@@ -144,15 +142,15 @@ func actionsOf(pattern string) (ids []string) {
 	return ids
 }
 
-// alike leaves one of the askings that no rule can tell apart but by a name that it only repeats: of actions of one
-// scope that the same roles grant by the same patterns, and of rows with such actions, the same access and
-// effect and the same parts of a path.
+// mergeRequests merges requests that differ only in a name copied into the reason. Such actions have the same scope and
+// are granted by the same roles under the same patterns. Such routes also have the same access, effect and path
+// variables.
 func (c *comparison) mergeRequests(all []request) (out []request) {
 	byKind := map[string]int{}
 	for _, a := range all {
 		name := alias{a.name, [2]string{a.action[0].ID, a.action[1].ID}}
 		key := c.actionKind(a.action[0]) + " / " + c.actionKind(a.action[1])
-		for _, row := range []*resources.Route{a.old, a.next} {
+		for _, row := range a.routes {
 			key += " / " + c.routeKind(row)
 		}
 		i, ok := byKind[key]
@@ -166,7 +164,7 @@ func (c *comparison) mergeRequests(all []request) (out []request) {
 	return out
 }
 
-// kindOf returns all that rules can read of an action or a pattern, but its name.
+// actionKind returns everything that rules can read of an action or a pattern, except its name.
 func (c *comparison) actionKind(a resources.Action) string {
 	if a.ID == "" || c.namesAction(a) {
 		return a.ID
@@ -195,7 +193,7 @@ func (c *comparison) actionKind(a resources.Action) string {
 	return text
 }
 
-// named says whether rules may tell the action from others by its name.
+// namesAction says whether rules may distinguish the action by its name.
 func (c *comparison) namesAction(a resources.Action) bool {
 	for _, g := range c.gaps {
 		if strings.HasPrefix(g.Reads, "action") {
@@ -215,7 +213,7 @@ func (c *comparison) namesAction(a resources.Action) bool {
 	return slices.Contains(c.consts.texts(nil, "action.resource"), a.Resource)
 }
 
-// kindOfRow returns all that rules can read of a row, but its name and its action's.
+// routeKind returns everything that rules can read of a route, except its name and the name of its action.
 func (c *comparison) routeKind(route *resources.Route) string {
 	if route == nil {
 		return "none"

@@ -6,7 +6,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// placeOf names the calls that a row is for, and of what they are asked: a row of another place is another row.
+// routeKey identifies a route by its calls and the place named in its question. The comparison matches routes of both
+// trees by this key.
 func routeKey(route *resources.Route) string {
 	scope, _, _ := strings.Cut(route.Action, ":")
 	parts := []string{route.Name, route.Method, strings.ToLower(route.Host), route.Path, route.Place.Account, route.Place.Project, scope}
@@ -16,8 +17,8 @@ func routeKey(route *resources.Route) string {
 	return strings.Join(parts, "\n")
 }
 
-// inherited returns the rows that take calls of rows which the new tree has no more, or has elsewhere: each is asked about
-// as the old row was, and as the one that has its calls now.
+// inheritedRoutes returns requests for calls whose old route was removed or moved. Each compares the old route with a
+// route of the new tree that takes such calls.
 func inheritedRoutes(old, next []resources.Route) (out []request) {
 	existed, stays := map[string]bool{}, map[string]bool{}
 	for i := range old {
@@ -34,9 +35,9 @@ func inheritedRoutes(old, next []resources.Route) (out []request) {
 		for n := range next {
 			heir := &next[n]
 			if meets, before := gone.Overlap(heir); !meets || before && existed[routeKey(heir)] {
-				continue // a better row had its calls already
+				continue // in the old tree, a more specific route took these calls
 			}
-			r := request{old: gone, next: heir, name: gone.Name + " -> " + heir.Name}
+			r := request{routes: [2]*resources.Route{gone, heir}, name: gone.Name + " -> " + heir.Name}
 			r.action[0], _ = resources.ParseAction(gone.Action)
 			r.action[1], _ = resources.ParseAction(heir.Action)
 			out = append(out, r)

@@ -9,7 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The names in Asked that stand for any: no record has them. Later is when assignments end that do.
+// The names in Asked that stand for any other; no record has them. Later is the end of assignments that end in the
+// future.
 const (
 	AnyAccount   = anyAccount
 	OtherAccount = otherAccount
@@ -21,22 +22,22 @@ const (
 	Later        = later
 )
 
-// Asked is what the questions of a row ask, beside its route and its action.
+// Asked is the content of a row's questions, beside the route and the action.
 type Asked struct {
 	Principal resources.Principal
-	// Targets have different answers. One stands for all targets that rules can't distinguish.
+	// Targets have different answers in the two trees, one for each kind that rules can distinguish.
 	Targets []resources.Target
-	// Grant is what is to be granted; nil where that is not the question.
+	// Grant is the permissions to grant; nil outside the entry point grantable.
 	Grant *resources.Grant
 }
 
-// NameOfPath says what a target names below its place, in the words of States.
+// NameOfPath names the path of a target below its project, in the words of States.
 func NameOfPath(t resources.Target) string { return nameOfRest(t) }
 
-// NameOfUser says which user a target names, in the words of States.
+// NameOfUser names the user of a target, in the words of States.
 func NameOfUser(id string) string { return nameOfUser(id) }
 
-// rowKey names a row before its states are known.
+// rowKey identifies a row. Findings with the same key share one.
 type rowKey struct {
 	request, grants    int
 	caller, credential string
@@ -45,8 +46,8 @@ type rowKey struct {
 	reachable          bool
 }
 
-// rows tells the holdings of the findings apart, where access turns. A pair of roles is named where neither of the two
-// shows the same by itself.
+// rows turns findings into rows. If access changes, it names each holding of a class. It names a pair only if neither
+// role alone shows the same change.
 func (t *table) rows(findings map[finding]*shown, out *Difference) {
 	rows, turned := map[rowKey]content{}, map[rowKey]bool{}
 	bare := func(k rowKey) rowKey {
@@ -93,7 +94,7 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 	slices.SortFunc(out.Unreachable, order)
 }
 
-// alone says whether one role of a pair shows the same by itself, or no role does.
+// alone says whether one role of a pair, or no role, shows the same change.
 func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
 	for _, one := range append(held.pair, [2]string{}) {
 		if k.role, k.place = one[0], one[1]; turned[k] {
@@ -103,14 +104,14 @@ func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
 	return false
 }
 
-// content is what some questions of a row have: states, the numbers of targets, and that of a caller.
+// content is what questions of a row have: their states, the numbers of their targets, and the number of a caller.
 type content struct {
 	states map[State]bool
 	where  map[int]bool
 	caller int
 }
 
-// merge adds to the content of a row.
+// merge adds states and targets to a row.
 func merge(rows map[rowKey]content, k rowKey, c content, held []State) {
 	if rows[k].states == nil {
 		rows[k] = content{map[State]bool{}, map[int]bool{}, c.caller}
@@ -134,7 +135,7 @@ func (t *table) contents(k rowKey, c content) (out Asked) {
 	return out
 }
 
-// write makes a row for each action and row of the catalogue for which the key stands.
+// write adds a row for each route and action merged into the request.
 func (t *table) write(k rowKey, c content, out *Difference) {
 	shared, contents, actions := listed(c.states), t.contents(k, c), t.requests[k.request].action
 	for _, as := range t.requests[k.request].aliases {
@@ -150,7 +151,7 @@ func (t *table) write(k rowKey, c content, out *Difference) {
 	}
 }
 
-// name returns the name of the action in both trees.
+// name returns the action, as "old -> new" if it differs between the trees.
 func (a alias) name() string {
 	if a.action[0] == "" || a.action[0] == a.action[1] {
 		return a.action[1]
@@ -161,7 +162,7 @@ func (a alias) name() string {
 	return a.action[0] + " -> " + a.action[1]
 }
 
-// renamed returns the answer to the question about another action, which is named in its reason.
+// renamed returns the answer with another action's name in its reason.
 func (a Answer) renamed(old, name string) Answer {
 	if old != "" {
 		a.Reason = strings.ReplaceAll(a.Reason, old, name)
@@ -170,7 +171,7 @@ func (a Answer) renamed(old, name string) Answer {
 	return a
 }
 
-// names returns the role of the holding and those for which it stands.
+// names returns the roles that a holding represents.
 func (t *table) names(f finding, held *holding) []string {
 	if len(held.system) != 1 || len(held.held) != 1 {
 		return []string{held.role}
@@ -187,7 +188,7 @@ func (t *table) names(f finding, held *holding) []string {
 	return out
 }
 
-// listed returns the values of the states by their names, in order.
+// listed returns the values of the states by name, sorted.
 func listed(states map[State]bool) map[string][]string {
 	out := map[string][]string{}
 	for state := range states {
@@ -199,6 +200,7 @@ func listed(states map[State]bool) map[string][]string {
 	return out
 }
 
+// order compares two rows by all columns that a report sorts by.
 func order(a, b Row) int {
 	return cmp.Or(
 		cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.Route, b.Route), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Caller, b.Caller),

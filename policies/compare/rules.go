@@ -16,45 +16,45 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// group is all definitions of one rule, which has one value for one input.
+// group is all definitions of one rule in one tree. It has one value for one input.
 type group struct {
 	name  string
-	reads [paths]bool // by itself, and by the functions that it calls
+	reads [paths]bool // itself, and through functions that it calls
 	deps  []*group
-	// rows are those of the input that the group reads, and what it rests on.
+	// inputRows are the parts of the input that the group and its dependencies read.
 	inputRows   question.Rows
-	definitions []*ast.Rule // with the functions that it calls
-	// print tells what the group does, whatever it is named.
+	definitions []*ast.Rule // and the functions that they call
+	// print is the fingerprint of what the group computes, independent of names.
 	print string
-	// own is of its own text, with the names of what it rests on, ungranted the same without data.grants; at is the place of its
-	// first rule (place).
+	// ownPrint is the fingerprint of the group's text and data, with the names of its dependencies. ungrantedPrint is
+	// the same without data.grants. location is the place of its first rule.
 	ownPrint, ungrantedPrint string
 	location                 *ast.Location
-	// told are, for a path that is compared with constants alone, those constants: other values are one.
+	// constants are, for a path that the group only compares with constants, those constants. All other values of the
+	// path count as one.
 	constants map[path]map[string]bool
-	// element is the one definition of a partial set of which this is a part; union says that the group is such a set.
+	// element is the definition if the group is one definition of a partial set. union says that the group is the whole
+	// partial set.
 	element *ast.Rule
 	union   bool
-	// whole says that the value rests on the whole input: a rule with a `with`.
-	whole bool
-	rule  engine.Rule
+	rule    engine.Rule
 }
 
-// rules are the groups of one tree on which its entry points rest.
+// rules are the groups of one tree that its roots depend on.
 type rules struct {
 	set      *engine.Set
 	compiler *ast.Compiler
 	txn      storage.Transaction
 	groups   map[string]*group
-	// reached are all rules, functions as well, in the order of their places.
+	// reached are all rules and functions, ordered by location.
 	reached []*ast.Rule
-	// documents are fingerprints by the references to them.
+	// documents are the fingerprints of documents, by reference.
 	documents map[string]string
-	// below, where it is not empty, is the document outside which none counts.
+	// prefix, if not empty, limits documents to those below it.
 	prefix string
 }
 
-// newRules reads the rules on which the entry points of a tree rest. close ends the reading.
+// newRules reads the rules of a tree that its roots depend on. The caller must close the result.
 func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 	r, err := openRules(ctx, set)
 	if err != nil {
@@ -80,21 +80,21 @@ func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 	return r, nil
 }
 
-// openRules begins to read a tree; close ends it.
+// openRules opens a read transaction on the documents of a tree. The caller must close the result.
 func openRules(ctx context.Context, set *engine.Set) (*rules, error) {
 	compiled := set.Compiled()
 	txn, err := compiled.Store.NewTransaction(ctx)
 	return &rules{set: set, compiler: compiled.Compiler, txn: txn, groups: map[string]*group{}, documents: map[string]string{}}, err
 }
 
-// close ends the reading of the tree's documents. What was found stays.
+// close ends the transaction. The groups stay valid.
 func (r *rules) close(ctx context.Context) { r.set.Compiled().Store.Abort(ctx, r.txn) }
 
-// nameOf returns the name of a rule without what its head adds for one element.
+// nameOf returns the name of a rule, without the key of an element.
 func nameOf(rule *ast.Rule) string { return rule.Ref().GroundPrefix().String() }
 
-// group returns the group of a name with all that it rests on. A partial set is the union of its definitions, each of
-// which is a group of its own: what one reads tells nothing of another.
+// group returns the group of a name with its dependencies. A partial set with several definitions becomes the union of
+// one group per definition, because each definition reads different values.
 func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool) (*group, error) {
 	if existing := r.groups[name]; existing != nil {
 		return existing, nil
@@ -127,7 +127,7 @@ func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool)
 	return g, r.describe(ctx, g, nil)
 }
 
-// nameWithin returns the name that the rules of a group have.
+// nameWithin returns the name of the group's rules in the tree.
 func nameWithin(g *group) string {
 	if g.element != nil {
 		return nameOf(g.element)
@@ -135,12 +135,12 @@ func nameWithin(g *group) string {
 	return g.name
 }
 
-// isElement says whether a rule gives elements of a set, whatever its other definitions do.
+// isElement says whether a definition adds one element to a partial set.
 func isElement(rule *ast.Rule) bool {
 	return rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil && rule.Else == nil && len(rule.Head.Args) == 0
 }
 
-// rest finds what a group rests on.
+// readDependencies adds the groups that the definitions refer to, and describes the group.
 func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule, seen map[*ast.Rule]bool) error {
 	name := g.name
 	definitions := map[*ast.Rule]bool{} // and the functions that they call
@@ -173,7 +173,7 @@ func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule
 	return r.describe(ctx, g, slices.Collect(maps.Keys(definitions)))
 }
 
-// isElseOf says whether a rule is a branch of another: the graph has branches as rules of their own.
+// isElseOf says whether a rule is an else branch of another. OPA's dependency graph lists branches as rules.
 func isElseOf(rule, branch *ast.Rule) bool {
 	for r := rule.Else; r != nil; r = r.Else {
 		if r == branch {
@@ -183,7 +183,7 @@ func isElseOf(rule, branch *ast.Rule) bool {
 	return false
 }
 
-// describe finds out what the group reads, and what tells it from a group of another tree.
+// describe sets the paths that the group reads, and its fingerprints.
 func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule) error {
 	read, ok := question.Reads(definitions)
 	if g.inputRows = question.At(read); !ok {
@@ -196,10 +196,9 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 	g.inputRows = slices.Compact(g.inputRows)
 	read = expandColumns(read)
 	g.definitions = definitions
-	g.whole = !ok
 	g.constants = comparedConstants(definitions)
 	for p := range paths {
-		g.reads[p] = g.whole || slices.ContainsFunc(read, func(path string) bool {
+		g.reads[p] = !ok || slices.ContainsFunc(read, func(path string) bool {
 			return question.Within(path, p.String()) || question.Within(p.String(), path)
 		})
 	}
@@ -230,7 +229,7 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 	return nil
 }
 
-// place returns the place of the group's first rule, before those of its default and of functions; nil without rules.
+// firstLocation returns the location of the group's first rule, nil without rules. A default or a function comes last.
 func (g *group) firstLocation() *ast.Location {
 	if len(g.definitions) == 0 {
 		return nil
@@ -249,7 +248,7 @@ func (g *group) firstLocation() *ast.Location {
 	}).Location
 }
 
-// told finds the paths that the rules compare with constants alone, with these.
+// comparedConstants returns the paths that the definitions only compare with constants, with those constants.
 func comparedConstants(definitions []*ast.Rule) map[path]map[string]bool {
 	out, uses := map[path]map[string]bool{}, map[path]int{}
 	for _, rule := range definitions {
@@ -283,7 +282,7 @@ func comparedConstants(definitions []*ast.Rule) map[path]map[string]bool {
 	return out
 }
 
-// pathOf returns the path that a reference is, `paths` for none.
+// pathOf returns the path of a reference, `paths` if it is none of them.
 func pathOf(ref ast.Ref) path {
 	if len(ref) < 2 || ref[0].Value.Compare(ast.InputRootDocument.Value) != 0 {
 		return paths

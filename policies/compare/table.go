@@ -15,13 +15,15 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// within bounds one evaluation: a difference is no measurement of a busy machine.
+// evaluationLimit is the timeout of one evaluation. It is long, because a timeout on a busy machine would look like a
+// difference.
 const evaluationLimit = 10 * time.Second
 
-// point is one question: the number of the value of each part.
+// point is one question: the index of a value for each part.
 type point [parts]int
 
-// table is all questions at one entry point, and what the rules of both trees say to them.
+// table is all questions at one root, with cached values of the rules of both trees. It numbers values and texts, so
+// the enumeration compares numbers.
 type table struct {
 	ctx context.Context
 	root
@@ -30,25 +32,28 @@ type table struct {
 	targets  []target
 	holdings []holding
 	grants   []grantCase
-	// roleOf has, by what is asked or granted, the system role that stands for each; sameRoles says that no role tells
-	// the trees apart there.
+	// roleOf has, for each request or grant, the representative of each system role. sameRoles says whether no role
+	// differs between the trees there.
 	roleOf    []map[string]string
 	sameRoles []bool
-	// contexts number, by part, all on which the classes of holdings rest; around, the same without which are of interest.
+	// classKeys number, by part, everything that determines the classes of holdings. numberKeys omit what only decides
+	// which holdings the table asks about.
 	classKeys, numberKeys [parts][]int
-	numbers               map[[parts]int][]int
-	// alike says that the trees are told the same of what is asked at the point.
+	// numbers cache numbersOfHoldings, by pointKey.
+	numbers map[[parts]int][]int
+	// sameRequest says whether both trees get the same request at the current point.
 	sameRequest bool
 	sides       [2]*side
-	ids         map[string]int // of values, by their texts
+	ids         map[string]int // of values and texts
 	values      []ast.Value
 	texts       []string
 	classes     map[[parts]int][]class
-	// answers are, by the numbers of values, the numbers of answers; those are answersBy and, by themselves, answerIDs.
+	// answers map the number of a value to the number of an answer. answerList maps that to the answer, and answerIDs
+	// back.
 	answers       map[int]int
 	answerList    []Answer
 	answerIDs     map[Answer]int
-	firstCaller   []int // the first of who with the same caller and credential
+	firstCaller   []int // by person, the first one with the same caller and credential
 	assignmentIDs map[[4]int]int
 	buffer        []byte
 	evaluations   int
@@ -59,28 +64,29 @@ type table struct {
 type side struct {
 	rules  *rules
 	number int
-	groups []*group // those on which the entry point rests, after what they rest on
+	groups []*group // of the root and its dependencies, each after its own dependencies
 	index  map[*group]int
-	// byPrint are the groups by what they do.
+	// byPrint are the groups by fingerprint.
 	byPrint map[string]int
-	memos   []map[string]int
-	// subs are, by group and part, the number of what the group reads of each value of the part.
+	// memos cache values by the numbers that they depend on.
+	memos []map[string]int
+	// reads are, by group, part and value, the number of what the group reads.
 	reads [][parts][]int
-	// held says which groups rest on what the user holds; direct ones read it themselves. On are the parts on which they
-	// rest at all.
+	// onHoldings says which groups depend on the holding; readsHoldings marks those that read it themselves. dependsOn
+	// are all parts that a group depends on.
 	onHoldings, readsHoldings []bool
 	dependsOn                 []partSet
-	// twins are the equal groups of the first tree, -1 for none.
+	// twins are the groups of the first tree with the same fingerprint, -1 for none.
 	twins []int
-	// context are the groups that read it themselves, and what they rest on.
+	// holdingGroups are the groups that read the holding themselves, and their dependencies.
 	holdingGroups []int
-	// seen are the values at the point, of the epochs of their making.
+	// cached are the values at the current point. They are valid if cachedEpoch is the current epoch.
 	cached      []int
 	cachedEpoch []int
-	epoch       [2]int // of all parts but what the user holds, and of all
+	epoch       [2]int // [0] of groups independent of the holding, [1] of the others
 }
 
-// id returns the number of a text, which stands for a value or for why there is none.
+// id returns the number of a text. The text stands for a value, or for the reason why it has none.
 func (t *table) id(text string, value ast.Value) int {
 	id, ok := t.ids[text]
 	if !ok {
@@ -91,8 +97,8 @@ func (t *table) id(text string, value ast.Value) int {
 	return id
 }
 
-// newSide orders the groups of an entry point, each behind those on which it rests, and notes which of them read what the
-// user holds. A group that the other side has as well shares its numbers.
+// newSide orders the groups of a root after their dependencies, and finds the groups that read the holding. Groups with
+// the same fingerprint in the other tree share cached values.
 func (t *table) newSide(number int, r *rules, other *side) *side {
 	s := &side{rules: r, number: number, index: map[*group]int{}, byPrint: map[string]int{}}
 	var visit func(g *group)
@@ -140,7 +146,7 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 	return s
 }
 
-// restsOn returns the parts of a question on which a group rests, after what it rests on.
+// partsOf returns the parts that a group depends on. Its dependencies must come first.
 func (s *side) partsOf(g *group) (all partSet) {
 	for p := range paths {
 		if g.reads[p] {
@@ -148,7 +154,7 @@ func (s *side) partsOf(g *group) (all partSet) {
 		}
 	}
 	if all&holdingPart.bit() != 0 {
-		all |= personPart.bit() | targetPart.bit() | grantPart.bit() // who may hold it, what stands around the target, and what has ended
+		all |= personPart.bit() | targetPart.bit() | grantPart.bit() // they decide whether the user may hold it, whether it covers the target, and whether it has ended
 	}
 	for _, dep := range g.deps {
 		all |= s.dependsOn[s.index[dep]]
@@ -156,7 +162,8 @@ func (s *side) partsOf(g *group) (all partSet) {
 	return all
 }
 
-// number finds which values of each part the groups can tell apart.
+// numberReads numbers what each group reads of each value of each part. Values with equal numbers are the same to the
+// group.
 func (t *table) numberReads(s *side) {
 	s.reads = make([][parts][]int, len(s.groups))
 	for _, values := range []struct {
@@ -187,7 +194,7 @@ func (t *table) numberReads(s *side) {
 	}
 }
 
-// leaves returns the numbers of the values of the part's paths at a point.
+// pathNumbers returns the numbers of the inputs that belong to a part.
 func (t *table) pathNumbers(s *side, pt point, part part) (read [paths]int) {
 	input := t.input(s.number, pt)
 	for p := range paths {
@@ -198,7 +205,7 @@ func (t *table) pathNumbers(s *side, pt point, part part) (read [paths]int) {
 	return read
 }
 
-// leaf returns the text of the value of the input at a path.
+// pathText returns the text of the input at a path.
 func pathText(input *ast.Term, p path) string {
 	value, err := input.Value.Find(p.ref())
 	if err != nil {
@@ -207,13 +214,13 @@ func pathText(input *ast.Term, p path) string {
 	return value.String()
 }
 
-// input returns what a tree is told at a point.
+// input returns the input of a tree at a point.
 func (t *table) input(side int, pt point) *ast.Term {
 	q := t.question(side, pt)
 	return engine.InputOf(&q)
 }
 
-// question returns the question at a point.
+// question returns the question of a tree at a point.
 func (t *table) question(side int, pt point) resources.Question {
 	a, w, p, h, g := &t.requests[pt[requestPart]], &t.persons[pt[personPart]], &t.targets[pt[targetPart]], &t.holdings[pt[holdingPart]], &t.grants[pt[grantPart]]
 	facts := resources.Facts{Subject: w.subject, ProjectState: p.projectState}
@@ -222,7 +229,7 @@ func (t *table) question(side int, pt point) resources.Question {
 	}
 	q := resources.Question{
 		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target,
-		Route: a.route(side), Now: g.now,
+		Route: a.routes[side], Now: g.now,
 	}
 	if t.entry == engine.EntryGrantable {
 		return resources.Question{
@@ -233,7 +240,7 @@ func (t *table) question(side int, pt point) resources.Question {
 	return q
 }
 
-// holder returns a user with what the user holds.
+// holder returns a user with the assignments of a holding.
 func (t *table) holder(w, h int) *resources.Subject {
 	key := [2]int{w, h}
 	if t.subjects[key] == nil {
@@ -244,15 +251,7 @@ func (t *table) holder(w, h int) *resources.Subject {
 	return t.subjects[key]
 }
 
-// row returns the row of a tree, nil where it has none.
-func (a *request) route(side int) *resources.Route {
-	if side == 0 {
-		return a.old
-	}
-	return a.next
-}
-
-// next forgets the values at the point before.
+// reset invalidates the values cached for the previous point.
 func (t *table) reset() {
 	for _, s := range t.sides {
 		s.epoch[0]++
@@ -260,7 +259,8 @@ func (t *table) reset() {
 	}
 }
 
-// value returns the number of the value of a group at a point.
+// value returns the number of a group's value at a point. It evaluates the group once for each combination of inputs
+// and dependencies.
 func (t *table) value(s *side, n int, pt *point) int {
 	level := 0
 	if s.onHoldings[n] {
@@ -300,7 +300,7 @@ func (t *table) value(s *side, n int, pt *point) int {
 	return value
 }
 
-// assigned returns the number of what the group reads of the assignments at a point.
+// assignmentsNumber returns the number of what a group reads of the assignments at a point.
 func (t *table) assignmentsNumber(s *side, g *group, pt *point) int {
 	kinds := 0
 	for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
@@ -328,7 +328,7 @@ func (t *table) assignmentsNumber(s *side, g *group, pt *point) int {
 	return id
 }
 
-// evaluate asks OPA.
+// evaluate evaluates a group with OPA, and returns the number of the value or of the error.
 func (t *table) evaluate(s *side, g *group, pt *point) int {
 	if g.union {
 		return t.union(s, g)
@@ -354,21 +354,21 @@ func (t *table) evaluate(s *side, g *group, pt *point) int {
 	return t.id("is "+value.String(), value)
 }
 
-// union returns the number of the value of a partial set, of whose definitions the values are known.
+// union returns the number of a partial set, from the values of its definitions.
 func (t *table) union(s *side, g *group) int {
 	all := ast.NewSet()
 	for _, dep := range g.deps {
 		id := s.cached[s.index[dep]]
 		set, ok := t.values[id].(ast.Set)
 		if !ok {
-			return id // why there is none
+			return id // the number of the error
 		}
 		set.Foreach(all.Add)
 	}
 	return t.id("is "+all.String(), all)
 }
 
-// read returns what an entry point answers, by the number of its value.
+// decode returns the answer in the value of an entry point. An undefined value, an error or another type denies.
 func (t *table) decode(id int) Answer {
 	value := t.values[id]
 	if value == nil {
@@ -388,6 +388,7 @@ func (t *table) decode(id int) Answer {
 	return out
 }
 
+// member returns a member of an object, if it has the type T.
 func member[T ast.Value](object ast.Object, name string) (value T, ok bool) {
 	if term := object.Get(ast.StringTerm(name)); term != nil {
 		value, ok = term.Value.(T)

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// places returns the targets, with what the gateway makes of a path below each.
+// targets returns the values of the target part: each account and user of a path, with each project and resource.
 func (c constants) targets() (out []target) {
 	accounts := append([]string{"", anyAccount, otherAccount}, c.texts(nil, "target.account", "account.id")...)
 	users := append([]string{"", anyUser, anyUUID, otherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
@@ -22,7 +22,7 @@ func (c constants) targets() (out []target) {
 	return out
 }
 
-// rests returns what a path can name below an account or a project.
+// pathRests returns the resources and collections that a path can name below an account or a project.
 func (c constants) pathRests() []resources.Target {
 	out := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + below}, {Rest: aCollection}}
 	for _, text := range c.texts(nil, "target.resource", "target.rest", "target.kind") {
@@ -37,7 +37,7 @@ func (c constants) pathRests() []resources.Target {
 	return out
 }
 
-// within returns the places in an account.
+// targetsInAccount returns the projects, project states and resources that a path can name in an account.
 func (c constants) targetsInAccount() (out []target) {
 	for _, rest := range c.pathRests() {
 		out = append(out, target{target: rest, states: []State{{"project", "none"}, {"path", nameOfRest(rest)}}})
@@ -96,14 +96,14 @@ func nameOfRest(t resources.Target) string {
 	return t.Rest
 }
 
-// fits says whether a call of the row can have the target. A path without an account is about the caller's own.
+// fits says whether a call of the route can have the target. A path without an account is about the caller's own.
 func (place *target) fits(row *resources.Route, action resources.Action) bool {
 	if row == nil {
 		return true
 	}
 	account, project := strings.Contains(row.Path, "accounts/{"), strings.Contains(row.Path, "projects/{")
 	user, rest := strings.Contains(row.Path, "{userId}") || strings.Contains(row.Path, "{user_id}"), strings.Contains(row.Path, "+}")
-	asks := row.Upstream == "authorize" // the door names the user of whom is asked
+	asks := row.Upstream == "authorize" // the front door names the user in its question
 	t := place.target
 	if action.Scope == resources.ScopeAccount && t.ProjectID != "" {
 		return false

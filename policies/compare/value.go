@@ -7,64 +7,69 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// shape says what is known of a value.
+// shape is what the analyzer knows about a value.
 type shape uint8
 
 const (
-	// plain is a value of columns and constants. OPA evaluates each combination of these, whatever is done with them.
+	// plain is a value made of columns and constants. OPA evaluates each combination of these, so every use is
+	// followed.
 	plain shape = iota
 	// open is the value of an open part of the input, or the name of a member of one.
 	open
-	// members is a part of the input that has members by open names.
+	// members is a part of the input with members under open names.
 	members
-	// assignments is input.subject.here, assignment one of it.
+	// assignments is input.subject.here, assignment one of its elements.
 	assignments
 	assignment
-	// systemRole is what data.grants has for the role of an assignment.
+	// systemRole is the member of data.grants under the role of an assignment.
 	systemRole
-	// list, object and elements hold other values. Elements are a rule's or a comprehension's that goes through open members.
+	// list, object and elements hold other values. elements is a set from a rule or a comprehension.
 	list
 	object
 	elements
-	// size is the number of members of a set or a part.
+	// size is the number of members of a set or of a part.
 	size
-	// printed is a text for people, or one of several values: it may be told, and says by itself no more than that it is there.
+	// printed is a text for people, or one of several values. A rule may put it into a reason and test its presence;
+	// any other use is a gap.
 	printed
-	// unknown is a value of which any use is a gap.
+	// unknown is a value whose every use is a gap.
 	unknown
 )
 
-// value is what a term may be in some evaluation.
+// value is an abstract value: what a term may evaluate to, over all questions.
 type value struct {
 	shape
-	// paths are the parts of the input of which an open value may be, or whose members these are.
+	// paths are the parts of the input from which an open value, or the members, may come.
 	paths []string
-	// consts are the texts and numbers in a plain value. made says that a built-in may have made others.
+	// consts are the constants in a plain value, by their texts. made says that a built-in may produce others.
 	consts map[string]ast.Value
 	made   bool
-	// items are those of a list, or what the elements of a set may be.
+	// items are the items of a list, or the possible elements of a set.
 	items []*value
 	// named are the members of an object.
 	named map[string]*value
-	// needs are, of a set, those of an element, and of another value those of its being this one and no other.
+	// needs of a set are the needs of an element in it. needs of another value are those of its having this value.
 	needs needs
 }
 
-// needs says how few assignments keep a condition as it is, whichever of the others are taken away: yes of them keep it true,
-// no of them keep it false. A condition that some assignment meets stays true with that one, and stays false with none.
+// needs counts the assignments that suffice to keep a condition as it is when all others are removed: yes of them keep
+// it true, no of them keep it false. For "some assignment has role R", yes is 1 (a matching one keeps it true) and no
+// is 0 (it is false without assignments).
 type needs struct{ yes, no int }
 
+// not returns the needs of the negated condition.
 func (n needs) not() needs { return needs{n.no, n.yes} }
 
-// and returns what keeps two conditions that hold together.
+// and returns the needs of two conditions that must both hold.
 func (n needs) and(other needs) needs { return needs{n.yes + other.yes, max(n.no, other.no)} }
 
-// or returns what keeps two conditions of which one is enough.
+// or returns the needs of two conditions when either is enough.
 func (n needs) or(other needs) needs { return needs{max(n.yes, other.yes), n.no + other.no} }
 
-// whole returns what keeps a value that may be any.
+// whole returns the needs of keeping a value of either kind: the larger count for both.
 func (n needs) whole() needs { return needs{max(n.yes, n.no), max(n.yes, n.no)} }
 
+// constant returns a plain value with the scalars of a constant, also of its nested ones.
 func constant(v ast.Value) *value {
 	out := &value{consts: map[string]ast.Value{}}
 	ast.WalkTerms(ast.NewTerm(v), func(t *ast.Term) bool {
@@ -77,11 +82,12 @@ func constant(v ast.Value) *value {
 	return out
 }
 
-// truth is a value that is true or false.
+// truth returns the plain value that is true or false.
 func truth() *value {
 	return &value{consts: map[string]ast.Value{"true": ast.Boolean(true), "false": ast.Boolean(false)}}
 }
 
+// words returns the plain value that is one of the texts.
 func words(texts []string) *value {
 	out := &value{consts: map[string]ast.Value{}}
 	for _, text := range texts {
@@ -90,13 +96,15 @@ func words(texts []string) *value {
 	return out
 }
 
+// openAt returns an open value that comes from one of the paths.
 func openAt(paths ...string) *value { return &value{shape: open, paths: paths} }
 
+// isAt says whether an open value, or a part with members, comes from this path alone.
 func (v *value) isAt(path string) bool {
 	return (v.shape == open || v.shape == members) && len(v.paths) == 1 && v.paths[0] == path
 }
 
-// isPlain says whether a value is made of columns and constants, also in its parts.
+// isPlain says whether a value and all its parts are made of columns and constants, without needs.
 func (v *value) isPlain() bool {
 	for _, item := range v.items {
 		if !item.isPlain() {
@@ -111,7 +119,7 @@ func (v *value) isPlain() bool {
 	return v.needs == (needs{}) && (v.shape == plain || v.shape == list || v.shape == object || v.shape == elements)
 }
 
-// flat returns a plain value with the constants of all its parts.
+// flat returns a plain value with the constants of all parts of a plain value.
 func (v *value) flat() *value {
 	out := &value{consts: maps.Clone(v.consts), made: v.made}
 	if out.consts == nil {
@@ -125,7 +133,7 @@ func (v *value) flat() *value {
 	return out
 }
 
-// join returns what is one of two values.
+// join returns the value that is one of two. It is unknown if their shapes have no common description.
 func join(a, b *value) *value {
 	switch {
 	case a == nil:
@@ -163,7 +171,7 @@ func join(a, b *value) *value {
 	return &value{shape: unknown}
 }
 
-// joinParts returns what is one of two lists or of two objects.
+// joinParts returns the value that is one of two lists or one of two objects, item by item.
 func joinParts(a, b *value) *value {
 	if len(a.items) != len(b.items) || len(a.named) != len(b.named) {
 		return &value{shape: unknown}
@@ -184,10 +192,10 @@ func joinParts(a, b *value) *value {
 	return out
 }
 
-// isTold says whether a value is one that reasons are made of.
+// isPrintable says whether a rule may put the value into a reason.
 func (v *value) isPrintable() bool { return v.shape == plain || v.shape == printed || v.shape == open }
 
-// chosen returns one of several values, of which nothing says which.
+// chosen returns one of several values when the analyzer cannot say which one.
 func (v *value) chosen() *value {
 	switch {
 	case v.isPlain():

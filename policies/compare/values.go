@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Names that stand for any: no record has them.
+// Names that stand for any other. No record has them.
 const (
 	anyAccount, otherAccount          = "acct-any-v0", "acct-other-v0"
 	anyUser, anyUUID                  = "user-any-v0", "uuid-any-v0"
@@ -25,7 +25,7 @@ const (
 	ended, theTime, later, afterwards = resources.Time(1), resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
 )
 
-// standsForAny says whether a text is one of these names, or one in it.
+// standsForAny says whether a text is one of these names, or is composed of them.
 func standsForAny(text string) bool {
 	return slices.Contains([]string{
 		anyAccount, otherAccount, anyUser, anyUUID, otherUser, otherUUID, anyProject, otherProject, anyResource, besideIt, anyRole, anyService, anyScope,
@@ -33,9 +33,10 @@ func standsForAny(text string) bool {
 	}, text)
 }
 
-// constants are what the rules of both trees compare parts of the input with.
+// constants are the constants that the rules of both trees compare the input with, by path and text.
 type constants map[string]map[string]ast.Value
 
+// add adds the constants of one tree.
 func (c constants) add(more map[string]map[string]ast.Value) {
 	for path, values := range more {
 		if c[path] == nil {
@@ -45,7 +46,7 @@ func (c constants) add(more map[string]map[string]ast.Value) {
 	}
 }
 
-// texts returns the constants of the paths that are texts, those given before them.
+// texts returns the given texts, then the text constants of the paths, without repeats.
 func (c constants) texts(given []string, paths ...string) []string {
 	out := slices.Clone(given)
 	for _, path := range paths {
@@ -58,7 +59,7 @@ func (c constants) texts(given []string, paths ...string) []string {
 	return out
 }
 
-// statuses returns those that a column has, ACTIVE first; "" stands for one that it does not know.
+// statuses returns the statuses of a column, ACTIVE first. "" stands for a status unknown to the gateway.
 func statuses(path string) []string {
 	out := []string{resources.StatusActive}
 	for _, row := range question.Table() {
@@ -66,13 +67,13 @@ func statuses(path string) []string {
 			out = append(out, row.Values...)
 		}
 	}
-	if len(out) == 1 { // of an assignment
+	if len(out) == 1 { // an assignment: its column lists none
 		out = append(out, resources.StatusInactive, "")
 	}
 	return slices.Compact(append(out[:1], slices.DeleteFunc(out[1:], func(s string) bool { return s == resources.StatusActive })...))
 }
 
-// times returns the given ones, the constants of the paths, and those just before and after.
+// times returns the given times, the constants of the paths, and the milliseconds just before and after each constant.
 func (c constants) times(given []resources.Time, paths ...string) []resources.Time {
 	out := slices.Clone(given)
 	for _, path := range paths {
@@ -92,35 +93,36 @@ func (c constants) times(given []resources.Time, paths ...string) []resources.Ti
 	return out
 }
 
-// State is a condition of a question by its name, as user or account.
+// State is a named condition of a question, such as user ACTIVE, as a report prints it.
 type State struct{ Name, Value string }
 
-// asking is what is asked: a row of the catalogue and its action, in each tree. One that a tree does not have is nil.
+// request is a value of the request part: a route of the catalogue and its action, in the old and the new tree. A tree
+// without the route has nil there.
 type request struct {
-	old, next *resources.Route
-	name      string
-	action    [2]resources.Action
-	// as are the names and actions of those that no rule can tell apart from it, itself among them.
+	routes [2]*resources.Route
+	name   string
+	action [2]resources.Action
+	// aliases are the routes and actions merged into this request, itself among them.
 	aliases []alias
 }
 
-// alias is another row and action that is asked about with the same answers.
+// alias names a route and action with the same answers as the request that holds it.
 type alias struct {
 	route  string
 	action [2]string
 }
 
-// person is who is concerned.
+// person is a value of the person part: the caller, the user and the account.
 type person struct {
 	principal          resources.Principal
-	subject            *resources.Subject // nil where no facts are read
+	subject            *resources.Subject // nil if the gateway reads no facts
 	account            string
 	caller, credential string
 	states             []State
 	impossible         bool
 }
 
-// place is the target.
+// target is a value of the target part: the target of a question and the state of its project.
 type target struct {
 	target       resources.Target
 	projectState string
@@ -128,20 +130,21 @@ type target struct {
 	impossible   bool
 }
 
-// holding is what the user holds.
+// holding is a value of the holding part: the assignments of the user.
 type holding struct {
 	held         []resources.HeldRole
 	role, target string
-	// two are the roles and places of a pair.
+	// pair has the role and place of each, if two are held.
 	pair [][2]string
-	// pattern is what a custom role has been made for; it is asked about actions that have the pattern.
+	// pattern is the permission of a custom role. The comparison holds such a role only against actions that the
+	// pattern matches.
 	pattern    string
-	system     []string // the system roles among them
+	system     []string // the ids of the system roles among them
 	states     []State
 	impossible bool
 }
 
-// granting is what is to be granted, and when it is asked.
+// grantCase is a value of the grant part: the permissions to grant, their end, and the current time.
 type grantCase struct {
 	permissions []string
 	until, now  resources.Time
