@@ -9,14 +9,14 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestTheTableAgreesWithTheEngine: random questions of each entry point, evaluated whole by both trees, have the answers
-// that the table has of them, also where a holding is told by another of its class.
+// TestTheTableAgreesWithTheEngine guarantees that the table and a whole evaluation of both trees give the same answers
+// to random questions. It also asks about other holdings of a class than the one that the table evaluates.
 func TestTheTableAgreesWithTheEngine(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
 	old := compiled(t, tree)
 	const member = "the user is not an active member of the account"
 	reasons := strings.Replace(string(tree["authz/reasons.rego"].Data), member, "no active member", 1)
-	fresh := compiled(t, tree.With("authz/reasons.rego", reasons).With("authz/more.rego", `package authz
+	next := compiled(t, tree.With("authz/reasons.rego", reasons).With("authz/more.rego", `package authz
 
 deny contains "not on Sundays" if {
 	input.action.verb == "delete"
@@ -30,7 +30,7 @@ deny contains "no keys here" if {
 }
 `))
 	for seed := range uint64(1) {
-		asked, changed, err := compare.Agree(t.Context(), old, fresh, seed, 60)
+		asked, changed, err := compare.Agree(t.Context(), old, next, seed, 60)
 		if err != nil {
 			t.Fatal(err)
 		}

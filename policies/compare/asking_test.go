@@ -20,12 +20,13 @@ type asker struct {
 	names  []string // of rows
 	ids    []string // of actions
 	roles  []string
-	// unlike are the rows and actions that the trees have differently, which are asked about more often.
+	// unlikeRows and unlikeIDs are the routes and actions that differ between the trees. They are asked about more
+	// often.
 	unlikeRows, unlikeIDs []string
 }
 
-func newAsker(seed uint64, old, fresh *engine.Set) *asker {
-	a := &asker{Rand: rand.New(rand.NewPCG(seed, 2)), sets: [2]*engine.Set{old, fresh}}
+func newAsker(seed uint64, old, next *engine.Set) *asker {
+	a := &asker{Rand: rand.New(rand.NewPCG(seed, 2)), sets: [2]*engine.Set{old, next}}
 	for side, set := range a.sets {
 		a.routes[side] = map[string]*resources.Route{}
 		for _, row := range set.Routes() {
@@ -45,20 +46,20 @@ func newAsker(seed uint64, old, fresh *engine.Set) *asker {
 		*list = slices.Compact(*list)
 	}
 	for _, name := range a.names {
-		if old, fresh := a.routes[0][name], a.routes[1][name]; old == nil || fresh == nil || old.Path != fresh.Path || old.Action != fresh.Action ||
-			old.Effect != fresh.Effect || !slices.Equal(old.Access, fresh.Access) {
+		if old, next := a.routes[0][name], a.routes[1][name]; old == nil || next == nil || old.Path != next.Path || old.Action != next.Action ||
+			old.Effect != next.Effect || !slices.Equal(old.Access, next.Access) {
 			a.unlikeRows = append(a.unlikeRows, name)
 		}
 	}
 	for _, id := range a.ids {
-		if granting(old, id) != granting(fresh, id) {
+		if granting(old, id) != granting(next, id) {
 			a.unlikeIDs = append(a.unlikeIDs, id)
 		}
 	}
 	return a
 }
 
-// granting are the roles of a tree that grant an action, and their scopes.
+// granting returns the roles of a tree that grant an action, with their scopes.
 func granting(set *engine.Set, id string) (out string) {
 	action, _ := resources.ParseAction(id)
 	for _, role := range set.Roles() {
@@ -72,7 +73,7 @@ func granting(set *engine.Set, id string) (out string) {
 	return out
 }
 
-// either is one of the list, or as often one of those that the trees have differently.
+// either returns one of the list or, as often, one of those that differ between the trees.
 func (a *asker) either(unlike, list []string) string {
 	if len(unlike) > 0 && a.IntN(2) == 0 {
 		return a.one(unlike...)
@@ -80,54 +81,54 @@ func (a *asker) either(unlike, list []string) string {
 	return a.one(list...)
 }
 
-func (a *asker) one(of ...string) string { return of[a.IntN(len(of))] }
+func (a *asker) one(list ...string) string { return list[a.IntN(len(list))] }
 
 func (a *asker) often() bool { return a.IntN(5) > 0 }
 
-// directions are those in which answers to n questions at each entry point differ.
+// directions returns the directions in which answers to n questions at each entry point differ.
 func (a *asker) directions(tb testing.TB, n int) string {
 	tb.Helper()
-	found := map[string]bool{}
+	set := map[string]bool{}
 	for _, entry := range engine.EntryPoints() {
 		for range n {
-			old, fresh := a.ask(tb, entry)
+			old, next := a.ask(tb, entry)
 			switch {
-			case fresh.Allowed && !old.Allowed:
-				found["+"] = true
-			case old.Allowed && !fresh.Allowed:
-				found["-"] = true
-			case old.Reason != fresh.Reason || old.Code != fresh.Code:
-				found["~"] = true
+			case next.Allowed && !old.Allowed:
+				set["+"] = true
+			case old.Allowed && !next.Allowed:
+				set["-"] = true
+			case old.Reason != next.Reason || old.Code != next.Code:
+				set["~"] = true
 			}
 		}
 	}
-	return signs(found)
+	return signs(set)
 }
 
-func signs(found map[string]bool) (out string) {
+func signs(directions map[string]bool) (out string) {
 	for _, sign := range []string{"+", "-", "~"} {
-		if found[sign] {
+		if directions[sign] {
 			out += sign
 		}
 	}
 	return out
 }
 
-// ask asks both trees the same question. An evaluation that fails, and a row that a tree lacks, allow nothing.
-func (a *asker) ask(tb testing.TB, entry string) (old, fresh resources.Decision) {
+// ask asks both trees the same question. A failed evaluation denies, and so does a tree without the route.
+func (a *asker) ask(tb testing.TB, entry string) (old, next resources.Decision) {
 	tb.Helper()
 	q, row := a.question(entry)
 	var out [2]resources.Decision
 	for side, set := range a.sets {
 		switch entry {
 		case engine.EntryAccess:
-			of := a.routes[side][row]
-			if of == nil {
+			route := a.routes[side][row]
+			if route == nil {
 				out[side] = resources.Decision{Code: "no_route"}
 				continue
 			}
-			q.Route = of
-			q.Action, _ = resources.ParseAction(of.Action)
+			q.Route = route
+			q.Action, _ = resources.ParseAction(route.Action)
 		case engine.EntryDecision:
 			if d, unlisted := set.Unlisted(q.Action); unlisted {
 				out[side] = d
@@ -146,20 +147,20 @@ func judged(d resources.Decision, err error) resources.Decision {
 	return d
 }
 
-// question is one that the gateway can ask.
+// question returns a question that the gateway can ask.
 func (a *asker) question(entry string) (q resources.Question, row string) {
 	subject := a.subject()
 	q = resources.Question{AccountID: subject.AccountID, Now: 1_000_000, Facts: resources.Facts{Subject: subject}, Principal: a.caller(subject, entry)}
 	q.Action, _ = resources.ParseAction(a.either(a.unlikeIDs, a.ids))
 	row = a.either(a.unlikeRows, a.names)
-	path, of := "/{account}/{projectId}/{rest+}", a.routes[0][row]
-	if of == nil {
-		of = a.routes[1][row]
+	path, route := "/{account}/{projectId}/{rest+}", a.routes[0][row]
+	if route == nil {
+		route = a.routes[1][row]
 	}
 	if entry == engine.EntryAccess {
-		q.Action, _ = resources.ParseAction(of.Action)
-		path = of.Path
-		if slices.Contains(of.Access, "public") {
+		q.Action, _ = resources.ParseAction(route.Action)
+		path = route.Path
+		if slices.Contains(route.Access, "public") {
 			q.Principal = resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
 			q.AccountID, q.Facts.Subject = "", nil
 			return q, row
@@ -168,7 +169,7 @@ func (a *asker) question(entry string) (q resources.Question, row string) {
 	if entry != engine.EntryDecision && q.Principal.Kind != resources.PrincipalUser { // the subject is the caller
 		q.Facts.Subject = &resources.Subject{AccountID: subject.AccountID, AccountExists: subject.AccountExists, AccountStatus: subject.AccountStatus}
 	}
-	a.place(&q, path, entry, of.Upstream == "authorize")
+	a.place(&q, path, entry, route.Upstream == "authorize")
 	if entry != engine.EntryGrantable {
 		return q, row
 	}
@@ -262,7 +263,7 @@ func (a *asker) caller(s *resources.Subject, entry string) resources.Principal {
 	return self
 }
 
-// place is the target, and what the gateway knows of it. A path names what its row lets it name.
+// place sets the target and the project's state. A path names only what its route has variables for.
 func (a *asker) place(q *resources.Question, path, entry string, door bool) {
 	has := func(part string) bool { return strings.Contains(path, part) }
 	access, rest := entry == engine.EntryAccess, has("+}")

@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestCallersWhomNoRuleReadsAreNamed guarantees that a change which opens an entry point to everybody has a row for each kind of
-// caller and all states of the user: a guard may look for any of them.
+// TestCallersWhomNoRuleReadsAreNamed guarantees rows for each kind of caller and all states of the user when a change
+// opens an entry point to everybody: a guard may look for any of them.
 func TestCallersWhomNoRuleReadsAreNamed(t *testing.T) {
 	small := policytest.Small(t)
 	open := func(condition string) policytest.Tree {

@@ -27,7 +27,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
-// access is what a row of a comparison says, or what a question shows: who is let in, or kept out, where.
+// access is a change of access, as a row of a comparison or a question shows it.
 type access struct {
 	entry, route, action string
 	// caller is user, service or none; credential token, key or none.
@@ -35,10 +35,9 @@ type access struct {
 	gained             bool
 }
 
-// compared compares two trees: the rows in which access turns, and the files of the gaps. It is all that this test
-// knows of a comparison.
-func compared(ctx context.Context, old, fresh *engine.Set) (rows []access, gaps []compare.Gap, err error) {
-	d, err := compare.Compare(ctx, old, fresh, 2)
+// compared returns the rows with changed access, and the gaps. This test knows nothing else of a comparison.
+func compared(ctx context.Context, old, next *engine.Set) (rows []access, gaps []compare.Gap, err error) {
+	d, err := compare.Compare(ctx, old, next, 2)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +54,7 @@ func compared(ctx context.Context, old, fresh *engine.Set) (rows []access, gaps 
 	return rows, d.Gaps, nil
 }
 
-// names says whether a gap is at a file in which the trees have rules of the edit's.
+// names says whether a gap is in a file with rules of the edit.
 func (p *pair) names(gaps []compare.Gap) bool {
 	return slices.ContainsFunc(gaps, func(gap compare.Gap) bool {
 		file, _, _ := strings.Cut(gap.At, ":")
@@ -90,8 +89,8 @@ func (w *witness) String() string {
 func compile(ctx context.Context, tb testing.TB, e *policytest.Edit) (p *pair, problem error) {
 	tb.Helper()
 	p = &pair{Edit: e, listed: map[string]bool{}}
-	old, fresh := e.Trees()
-	for side, tree := range []policytest.Tree{old, fresh} {
+	old, next := e.Trees()
+	for side, tree := range []policytest.Tree{old, next} {
 		src, err := policies.Read(tree)
 		if err != nil {
 			tb.Fatal(err)
@@ -108,8 +107,8 @@ func compile(ctx context.Context, tb testing.TB, e *policytest.Edit) (p *pair, p
 	return p, nil
 }
 
-// shows asks both trees by stock evaluation, without a cache. An evaluation that fails, and a row that a tree lacks, allow
-// nothing.
+// shows asks both trees by plain evaluation, without a cache. A failed evaluation denies, and so does a tree without
+// the route.
 func (p *pair) shows(ctx context.Context, asked *policytest.Asked) (w witness, turns, allowed bool) {
 	var allow [2]bool
 	for side, q := range asked.Questions {
@@ -134,10 +133,9 @@ func (p *pair) shows(ctx context.Context, asked *policytest.Asked) (w witness, t
 	return w, allow[0] != allow[1], allow[0] || allow[1]
 }
 
-// covers says whether a row tells what the witness shows: the same entry point, direction, kind of caller and credential,
-// the row of the catalogue by its name, and the action: itself where either tree lists it, else any of its scope that
-// neither lists, since a comparison has few of those that no tree names. A row may name the verb or leave it to another
-// that is not listed.
+// covers says whether a row matches a witness: by entry point, direction, kind of caller, credential, route and action.
+// An action that neither tree lists matches any unlisted one of its scope, because a comparison asks about few of them.
+// A row may name the verb or another unlisted one.
 func (p *pair) covers(row, shown access) bool {
 	scope := func(action string) string { return strings.Split(action, ":")[0] }
 	action := row.action == shown.action ||
@@ -146,8 +144,8 @@ func (p *pair) covers(row, shown access) bool {
 	return action && row == shown
 }
 
-// hidden returns the first witness that the comparison hides: no row covers it, and no gap is at a file in which the trees
-// have rules of the edit's. Where somebody is let in, guards have to refuse as well.
+// hidden returns the first witness without a row, if no gap is in a file of the edit. If somebody is let in, guards
+// must refuse as well.
 func (p *pair) hidden(ctx context.Context, seen []witness) (hides *witness, gapped bool, err error) {
 	foretold, err := compare.GapsOf(ctx, p.sets[0], p.sets[1])
 	if err != nil {
@@ -189,7 +187,7 @@ func (p *pair) witnesses(ctx context.Context, r policytest.Random, n int) (out [
 			if allowed {
 				near = append(near, next)
 			}
-			if !w.gained && w.caller == "none" { // who needs a credential now, which is no question of policy
+			if !w.gained && w.caller == "none" { // a route that now needs a credential is not a question of policy
 				continue
 			}
 			if turns && !kinds[w.access] {
@@ -201,13 +199,13 @@ func (p *pair) witnesses(ctx context.Context, r policytest.Random, n int) (out [
 	return out
 }
 
-// hunted is what became of many edits.
+// hunted counts the outcomes of many edits.
 type hunted struct {
 	sync.Mutex
 	programs, refused, alike, letIn, keptOut, rows, gaps, late, hidden int
 }
 
-// hunt draws an edit that compiles, and holds the comparison to what random questions show.
+// hunt draws an edit that compiles, and checks the comparison against random questions.
 func (h *hunted) hunt(tb testing.TB, name string, draw func() *policytest.Edit, r policytest.Random) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -241,7 +239,7 @@ func (h *hunted) hunt(tb testing.TB, name string, draw func() *policytest.Edit, 
 	case hides != nil:
 		h.hidden++
 		tb.Errorf("%s: hidden, %v\n%s", name, err, smallest(tb, p.Edit, *hides))
-	case ctx.Err() != nil: // which guards refuse
+	case ctx.Err() != nil: // guards refuse a timeout
 		h.late++
 	case err != nil:
 		tb.Errorf("%s: %v\n%s", name, err, p.Edit)
@@ -252,7 +250,7 @@ func (h *hunted) hunt(tb testing.TB, name string, draw func() *policytest.Edit, 
 	}
 }
 
-// smallest is the least edit that hides the same question.
+// smallest returns the smallest edit that hides the same question.
 func smallest(tb testing.TB, e *policytest.Edit, hides witness) string {
 	tb.Helper()
 	ctx := context.Background()
@@ -265,15 +263,15 @@ func smallest(tb testing.TB, e *policytest.Edit, hides witness) string {
 		if !turns || w.gained != hides.gained {
 			return false
 		}
-		found, _, _ := p.hidden(ctx, []witness{w})
-		return found != nil
+		hidden, _, _ := p.hidden(ctx, []witness{w})
+		return hidden != nil
 	})
 	return fmt.Sprintf("%s%s", e, &hides)
 }
 
-// TestNobodyIsLetInUnseen guarantees that no change of a tree lets somebody in, or keeps somebody out, without a row of the
-// comparison or a gap at a file of the change, and that guards refuse it: of changes by a grammar far beyond the forms that
-// the comparison follows. Stock evaluation is the witness.
+// TestNobodyIsLetInUnseen guarantees that every change of access has a row of the comparison, or a gap in a file of the
+// change, and that guards refuse newly allowed access. The changes follow a grammar far beyond the followed forms.
+// Plain evaluation is the witness.
 func TestNobodyIsLetInUnseen(t *testing.T) {
 	seed, wanted := huntOf(t)
 	began, h := time.Now(), &hunted{}

@@ -123,7 +123,7 @@ func (f *analyzer) followDefinitions(rules []*ast.Rule, args []*value) *result {
 		isDefault = isDefault || rule.Default
 	}
 	if out.value.shape != elements && !out.value.isOne() && out.defined != (needs{}) {
-		out.value = out.value.withNeeds(out.defined.whole())
+		out.value = out.value.withNeeds(out.defined.either())
 	}
 	if isDefault {
 		out.defined = needs{}
@@ -243,7 +243,7 @@ func (c *expression) require(v *value) {
 	case unknown:
 		c.gapOf("whether it is true", v)
 	case plain:
-		c.needs = c.needs.and(v.needs.whole())
+		c.needs = c.needs.and(v.needs.either())
 	}
 }
 

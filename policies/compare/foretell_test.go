@@ -9,43 +9,43 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Foretold is a question of the table, with what the table says of it.
+// Foretold is a question of the table, with the table's answers.
 type Foretold struct {
 	Entry    string
 	Question resources.Question
 	Old, New Answer
 }
 
-// Foretell returns, of so many askings, callers, places and grants of each entry point where all permissions allow, and of as
-// many where all or none turn the answer, a question for each class of what the user may hold; and some where they do not.
-// Where rows differ it takes those. It leaves out calls of rows that one of the trees does not have, or has elsewhere.
-func Foretell(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (out []Foretold, err error) {
-	c, err := newComparison(ctx, old, fresh)
+// Foretell draws random points of each entry point: n at which a user with all permissions is allowed, n at which the
+// answers of the trees differ, and some others. It returns one question for each class of holdings there. It prefers
+// routes that differ, and omits calls of routes that one tree lacks or has elsewhere.
+func Foretell(ctx context.Context, old, next *engine.Set, seed uint64, n int) (out []Foretold, err error) {
+	c, err := newComparison(ctx, old, next)
 	if err != nil {
 		return nil, err
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, entry := range engine.EntryPoints() {
-		by, err := c.forRoot(ctx, root{entry, entry})
+		one, err := c.forRoot(ctx, root{entry, entry})
 		if err != nil {
 			return nil, err
 		}
-		t, err := by.newTable(ctx, root{entry, entry})
+		t, err := one.newTable(ctx, root{entry, entry})
 		if err != nil {
 			return nil, err
 		}
 		every := slices.IndexFunc(t.holdings, func(h holding) bool {
-			return len(h.held) == 1 && h.target == "account" && slices.Equal(h.held[0].Permissions, []string{"*:*:*"})
+			return len(h.held) == 1 && h.place == "account" && slices.Equal(h.held[0].Permissions, []string{"*:*:*"})
 		})
 		among := t.both()
 		for lively, turning, tries := 0, 0, 0; lively+turning < 2*n && tries < 1000*n; tries++ {
-			at := point{among[r.IntN(len(among))], r.IntN(len(t.persons)), r.IntN(len(t.targets)), every, r.IntN(len(t.grants))}
-			if fits, _ := t.fits(&at); !fits {
+			pt := point{among[r.IntN(len(among))], r.IntN(len(t.persons)), r.IntN(len(t.targets)), every, r.IntN(len(t.grants))}
+			if fits, _ := t.fits(&pt); !fits {
 				continue
 			}
-			all := t.foretold(at)
-			at[holdingPart] = 0
-			none := t.foretold(at)
+			all := t.foretold(pt)
+			pt[holdingPart] = 0
+			none := t.foretold(pt)
 			switch {
 			case turning < n && (all.turns() || none.turns()):
 				turning++
@@ -57,9 +57,9 @@ func Foretell(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (
 				}
 				continue
 			}
-			for _, class := range t.classify(at) {
-				at[holdingPart] = class.members[r.IntN(len(class.members))]
-				out = append(out, t.foretold(at))
+			for _, class := range t.classify(pt) {
+				pt[holdingPart] = class.members[r.IntN(len(class.members))]
+				out = append(out, t.foretold(pt))
 			}
 		}
 	}
@@ -68,12 +68,12 @@ func Foretell(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (
 
 func (f *Foretold) turns() bool { return f.Old.Allow != f.New.Allow }
 
-// both are the askings of rows that both trees have, those that differ where there are some.
+// both returns the requests with the same route in both trees; only those that differ, if any do.
 func (t *table) both() []int {
 	var all, differing []int
 	for i := range t.requests {
 		a := &t.requests[i]
-		if t.entry == engine.EntryGrantable { // which is asked about no row
+		if t.entry == engine.EntryGrantable { // its questions have no route
 			return []int{i}
 		}
 		if a.routes[0] == nil || a.routes[1] == nil || a.routes[0].Name != a.routes[1].Name {
@@ -90,15 +90,15 @@ func (t *table) both() []int {
 	return all
 }
 
-// foretold is what the table says at a point.
-func (t *table) foretold(at point) Foretold {
+// foretold returns the question and the table's answers at a point.
+func (t *table) foretold(pt point) Foretold {
 	f := Foretold{Entry: t.entry}
 	for side, answer := range []*Answer{&f.Old, &f.New} {
 		s := t.sides[side]
 		s.epoch[0]++
 		s.epoch[1]++
-		*answer = t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &at), &at)]
+		*answer = t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &pt), &pt)]
 	}
-	f.Question = t.question(0, at)
+	f.Question = t.question(0, pt)
 	return f
 }

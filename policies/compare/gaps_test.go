@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestWhatNoTableHoldsIsSaid: texts and times that are made and compared, lengths and orders of open texts, what the
-// decision log leaves out, names of permissions that a built-in takes apart, and what a `with` puts in the place of an input.
+// TestWhatNoTableHoldsIsSaid guarantees a gap for texts and times that rules compute and compare, for lengths and
+// orders of open texts, for the decision log, for split names of permissions, and for a `with`.
 func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 	tree := policytest.Small(t)
 	for name, c := range map[string]struct{ file, rules, want string }{
@@ -46,39 +46,39 @@ func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told := ""
+			reported := ""
 			for _, gap := range d.Gaps {
-				told += gap.At + " " + gap.Reads + "\n"
+				reported += gap.At + " " + gap.Reads + "\n"
 			}
-			if c.want == "" && told != "" || !strings.Contains(told, c.want) {
-				t.Errorf("gaps %q, want %q", told, c.want)
+			if c.want == "" && reported != "" || !strings.Contains(reported, c.want) {
+				t.Errorf("gaps %q, want %q", reported, c.want)
 			}
 		})
 	}
 }
 
-// TestMoreTimesThanActions guarantees a comparison where rules name more times than there are actions to be told apart.
+// TestMoreTimesThanActions guarantees a comparison when rules name more times than the trees have distinct actions.
 func TestMoreTimesThanActions(t *testing.T) {
 	tree := policytest.Small(t)
-	fresh := tree.With("authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now in {5, 50, 500}\n").
+	next := tree.With("authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now in {5, 50, 500}\n").
 		With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, `input.subject.status == "ACTIVE"`, `input.subject.status == "ACTIVE"`+"\n\tcount(deny) == 0", 1))
-	if d, err := compare.Compare(t.Context(), compiled(t, tree), compiled(t, fresh), 1); err != nil || len(d.Rows) == 0 {
+	if d, err := compare.Compare(t.Context(), compiled(t, tree), compiled(t, next), 1); err != nil || len(d.Rows) == 0 {
 		t.Errorf("%v, %v", d, err)
 	}
 }
 
 // TestWhatIsToldIsCompared: a change of what an explanation tells is a difference, and grants nothing.
 func TestWhatIsToldIsCompared(t *testing.T) {
-	const told = "package authz\n\ntold contains \"deny_rule\" if input.subject.status == \"ACTIVE\"\n"
+	const rule = "package authz\n\ntold contains \"deny_rule\" if input.subject.status == \"ACTIVE\"\n"
 	tree := policytest.Small(t)
-	for name, c := range map[string]struct{ old, fresh policytest.Tree }{
-		"told":       {tree.With("authz/told.rego", told), tree.With("authz/told.rego", strings.Replace(told, "== \"ACTIVE\"", "!= \"\"", 1))},
-		"added":      {tree, tree.With("authz/told.rego", told)},
-		"removed":    {tree.With("authz/told.rego", told), tree},
+	for name, c := range map[string]struct{ old, next policytest.Tree }{
+		"told":       {tree.With("authz/told.rego", rule), tree.With("authz/told.rego", strings.Replace(rule, "== \"ACTIVE\"", "!= \"\"", 1))},
+		"added":      {tree, tree.With("authz/told.rego", rule)},
+		"removed":    {tree.With("authz/told.rego", rule), tree},
 		"conditions": {tree, tree.With("authz/conditions.rego", "package authz\n\nconditions[code] := {\"holds\": input.subject.status == \"ACTIVE\", \"says\": \"x\"} if some code in {\"active\"}\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := compare.Compare(t.Context(), compiled(t, c.old), compiled(t, c.fresh), 1)
+			d, err := compare.Compare(t.Context(), compiled(t, c.old), compiled(t, c.next), 1)
 			if err != nil || len(d.Rows) == 0 {
 				t.Fatalf("%d rows, %v", len(d.Rows), err)
 			}

@@ -35,8 +35,8 @@ func generated(tree policytest.Tree) (out []mutant) {
 }
 
 // edits are a kind of change each.
-func edits() []struct{ kind, from, to string } {
-	return []struct{ kind, from, to string }{
+func edits() []struct{ kind, pattern, replacement string } {
+	return []struct{ kind, pattern, replacement string }{
 		{"condition removed", `^\t[^ ]*(input|assignment|role)\.[^:=]*( [=!<>]=? .*)?\n$`, ""},
 		{"condition removed", `^\t(not )?[a-z_]+(\(.*\))?\n$`, ""},
 		{"condition removed", `^(.*[^e]) if [^{]*\n$`, "$1\n"},
@@ -84,8 +84,8 @@ func ofLine(line string) (out [][2]string) {
 		return nil
 	}
 	for _, e := range edits() {
-		from := regexp.MustCompile(e.from)
-		if changed := from.ReplaceAllString(line, e.to); changed != line {
+		pattern := regexp.MustCompile(e.pattern)
+		if changed := pattern.ReplaceAllString(line, e.replacement); changed != line {
 			out = append(out, [2]string{e.kind, changed})
 		}
 	}

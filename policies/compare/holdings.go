@@ -113,8 +113,8 @@ func pairs(good, idle []holding) (out []holding) {
 // and returns both holdings as one.
 func (h holding) and(other holding) holding {
 	return holding{
-		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, target: h.target + " and " + other.target,
-		pair:   [][2]string{{h.role, h.target}, {other.role, other.target}},
+		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, place: h.place + " and " + other.place,
+		pair:   [][2]string{{h.role, h.place}, {other.role, other.place}},
 		system: slices.Concat(h.system, other.system), states: slices.Concat(h.states, other.states), impossible: h.impossible || other.impossible,
 	}
 }
@@ -207,7 +207,7 @@ func (r roleCase) heldAt(place spot, s standing) holding {
 			RoleID: r.id, RoleScope: scope, RoleStatus: s.role, Custom: r.custom, Permissions: r.permissions,
 			ProjectID: place.project, ResourceID: place.resource, Status: s.assignment, ExpiresAt: s.ends,
 		}},
-		role: r.name(), target: place.name, pattern: r.pattern, impossible: place.level() == "",
+		role: r.name(), place: place.name, pattern: r.pattern, impossible: place.level() == "",
 	}
 	if r.system {
 		h.system = []string{r.id}

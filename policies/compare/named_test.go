@@ -18,7 +18,7 @@ type namedEdit struct {
 	pieces []policytest.Piece
 }
 
-// rule is a rule that the new tree alone has, gone one that the old tree alone has, kept one of both.
+// rule is a rule of the new tree alone, gone one of the old tree alone, kept one of both.
 func rule(text string) policytest.Piece {
 	return policytest.Piece{File: "authz/own.rego", New: "package authz\n\n" + text + "\n"}
 }
@@ -27,25 +27,27 @@ func gone(text string) policytest.Piece {
 	return policytest.Piece{File: "authz/own.rego", Old: "package authz\n\n" + text + "\n"}
 }
 
-func changed(old, fresh string) policytest.Piece {
-	return policytest.Piece{File: "authz/own.rego", Old: "package authz\n\n" + old + "\n", New: "package authz\n\n" + fresh + "\n"}
+func changed(old, next string) policytest.Piece {
+	return policytest.Piece{File: "authz/own.rego", Old: "package authz\n\n" + old + "\n", New: "package authz\n\n" + next + "\n"}
 }
 
 func kept(text string) policytest.Piece { return changed(text, text) }
 
-func data(old, fresh string) policytest.Piece {
-	return policytest.Piece{File: "freeze/data.json", Old: old + "\n", New: fresh + "\n"}
+func data(old, next string) policytest.Piece {
+	return policytest.Piece{File: "freeze/data.json", Old: old + "\n", New: next + "\n"}
 }
 
-func row(at, old, fresh string) policytest.Piece {
-	return policytest.Piece{File: "routes/data.json", At: at, Old: old, New: fresh}
+func row(name, old, next string) policytest.Piece {
+	return policytest.Piece{File: "routes/data.json", At: name, Old: old, New: next}
 }
 
 func namedEdits() []namedEdit {
 	const projectDelete, roleCreate = `"action": "account:project:delete"`, `"action": "account:role:create"`
 	const deleteAt = `"/api/v1/accounts/{accountId}/projects/{projectId}", ` + projectDelete
 	const createAt = `"/api/v1/accounts/{accountId}/roles", ` + roleCreate
-	moved := func(at, from, to string) policytest.Piece { return row(at, at, strings.Replace(at, from, to, 1)) }
+	moved := func(entry, segment, text string) policytest.Piece {
+		return row(entry, entry, strings.Replace(entry, segment, text, 1))
+	}
 	member := func(condition string) policytest.Piece {
 		return rule("member_allowed if {\n\tcaller_is_subject\n\t" + condition + "\n}")
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestAPlaceIsThatOfTheFirstRule, whatever the order in which rules are found: not of a default, nor of a function that
-// is called.
+// TestAPlaceIsThatOfTheFirstRule guarantees the location of the first rule in any order of reading, before that of a
+// default or of a called function.
 func TestAPlaceIsThatOfTheFirstRule(t *testing.T) {
 	set := compiled(t, policytest.Small(t).With("authz/aaa.rego", "package authz\n\n_known(id) if id != \"\"\n").With("authz/authz.rego",
 		policytest.SmallAuthz+"\ngrantable := {\"allow\": true, \"reason\": \"known\"} if _known(input.subject.id)\n"))

@@ -12,17 +12,17 @@ import (
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
-// TestGrantsOfUnlistedActionsAreFound: a role that grants one action more, or one less, lets its holders in or shuts them
-// out also where no tree lists the action.
+// TestGrantsOfUnlistedActionsAreFound guarantees a row for each action that a role newly grants or no longer grants,
+// even if neither tree lists the action.
 func TestGrantsOfUnlistedActionsAreFound(t *testing.T) {
 	tier.Check(t)
 	tree := policytest.Copy(t, policies.Tree())
 	const grants, reads = "grants/data.json", `"account:user:read": true`
-	with := func(patterns string) *engine.Set {
+	granting := func(patterns string) *engine.Set {
 		return compiled(t, tree.With(grants, strings.Replace(string(tree[grants].Data), reads, reads+patterns, 1)))
 	}
-	d, err := compare.Compare(t.Context(), with(`, "project:widget:sand": true`),
-		with(`, "project:widget:paint": true, "project:*:buff": true, "project:gadget:*": true`), 2)
+	d, err := compare.Compare(t.Context(), granting(`, "project:widget:sand": true`),
+		granting(`, "project:widget:paint": true, "project:*:buff": true, "project:gadget:*": true`), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

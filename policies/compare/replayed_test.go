@@ -18,8 +18,8 @@ import (
 
 // edit is a change of one file of the embedded tree; flips says that it turns verdicts.
 type edit struct {
-	name, file, old, fresh string
-	flips                  bool
+	name, file, old, next string
+	flips                 bool
 }
 
 func replayedEdits() []edit {
@@ -31,8 +31,8 @@ func replayedEdits() []edit {
 	}
 }
 
-// TestAReplayFindsWhatWasForetold: of recorded questions exactly those are answered otherwise by a changed tree, and in that
-// direction, of which the table says so.
+// TestAReplayFindsWhatWasForetold guarantees that a replay of recorded questions finds the differences that the table
+// predicts, with their direction, and no others.
 func TestAReplayFindsWhatWasForetold(t *testing.T) {
 	t.Parallel()
 	tree := policytest.Copy(t, policies.Tree())
@@ -43,13 +43,13 @@ func TestAReplayFindsWhatWasForetold(t *testing.T) {
 			if !strings.Contains(was, e.old) {
 				t.Fatalf("%s has no %q", e.file, e.old)
 			}
-			fresh := compiled(t, tree.With(e.file, strings.ReplaceAll(was, e.old, e.fresh)))
-			foretold, err := compare.Foretell(t.Context(), old, fresh, 1, foretoldContexts)
+			next := compiled(t, tree.With(e.file, strings.ReplaceAll(was, e.old, e.next)))
+			foretold, err := compare.Foretell(t.Context(), old, next, 1, foretoldContexts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			dir := recordForetold(t, old, foretold)
-			flips, r := map[string]bool{}, replay.New(fresh)
+			flips, r := map[string]bool{}, replay.New(next)
 			r.Flipped = func(id string, allowed bool) { flips[id] = allowed }
 			err = decisionlog.Reader{Dir: dir}.Oldest(t.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
 				r.Add(t.Context(), rec.Judgement())
@@ -79,7 +79,7 @@ func TestAReplayFindsWhatWasForetold(t *testing.T) {
 
 func idOf(i int) string { return fmt.Sprintf("d%08d", i) }
 
-// recordForetold has a log on disk take what the old tree decides.
+// recordForetold writes the old tree's decisions to a log on disk.
 func recordForetold(t *testing.T, old *engine.Set, foretold []compare.Foretold) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -78,7 +78,7 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 				if (held.pair != nil) != pairs || pairs && t.alone(bare(k), held, turned) {
 					continue
 				}
-				k.place = held.target
+				k.place = held.place
 				for _, name := range t.names(f, held) {
 					k.role = name
 					merge(rows, k, c, held.states)

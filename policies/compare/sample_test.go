@@ -43,7 +43,7 @@ func TestASampleOfTheRules(t *testing.T) {
 	examineOne(t, compiled(t, tree), generated(tree), "rule removed", "authz/service.rego:23: _open_to_services if input.principal.scopes[\"users:sync\"]")
 }
 
-// examineOne wants the change of that name to be found.
+// examineOne requires the change of that name to be found.
 func examineOne(t *testing.T, old *engine.Set, all []mutant, kind, name string) {
 	t.Helper()
 	i := slices.IndexFunc(all, func(m mutant) bool { return m.kind == kind && m.name == name })

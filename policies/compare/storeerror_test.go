@@ -14,7 +14,7 @@ import (
 
 var errStore = errors.New("the store fails")
 
-// failing is the data of a tree, of which one read fails.
+// failing is the data of a tree with one failing read.
 type failing struct {
 	storage.Store
 	reads, fails int
@@ -30,11 +30,11 @@ func (f *failing) Read(ctx context.Context, txn storage.Transaction, path storag
 
 // TestDataThatCannotBeReadIsAnError, at whichever read: the comparison would not know what rules compare the input with.
 func TestDataThatCannotBeReadIsAnError(t *testing.T) {
-	of := compiled(t, policytest.Small(t).With("names/data.json", `{"first": "acct-a-v1"}`).With("authz/authz.rego", policytest.SmallAuthz+
+	tree := compiled(t, policytest.Small(t).With("names/data.json", `{"first": "acct-a-v1"}`).With("authz/authz.rego", policytest.SmallAuthz+
 		"\ngrantable := {\"allow\": true, \"reason\": \"by name\"} if input.account.id == data.names.first\n")).Compiled()
-	data := &failing{Store: of.Store}
-	of.Store = data
-	set, err := engine.NewSet(t.Context(), of)
+	data := &failing{Store: tree.Store}
+	tree.Store = data
+	set, err := engine.NewSet(t.Context(), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,10 @@ func TestDataThatCannotBeReadIsAnError(t *testing.T) {
 	if _, err := compare.Compare(t.Context(), set, set, 1); err != nil || data.reads == 0 {
 		t.Fatalf("%d reads: %v", data.reads, err)
 	}
-	for of := data.reads; data.fails < of; {
+	for reads := data.reads; data.fails < reads; {
 		data.reads, data.fails = 0, data.fails+1
 		if _, err := compare.Compare(t.Context(), set, set, 1); !errors.Is(err, errStore) {
-			t.Errorf("read %d of %d fails: %v", data.fails, of, err)
+			t.Errorf("read %d of %d fails: %v", data.fails, reads, err)
 		}
 	}
 }

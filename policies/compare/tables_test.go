@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestMutantsAreFound: every change of the embedded tree that random questions see is found with its direction. Few of
-// those that are found are too rare for random questions.
+// TestMutantsAreFound guarantees that the comparison finds each change of the embedded tree that random questions see,
+// with its direction. Few of the found changes are too rare for random questions.
 func TestMutantsAreFound(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
 	old := compiled(t, tree)
@@ -24,14 +24,14 @@ func TestMutantsAreFound(t *testing.T) {
 	whole := 0
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		t.Run(kind, func(t *testing.T) {
-			of := map[outcome]int{}
+			outcomes := map[outcome]int{}
 			for _, m := range byKind[kind] {
 				o := examine(t, old, m, patience)
-				of[o]++
+				outcomes[o]++
 				counts[o]++
 			}
 			whole++
-			t.Logf("%s: %v", kind, of)
+			t.Logf("%s: %v", kind, outcomes)
 		})
 	}
 	t.Logf("%v", counts)

@@ -67,7 +67,7 @@ func (n needs) and(other needs) needs { return needs{n.yes + other.yes, max(n.no
 func (n needs) or(other needs) needs { return needs{max(n.yes, other.yes), n.no + other.no} }
 
 // whole returns the needs of keeping a value of either kind: the larger count for both.
-func (n needs) whole() needs { return needs{max(n.yes, n.no), max(n.yes, n.no)} }
+func (n needs) either() needs { return needs{max(n.yes, n.no), max(n.yes, n.no)} }
 
 // constant returns a plain value with the scalars of a constant, also of its nested ones.
 func constant(v ast.Value) *value {

@@ -132,8 +132,8 @@ type target struct {
 
 // holding is a value of the holding part: the assignments of the user.
 type holding struct {
-	held         []resources.HeldRole
-	role, target string
+	held        []resources.HeldRole
+	role, place string
 	// pair has the role and place of each, if two are held.
 	pair [][2]string
 	// pattern is the permission of a custom role. The comparison holds such a role only against actions that the

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// added are rules that a tree gets beside its own.
+// added returns changes that add a rule to a tree.
 func added(tree policytest.Tree) (out []mutant) {
 	for name, rule := range map[string]string{
 		"no deleting":           `deny contains "no deleting" if input.action.verb == "delete"`,
@@ -38,24 +38,24 @@ func added(tree policytest.Tree) (out []mutant) {
 	)
 }
 
-// refactorings change no answer.
+// refactorings returns changes that keep all answers.
 func refactorings(tree policytest.Tree) (out []mutant) {
-	edit := func(kind, file, from, to string) {
+	edit := func(kind, file, old, replacement string) {
 		text := string(tree[file].Data)
-		if !strings.Contains(text, from) {
-			panic(kind + ": " + file + " lacks " + from)
+		if !strings.Contains(text, old) {
+			panic(kind + ": " + file + " lacks " + old)
 		}
-		out = append(out, mutant{"refactoring", kind + ": " + file, tree.With(file, strings.ReplaceAll(text, from, to))})
+		out = append(out, mutant{"refactoring", kind + ": " + file, tree.With(file, strings.ReplaceAll(text, old, replacement))})
 	}
-	with := func(kind, file, text string) { out = append(out, mutant{"refactoring", kind, tree.With(file, text)}) }
-	all := func(kind, from, to string) {
-		fresh := tree
+	put := func(kind, file, text string) { out = append(out, mutant{"refactoring", kind, tree.With(file, text)}) }
+	all := func(kind, old, replacement string) {
+		next := tree
 		for name := range tree {
 			if strings.HasPrefix(name, "authz/") && !strings.HasSuffix(name, "_test.rego") {
-				fresh = fresh.With(name, strings.ReplaceAll(string(tree[name].Data), from, to))
+				next = next.With(name, strings.ReplaceAll(string(tree[name].Data), old, replacement))
 			}
 		}
-		out = append(out, mutant{"refactoring", kind, fresh})
+		out = append(out, mutant{"refactoring", kind, next})
 	}
 	const roles, reasons, grantable, self, service, conditions = "authz/roles.rego", "authz/reasons.rego", "authz/grantable.rego", "authz/self_service.rego", "authz/service.rego", "authz/conditions.rego"
 	all("a rule renamed", "_about_the_caller", "_about_who_calls")
@@ -91,20 +91,20 @@ func refactorings(tree policytest.Tree) (out []mutant) {
 	edit("a list reordered", reasons, "reason_texts[\"self\"] := \"this is the caller's own\"\n\nreason_texts[\"self_by_token\"] := \"this is the caller's own, by token\"\n", "reason_texts[\"self_by_token\"] := \"this is the caller's own, by token\"\n\nreason_texts[\"self\"] := \"this is the caller's own\"\n")
 	edit("comments", conditions, "# METADATA", "# Another word.\n\n# METADATA")
 	edit("formatting", conditions, " == ", "   ==   ")
-	with("an unused rule", "authz/more.rego", "package authz\n\nnobody_asks if input.action.verb == \"delete\"\n")
-	with("an unused function", "authz/more.rego", "package authz\n\nnobody_calls(x) := y if y := x + 1\n")
-	with("an unused package", "other/other.rego", "package other\n\nallow if input.principal.kind == \"none\"\n")
-	with("data nobody reads", "other/data.json", `{"on": true}`)
-	with("a test more", "authz/more_test.rego", "package authz_test\n\nimport data.authz\n\ntest_more if not authz.decision.allow with input as {}\n")
-	with("a deny rule that can't fire", "authz/more.rego", "package authz\n\ndeny contains \"never\" if { input.subject.exists; not input.subject.exists }\n")
-	for _, from := range []string{self, service, conditions} {
-		moved := tree.Without(from).With("authz/moved.rego", string(tree[from].Data))
-		out = append(out, mutant{"refactoring", "moved to another file: " + from, moved})
+	put("an unused rule", "authz/more.rego", "package authz\n\nnobody_asks if input.action.verb == \"delete\"\n")
+	put("an unused function", "authz/more.rego", "package authz\n\nnobody_calls(x) := y if y := x + 1\n")
+	put("an unused package", "other/other.rego", "package other\n\nallow if input.principal.kind == \"none\"\n")
+	put("data nobody reads", "other/data.json", `{"on": true}`)
+	put("a test more", "authz/more_test.rego", "package authz_test\n\nimport data.authz\n\ntest_more if not authz.decision.allow with input as {}\n")
+	put("a deny rule that can't fire", "authz/more.rego", "package authz\n\ndeny contains \"never\" if { input.subject.exists; not input.subject.exists }\n")
+	for _, rule := range []string{self, service, conditions} {
+		moved := tree.Without(rule).With("authz/moved.rego", string(tree[rule].Data))
+		out = append(out, mutant{"refactoring", "moved to another file: " + rule, moved})
 	}
 	return append(out, reordered(tree, "grants/data.json"), reordered(tree, "routes/data.json"))
 }
 
-// reordered has the rows of a document in the order of their names.
+// reordered returns a mutant with the rows of a document sorted by name.
 func reordered(tree policytest.Tree, file string) mutant {
 	same := ofFile(tree, file, func(rows) []change { return []change{{"refactoring", "reordered", func(rows) {}}} })
 	return same[0]

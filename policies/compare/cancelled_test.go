@@ -9,35 +9,36 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// ending is a context that has ended when it was asked so many times whether it has.
+// ending is a context that ends after a number of calls of Err.
 type ending struct {
 	context.Context
-	left atomic.Int64
+	remaining atomic.Int64
 }
 
 // Err implements context.Context.
 func (e *ending) Err() error {
-	if e.left.Add(-1) < 0 {
+	if e.remaining.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
 }
 
-// TestAnEndedComparisonIsAnError, whenever it ends: two evaluations that were given up are no equal answers.
+// TestAnEndedComparisonIsAnError guarantees an error whenever the context ends: two cancelled evaluations are not equal
+// answers.
 func TestAnEndedComparisonIsAnError(t *testing.T) {
 	small := policytest.Small(t)
 	old := compiled(t, small)
-	fresh := compiled(t, small.With("authz/authz.rego", policytest.SmallAuthz+"\ngrantable := {\"allow\": true, \"reason\": \"soon\"} if input.grant.until > input.now\n"))
+	next := compiled(t, small.With("authz/authz.rego", policytest.SmallAuthz+"\ngrantable := {\"allow\": true, \"reason\": \"soon\"} if input.grant.until > input.now\n"))
 	const enough = 1 << 40
 	ctx := &ending{Context: t.Context()}
-	ctx.left.Store(enough)
-	if d, err := compare.Compare(ctx, old, fresh, 1); err != nil || len(d.Rows) == 0 {
+	ctx.remaining.Store(enough)
+	if d, err := compare.Compare(ctx, old, next, 1); err != nil || len(d.Rows) == 0 {
 		t.Fatalf("%v: %v", d, err)
 	}
-	asked := enough - ctx.left.Load()
+	asked := enough - ctx.remaining.Load()
 	for _, n := range []int64{0, asked / 4, asked / 2, asked * 3 / 4, asked - 1} {
-		ctx.left.Store(n)
-		if d, err := compare.Compare(ctx, old, fresh, 1); err == nil {
+		ctx.remaining.Store(n)
+		if d, err := compare.Compare(ctx, old, next, 1); err == nil {
 			t.Errorf("ended when it was asked %d of %d times: %d differences, and no error", n, asked, len(d.Rows))
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestAssignmentsBesideEachOther: a rule about an assignment that stands beside the one that grants is found, and what
-// is left out is said.
+// TestAssignmentsBesideEachOther guarantees that a rule about a second assignment beside the granting one is found, and
+// that a gap names what is not asked.
 func TestAssignmentsBesideEachOther(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
 	for name, c := range map[string]struct{ rule, want string }{
@@ -26,11 +26,11 @@ func TestAssignmentsBesideEachOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%d rows, %d questions, %d evaluations, %v", len(d.Rows), d.Questions, d.Evaluations, d.Gaps)
-			found := false
+			hasGap := false
 			for _, gap := range d.Gaps {
-				found = found || strings.HasPrefix(gap.At, "authz/more.rego:")
+				hasGap = hasGap || strings.HasPrefix(gap.At, "authz/more.rego:")
 			}
-			if !found {
+			if !hasGap {
 				t.Errorf("no gap is told: %v", d.Gaps)
 			}
 			if c.want == "lost" && (len(d.Rows) == 0 || d.Rows[0].New.Allow) {
