@@ -269,9 +269,9 @@ func smallest(tb testing.TB, e *policytest.Edit, hides witness) string {
 	return fmt.Sprintf("%s%s", e, &hides)
 }
 
-// TestNobodyIsLetInUnseen guarantees that every change of access has a row of the comparison, or a gap in a file of the
-// change, and that guards refuse newly allowed access. The changes follow a grammar far beyond the followed forms.
-// Plain evaluation is the witness.
+// TestNobodyIsLetInUnseen guarantees a row, or a gap in a file of the change, for every change of access. It guarantees
+// that guards refuse newly allowed access. The changes follow a grammar far beyond the followed forms. Plain evaluation
+// is the witness.
 func TestNobodyIsLetInUnseen(t *testing.T) {
 	seed, wanted := huntOf(t)
 	began, h := time.Now(), &hunted{}

@@ -16,9 +16,9 @@ type Foretold struct {
 	Old, New Answer
 }
 
-// Foretell draws random points of each entry point: n at which a user with all permissions is allowed, n at which the
-// answers of the trees differ, and some others. It returns one question for each class of holdings there. It prefers
-// routes that differ, and omits calls of routes that one tree lacks or has elsewhere.
+// Foretell draws random points of each entry point: n with access for a user with all permissions, n with different
+// answers of the two trees, and some others. It returns one question for each class of holdings there. It prefers
+// routes with differences, and omits calls of routes that one tree lacks or has elsewhere.
 func Foretell(ctx context.Context, old, next *engine.Set, seed uint64, n int) (out []Foretold, err error) {
 	c, err := newComparison(ctx, old, next)
 	if err != nil {

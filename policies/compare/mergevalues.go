@@ -8,9 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// mergeValues merges persons and targets that no rule of either tree can distinguish: first those with equal inputs,
-// then those with equal values of all rules that read nothing else. A merged value has the states of all its sources.
-// Persons with different callers stay apart, since a row names its caller.
+// mergeValues merges persons and targets that no rule of either tree can distinguish. It first merges those with equal
+// inputs, then those with equal values of all rules without other inputs. A merged value has the states of all its
+// sources. Persons with different callers stay apart, since a row names its caller.
 func (t *table) mergeValues() {
 	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.readNumber, func(i int) string {
 		if t.persons[i].subject == nil {

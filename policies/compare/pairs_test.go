@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestAssignmentsBesideEachOther guarantees that a rule about a second assignment beside the granting one is found, and
-// that a gap names what is not asked.
+// TestAssignmentsBesideEachOther guarantees a row for a rule about a second assignment beside the granting one, and a
+// gap for larger sets.
 func TestAssignmentsBesideEachOther(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
 	for name, c := range map[string]struct{ rule, want string }{

@@ -31,8 +31,8 @@ func replayedEdits() []edit {
 	}
 }
 
-// TestAReplayFindsWhatWasForetold guarantees that a replay of recorded questions finds the differences that the table
-// predicts, with their direction, and no others.
+// TestAReplayFindsWhatWasForetold guarantees that a replay of recorded questions finds exactly the differences
+// predicted by the table, with their direction.
 func TestAReplayFindsWhatWasForetold(t *testing.T) {
 	t.Parallel()
 	tree := policytest.Copy(t, policies.Tree())

@@ -72,8 +72,8 @@ type side struct {
 	memos []map[string]int
 	// reads are, by group, part and value, the number of what the group reads.
 	reads [][parts][]int
-	// onHoldings says which groups depend on the holding; readsHoldings marks those that read it themselves. dependsOn
-	// are all parts that a group depends on.
+	// onHoldings says whether a group depends on the holding, readsHoldings whether it reads it itself. dependsOn are
+	// all parts that it depends on.
 	onHoldings, readsHoldings []bool
 	dependsOn                 []partSet
 	// twins are the groups of the first tree with the same fingerprint, -1 for none.

@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestMutantsAreFound guarantees that the comparison finds each change of the embedded tree that random questions see,
+// TestMutantsAreFound guarantees that the comparison finds each change of the embedded tree seen by random questions,
 // with its direction. Few of the found changes are too rare for random questions.
 func TestMutantsAreFound(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
