@@ -16,8 +16,7 @@ type pair struct {
 // changes finds the points at which answers can differ. A value is a function of the group's inputs and dependencies.
 // If both trees get the same request, and all changed groups have equal values, then all other groups do.
 type changes struct {
-	t     *table
-	pairs []pair
+	t *table
 	// every has all pairs. fewer lacks those with onlyGrants; it suffices at points with sameRoles.
 	every, fewer pairSet
 	sameRequest  []bool // by request
@@ -36,6 +35,7 @@ type pairSet struct {
 // newChanges finds the changed groups, from the root down.
 func (t *table) newChanges() *changes {
 	c := &changes{t: t, counts: map[[3]int]int{}}
+	var pairs []pair
 	var visit func(old, next *group)
 	visited := map[*group]bool{}
 	visit = func(old, next *group) {
@@ -47,11 +47,11 @@ func (t *table) newChanges() *changes {
 		below := func(a, b *group) bool { return a.name == b.name }
 		switch {
 		case old.union || next.union || !slices.EqualFunc(old.deps, next.deps, below):
-			c.pairs = append(c.pairs, p)
+			pairs = append(pairs, p)
 			return
 		case old.ownPrint != next.ownPrint:
 			p.onlyGrants = old.ungrantedPrint == next.ungrantedPrint
-			c.pairs = append(c.pairs, p)
+			pairs = append(pairs, p)
 			if !p.onlyGrants {
 				return
 			}
@@ -61,8 +61,8 @@ func (t *table) newChanges() *changes {
 		}
 	}
 	visit(t.sides[0].rules.groups[t.rule], t.sides[1].rules.groups[t.rule])
-	c.every = t.newPairSet(c.pairs)
-	c.fewer = t.newPairSet(slices.DeleteFunc(slices.Clone(c.pairs), func(p pair) bool { return p.onlyGrants }))
+	c.every = t.newPairSet(pairs)
+	c.fewer = t.newPairSet(slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return p.onlyGrants }))
 	for i := range t.requests {
 		c.sameRequest = append(c.sameRequest, t.isSameRequest(i))
 	}
@@ -73,22 +73,14 @@ func (t *table) newChanges() *changes {
 func (t *table) newPairSet(pairs []pair) pairSet {
 	s := pairSet{pairs: pairs, equal: map[[2 * parts]int]bool{}}
 	var below [2][]int
-	for side, tree := range t.sides {
-		visited := map[int]bool{}
-		var visit func(n int)
-		visit = func(n int) {
-			if visited[n] {
-				return
-			}
-			visited[n] = true
-			below[side] = append(below[side], n)
-			for _, dep := range tree.groups[n].deps {
-				visit(tree.index[dep])
-			}
-		}
+	for i, side := range t.sides {
+		var changed []*group
 		for _, p := range pairs {
-			s.onHeld = s.onHeld || tree.onHoldings[p.groups[side]]
-			visit(p.groups[side])
+			s.onHeld = s.onHeld || side.onHoldings[p.groups[i]]
+			changed = append(changed, side.groups[p.groups[i]])
+		}
+		for _, g := range withDependencies(changed...) {
+			below[i] = append(below[i], side.index[g])
 		}
 	}
 	s.reads = t.projectReads(func(tree *side) []int { return below[tree.number] }, func(part, int) string { return "" })

@@ -75,13 +75,7 @@ func (c *comparison) partGaps(root root) (gaps []Gap) {
 // replacement of an input, and cannot merge any value such a rule reads.
 func (c *comparison) withGaps(name string) (gaps []Gap) {
 	for _, r := range c.rules {
-		seen := map[*group]bool{}
-		var visit func(g *group)
-		visit = func(g *group) {
-			if seen[g] {
-				return
-			}
-			seen[g] = true
+		for _, g := range withDependencies(r.groups[name]) {
 			for _, rule := range g.definitions {
 				ast.WalkExprs(rule, func(e *ast.Expr) bool {
 					if len(e.With) > 0 {
@@ -90,11 +84,7 @@ func (c *comparison) withGaps(name string) (gaps []Gap) {
 					return false
 				})
 			}
-			for _, dep := range g.deps {
-				visit(dep)
-			}
 		}
-		visit(r.groups[name])
 	}
 	return gaps
 }

@@ -31,8 +31,7 @@ func (c *comparison) permissionSetGaps() (gaps []Gap) {
 func (r *rules) searches(entry string) (n int) {
 	const many = 100
 	seen := map[*ast.Rule]bool{}
-	var visit func(g *group)
-	visit = func(g *group) {
+	for _, g := range withDependencies(r.groups[entry]) {
 		for _, rule := range g.definitions {
 			if seen[rule] {
 				continue
@@ -53,11 +52,7 @@ func (r *rules) searches(entry string) (n int) {
 				return false
 			})
 		}
-		for _, dep := range g.deps {
-			visit(dep)
-		}
 	}
-	visit(r.groups[entry])
 	return n
 }
 

@@ -127,6 +127,26 @@ func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool)
 	return g, r.describe(ctx, g, nil)
 }
 
+// withDependencies returns the groups and all their dependencies, each once and after its own dependencies.
+func withDependencies(groups ...*group) (all []*group) {
+	visited := map[*group]bool{}
+	var visit func(g *group)
+	visit = func(g *group) {
+		if visited[g] {
+			return
+		}
+		visited[g] = true
+		for _, dep := range g.deps {
+			visit(dep)
+		}
+		all = append(all, g)
+	}
+	for _, g := range groups {
+		visit(g)
+	}
+	return all
+}
+
 // nameWithin returns the name of the group's rules in the tree.
 func nameWithin(g *group) string {
 	if g.element != nil {

@@ -101,17 +101,10 @@ func (t *table) id(text string, value ast.Value) int {
 // the same fingerprint in the other tree share cached values.
 func (t *table) newSide(number int, r *rules, other *side) *side {
 	s := &side{rules: r, number: number, index: map[*group]int{}, byPrint: map[string]int{}}
-	var visit func(g *group)
-	visit = func(g *group) {
-		if _, ok := s.index[g]; ok {
-			return
-		}
-		for _, dep := range g.deps {
-			visit(dep)
-		}
-		i := len(s.groups)
+	s.groups = withDependencies(r.groups[t.rule])
+	var readers []*group
+	for i, g := range s.groups {
 		s.index[g] = i
-		s.groups = append(s.groups, g)
 		direct := g.reads[subjectHere] || g.reads[subjectAssignments] || g.reads[subjectRoles]
 		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
 		s.readsHoldings, s.onHoldings = append(s.readsHoldings, direct), append(s.onHoldings, held)
@@ -124,23 +117,12 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 		s.byPrint[g.print] = i
 		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
 		s.dependsOn = append(s.dependsOn, s.partsOf(g))
-	}
-	visit(r.groups[t.rule])
-	around := map[*group]bool{}
-	var below func(g *group)
-	below = func(g *group) {
-		if !around[g] {
-			around[g] = true
-			s.holdingGroups = append(s.holdingGroups, s.index[g])
-			for _, dep := range g.deps {
-				below(dep)
-			}
+		if direct {
+			readers = append(readers, g)
 		}
 	}
-	for n, g := range s.groups {
-		if s.readsHoldings[n] {
-			below(g)
-		}
+	for _, g := range withDependencies(readers...) {
+		s.holdingGroups = append(s.holdingGroups, s.index[g])
 	}
 	s.cached, s.cachedEpoch = make([]int, len(s.groups)), make([]int, len(s.groups))
 	return s
