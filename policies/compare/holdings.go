@@ -16,19 +16,19 @@ type spot struct{ name, project, resource string }
 func (c constants) spots() []spot {
 	out := []spot{
 		{"account", "", ""},
-		{"project", anyProject, ""},
-		{"resource", anyProject, anyResource},
+		{"project", AnyProject, ""},
+		{"resource", AnyProject, AnyResource},
 		{"other project", otherProject, ""},
-		{"resource beside", anyProject, besideIt},
-		{"resource of no project", "", anyResource},
+		{"resource beside", AnyProject, otherResource},
+		{"resource of no project", "", AnyResource},
 	}
-	projects := c.texts([]string{anyProject}, "target.project")
+	projects := c.texts([]string{AnyProject}, "target.project")
 	for _, project := range projects {
-		if project != anyProject {
-			out = append(out, spot{"project", project, ""}, spot{"resource", project, anyResource})
+		if project != AnyProject {
+			out = append(out, spot{"project", project, ""}, spot{"resource", project, AnyResource})
 		}
 		for _, path := range c.pathRests() {
-			if path.Resource != "" && path.Resource != anyResource {
+			if path.Resource != "" && path.Resource != AnyResource {
 				out = append(out, spot{"resource", project, path.Resource})
 			}
 		}
@@ -178,7 +178,7 @@ func (r roleCase) fitsLevel(place spot) bool { return r.scope == "" || r.scope =
 
 // coversTarget says whether the place covers the target, if the target is in the project and is the resource.
 func (s spot) coversTarget() bool {
-	return s.project != otherProject && s.resource != besideIt && s.level() != ""
+	return s.project != otherProject && s.resource != otherResource && s.level() != ""
 }
 
 // level returns the scope of roles held at the place, "" if the place is invalid.
@@ -246,12 +246,12 @@ func (r roleCase) withPermissions() string {
 func (c constants) grantCases(sets [][]string) (out []grantCase) {
 	for _, now := range c.times([]resources.Time{theTime}, "now") {
 		for _, set := range sets {
-			for _, until := range c.times([]resources.Time{0, later - 1, later, afterwards}, "grant.until") {
+			for _, until := range c.times([]resources.Time{0, Later - 1, Later, afterwards}, "grant.until") {
 				g := grantCase{permissions: set, until: until, now: now, states: []State{{"grants", nameOfSet(set)}}}
 				switch until {
 				case 0:
 					g.states = append(g.states, State{"until", "never"})
-				case later - 1, later:
+				case Later - 1, Later:
 					g.states = append(g.states, State{"until", "before the assignment ends"})
 				default:
 					g.states = append(g.states, State{"until", "after the assignment ends"})

@@ -23,7 +23,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		sets = c.permissionSets()
 	}
 	if r.entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
-		ends = append(ends, later)
+		ends = append(ends, Later)
 	}
 	t.grants = c.consts.grantCases(sets)
 	t.dropUnasked()
@@ -211,5 +211,5 @@ func (t *table) fits(pt *point) (asked, reachable bool) {
 	if action.ID == "" {
 		action = a.action[1]
 	}
-	return p.fits(route, action), reachable && p.target.AccountID != otherAccount
+	return p.fits(route, action), reachable && p.target.AccountID != OtherAccount
 }

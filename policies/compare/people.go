@@ -25,7 +25,7 @@ func (c constants) people(anyCaller bool) (out []person) {
 				p.impossible = p.impossible || !subject.UserExists
 			case !anyCaller && caller.principal.Kind != resources.PrincipalUser:
 				// The gateway reads no user for a service.
-				if subject.UserExists || subject.UserID != anyUser {
+				if subject.UserExists || subject.UserID != AnyUser {
 					continue
 				}
 				subject.UserID, subject.UserUUID = "", ""
@@ -55,14 +55,14 @@ func (c constants) people(anyCaller bool) (out []person) {
 // users returns the users in each state, in each account.
 func (c constants) users() (out []person) {
 	for _, account := range c.accounts() {
-		for _, id := range c.texts([]string{anyUser}, "subject.id", "principal.id", "target.user") {
+		for _, id := range c.texts([]string{AnyUser}, "subject.id", "principal.id", "target.user") {
 			base := account.subject
-			base.UserID, base.UserUUID = id, anyUUID
+			base.UserID, base.UserUUID = id, AnyUUID
 			add := func(state string, impossible bool, change func(*resources.Subject)) {
 				subject := base.Clone()
 				change(subject)
 				states := append([]State{{"user", state}}, account.states...)
-				if id != anyUser {
+				if id != AnyUser {
 					states = append(states, State{"user_id", id})
 				}
 				out = append(out, person{subject: subject, account: account.account, states: states, impossible: impossible})
@@ -82,14 +82,14 @@ func (c constants) users() (out []person) {
 
 // accounts returns the accounts in each state, and a question without an account.
 func (c constants) accounts() (out []person) {
-	for _, id := range c.texts([]string{anyAccount}, "account.id", "target.account", "principal.account") {
+	for _, id := range c.texts([]string{AnyAccount}, "account.id", "target.account", "principal.account") {
 		for _, status := range append(statuses("account.status"), "absent") {
 			subject := &resources.Subject{AccountID: id}
 			if status != "absent" {
 				subject.AccountExists, subject.AccountStatus = true, status
 			}
 			states := []State{{"account", status}}
-			if id != anyAccount {
+			if id != AnyAccount {
 				states = append(states, State{"account_id", id})
 			}
 			out = append(out, person{account: id, subject: subject, states: states})
@@ -102,14 +102,14 @@ func (c constants) accounts() (out []person) {
 func (c constants) callers(anyCaller bool) (out []person) {
 	kinds := []string{"self"}
 	if anyCaller {
-		kinds = append(kinds, c.texts([]string{otherUser}, "principal.id")...)
+		kinds = append(kinds, c.texts([]string{OtherUser}, "principal.id")...)
 	}
 	for _, caller := range kinds {
 		user := resources.Principal{Kind: resources.PrincipalUser, Credential: resources.CredentialToken}
 		name := caller
 		if caller != "self" {
-			user.ID, user.UUID, user.AccountID = caller, otherUUID, anyAccount
-			if name = "user " + caller; caller == otherUser {
+			user.ID, user.UUID, user.AccountID = caller, otherUUID, AnyAccount
+			if name = "user " + caller; caller == OtherUser {
 				name = "another user"
 			}
 		}

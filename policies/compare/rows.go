@@ -9,19 +9,6 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The names in Asked that stand for any other; no record has them. Later is the end of assignments that end in the
-// future.
-const (
-	AnyAccount   = anyAccount
-	OtherAccount = otherAccount
-	AnyUser      = anyUser
-	AnyUUID      = anyUUID
-	OtherUser    = otherUser
-	AnyProject   = anyProject
-	AnyResource  = anyResource
-	Later        = later
-)
-
 // Asked is the content of a row's questions, beside the route and the action.
 type Asked struct {
 	Principal resources.Principal
@@ -30,12 +17,6 @@ type Asked struct {
 	// Grant is the permissions to grant; nil outside the entry point grantable.
 	Grant *resources.Grant
 }
-
-// NameOfPath names the path of a target below its project, in the words of States.
-func NameOfPath(t resources.Target) string { return nameOfRest(t) }
-
-// NameOfUser names the user of a target, in the words of States.
-func NameOfUser(id string) string { return nameOfUser(id) }
 
 // rowKey identifies a row. Findings with the same key share one.
 type rowKey struct {

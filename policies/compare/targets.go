@@ -8,13 +8,13 @@ import (
 
 // targets returns the values of the target part: each account and user of a path, with each project and resource.
 func (c constants) targets() (out []target) {
-	accounts := append([]string{"", anyAccount, otherAccount}, c.texts(nil, "target.account", "account.id")...)
-	users := append([]string{"", anyUser, anyUUID, otherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
+	accounts := append([]string{"", AnyAccount, OtherAccount}, c.texts(nil, "target.account", "account.id")...)
+	users := append([]string{"", AnyUser, AnyUUID, OtherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
 	for _, account := range accounts {
 		for _, user := range users {
 			for _, t := range c.targetsInAccount() {
 				t.target.AccountID, t.target.UserID = account, user
-				t.states = append([]State{{"path_account", nameOfAccount(account)}, {"path_user", nameOfUser(user)}}, t.states...)
+				t.states = append([]State{{"path_account", nameOfAccount(account)}, {"path_user", NameOfUser(user)}}, t.states...)
 				out = append(out, t)
 			}
 		}
@@ -24,9 +24,9 @@ func (c constants) targets() (out []target) {
 
 // pathRests returns the resources and collections that a path can name below an account or a project.
 func (c constants) pathRests() []resources.Target {
-	out := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + below}, {Rest: aCollection}}
+	out := []resources.Target{{}, {Resource: AnyResource, Rest: AnyResource}, {Resource: AnyResource, Rest: AnyResource + pathBelow}, {Rest: aCollection}}
 	for _, text := range c.texts(nil, "target.resource", "target.rest", "target.kind") {
-		for _, rest := range []string{text, text + "/any-v0", text + "/any-v0" + below} {
+		for _, rest := range []string{text, text + "/any-v0", text + "/any-v0" + pathBelow} {
 			t := resources.Target{Rest: rest}
 			if parts := strings.SplitN(rest, "/", 3); len(parts) > 1 {
 				t.Resource = parts[0] + "/" + parts[1]
@@ -40,13 +40,13 @@ func (c constants) pathRests() []resources.Target {
 // targetsInAccount returns the projects, project states and resources that a path can name in an account.
 func (c constants) targetsInAccount() (out []target) {
 	for _, rest := range c.pathRests() {
-		out = append(out, target{target: rest, states: []State{{"project", "none"}, {"path", nameOfRest(rest)}}})
-		for _, project := range c.texts([]string{anyProject}, "target.project") {
+		out = append(out, target{target: rest, states: []State{{"project", "none"}, {"path", NameOfPath(rest)}}})
+		for _, project := range c.texts([]string{AnyProject}, "target.project") {
 			for _, state := range []string{resources.ProjectActive, resources.ProjectDeleting, resources.ProjectAbsent} {
 				t := rest
 				t.ProjectID = project
-				place := target{target: t, projectState: state, states: []State{{"project", state}, {"path", nameOfRest(rest)}}}
-				if project != anyProject {
+				place := target{target: t, projectState: state, states: []State{{"project", state}, {"path", NameOfPath(rest)}}}
+				if project != AnyProject {
 					place.states = append(place.states, State{"project_id", project})
 				}
 				out = append(out, place)
@@ -60,50 +60,49 @@ func nameOfAccount(id string) string {
 	switch id {
 	case "":
 		return "none"
-	case anyAccount:
+	case AnyAccount:
 		return "the account"
-	case otherAccount:
+	case OtherAccount:
 		return "another"
 	}
 	return id
 }
 
-func nameOfUser(id string) string {
+// NameOfUser names the user of a target, in the words of States.
+func NameOfUser(id string) string {
 	switch id {
 	case "":
 		return "none"
-	case anyUser:
+	case AnyUser:
 		return "the user"
-	case anyUUID:
+	case AnyUUID:
 		return "the user's UUID"
-	case otherUser:
+	case OtherUser:
 		return "another"
 	}
 	return id
 }
 
-func nameOfRest(t resources.Target) string {
+// NameOfPath names the path of a target below its project, in the words of States.
+func NameOfPath(t resources.Target) string {
 	switch {
 	case t.Rest == "":
 		return "none"
 	case t.Resource == "":
 		return "a collection"
-	case t.Rest == anyResource:
+	case t.Rest == AnyResource:
 		return "a resource"
-	case t.Resource == anyResource:
+	case t.Resource == AnyResource:
 		return "below a resource"
 	}
 	return t.Rest
 }
 
 // fits says whether a call of the route can have the target. A path without an account is about the caller's own.
-func (place *target) fits(row *resources.Route, action resources.Action) bool {
-	if row == nil {
-		return true
-	}
-	account, project := strings.Contains(row.Path, "accounts/{"), strings.Contains(row.Path, "projects/{")
-	user, rest := strings.Contains(row.Path, "{userId}") || strings.Contains(row.Path, "{user_id}"), strings.Contains(row.Path, "+}")
-	asks := row.Upstream == "authorize" // the front door names the user in its question
+func (place *target) fits(route *resources.Route, action resources.Action) bool {
+	account, project := strings.Contains(route.Path, "accounts/{"), strings.Contains(route.Path, "projects/{")
+	user, rest := strings.Contains(route.Path, "{userId}") || strings.Contains(route.Path, "{user_id}"), strings.Contains(route.Path, "+}")
+	asks := route.Upstream == "authorize" // the front door names the user in its question
 	t := place.target
 	if action.Scope == resources.ScopeAccount && t.ProjectID != "" {
 		return false

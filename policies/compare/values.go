@@ -12,24 +12,27 @@ import (
 
 // Names that stand for any other. No record has them.
 const (
-	anyAccount, otherAccount          = "acct-any-v0", "acct-other-v0"
-	anyUser, anyUUID                  = "user-any-v0", "uuid-any-v0"
-	otherUser, otherUUID              = "user-other-v0", "uuid-other-v0"
-	anyProject, otherProject          = "proj-any-v0", "proj-other-v0"
-	anyResource, besideIt             = "things/any-v0", "things/beside-v0"
-	anyRole, anyService               = "role-any-v0", resources.ServicePrefix + "any"
-	aCollection, below                = "things", "/parts-v0"
-	anyScope                          = "any:scope-v0"
-	unknownResource                   = "unheard-of"
-	unknownVerb                       = "unheard-of"
-	ended, theTime, later, afterwards = resources.Time(1), resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
+	AnyAccount, OtherAccount   = "acct-any-v0", "acct-other-v0"
+	AnyUser, AnyUUID           = "user-any-v0", "uuid-any-v0"
+	OtherUser, otherUUID       = "user-other-v0", "uuid-other-v0"
+	AnyProject, otherProject   = "proj-any-v0", "proj-other-v0"
+	AnyResource, otherResource = "things/any-v0", "things/beside-v0"
+	anyRole, anyService        = "role-any-v0", resources.ServicePrefix + "any"
+	aCollection, pathBelow     = "things", "/parts-v0"
+	anyScope                   = "any:scope-v0"
+	unknownResource            = "unheard-of"
+	unknownVerb                = "unheard-of"
 )
+
+// The times of questions, in milliseconds. Each is later than the one before. A question is asked at theTime, and Later
+// is the end of assignments that end in the future.
+const ended, theTime, Later, afterwards = resources.Time(1), resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
 
 // standsForAny says whether a text is one of these names, or is composed of them.
 func standsForAny(text string) bool {
 	return slices.Contains([]string{
-		anyAccount, otherAccount, anyUser, anyUUID, otherUser, otherUUID, anyProject, otherProject, anyResource, besideIt, anyRole, anyService, anyScope,
-		unknownResource, unknownVerb, aCollection, anyResource + below,
+		AnyAccount, OtherAccount, AnyUser, AnyUUID, OtherUser, otherUUID, AnyProject, otherProject, AnyResource, otherResource, anyRole, anyService, anyScope,
+		unknownResource, unknownVerb, aCollection, AnyResource + pathBelow,
 	}, text)
 }
 
