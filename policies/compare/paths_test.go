@@ -14,9 +14,9 @@ func TestEveryValueIsOfAPart(t *testing.T) {
 		known[p.String()] = true
 	}
 	for _, row := range question.Table() {
-		for _, path := range madeOf([]string{row.Path}) {
+		for _, path := range expandColumns([]string{row.Path}) {
 			if !known[path] {
-				t.Errorf("%s is not a value of any part: add it to the paths, or what it is made of to columns", row.Path)
+				t.Errorf("%s is not a value of any part: add it to the paths, or what it is made of to derivedColumns", row.Path)
 			}
 		}
 	}
