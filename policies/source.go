@@ -87,7 +87,7 @@ func Read(tree fs.FS) (*Source, error) {
 	return s, nil
 }
 
-// FromBundle returns the tree of a bundle: its files, and the revision that its manifest gives.
+// FromBundle returns the tree of these files, with the revision of the bundle in which they came; "" of no bundle.
 func FromBundle(files map[string][]byte, revision string) *Source {
 	s := &Source{Files: files, Bundle: revision}
 	s.name()
@@ -97,13 +97,6 @@ func FromBundle(files map[string][]byte, revision string) *Source {
 func (s *Source) name() {
 	s.Names = slices.Sorted(maps.Keys(s.Files))
 	s.Revision = s.hash()
-}
-
-// Of returns the tree of these files, as another process has read them.
-func Of(files map[string][]byte) *Source {
-	s := &Source{Files: files, Names: slices.Sorted(maps.Keys(files))}
-	s.Revision = s.hash()
-	return s
 }
 
 // walk calls each for the tree's files.

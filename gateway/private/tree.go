@@ -21,6 +21,7 @@ const (
 // liveTree is a policy tree as the private listener sends it.
 type liveTree struct {
 	Revision string            `json:"revision"`
+	Bundle   string            `json:"bundle,omitempty"`
 	Files    map[string][]byte `json:"files"`
 }
 
@@ -28,7 +29,7 @@ type liveTree struct {
 func sendTree(w http.ResponseWriter, source *policies.Source) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Policy-Revision", source.Revision)
-	_ = json.NewEncoder(w).Encode(liveTree{source.Revision, source.Files}) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(liveTree{source.Revision, source.Bundle, source.Files}) // a client that is gone needs no answer
 }
 
 // ReadTree gets the tree in force of the gateway whose private listener is at the URL, and checks its revision.
@@ -51,7 +52,7 @@ func ReadTree(ctx context.Context, url string) (*policies.Source, error) {
 	if tree.Revision == "" || len(tree.Files) == 0 {
 		return nil, fmt.Errorf("--url: %s did not answer with a policy tree; it must be the private listener of a gateway", url)
 	}
-	src := policies.Of(tree.Files)
+	src := policies.FromBundle(tree.Files, tree.Bundle)
 	if src.Revision != tree.Revision {
 		return nil, fmt.Errorf("--url: the tree that came is %s, not %s as it says", src.Revision, tree.Revision)
 	}

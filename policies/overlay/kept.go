@@ -54,7 +54,7 @@ func Kept(dir string) (*policies.Source, error) {
 	if err := json.Unmarshal(text, &k); err != nil {
 		return nil, fmt.Errorf("%s: %w", keptFile, err)
 	}
-	tree := policies.Of(k.Files)
+	tree := policies.FromBundle(k.Files, "")
 	tree.Base = k.Base
 	return tree, nil
 }

@@ -236,3 +236,14 @@ func TestPolicyDiffRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLiveTreeMayBeABundle guarantees that a gateway's tree is compared although a bundle's revision is in its name.
+func TestTheLiveTreeMayBeABundle(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "policies.tar.gz")
+	if err := os.WriteFile(file, harness.Bundle(t, harness.CopyPolicies(t), "v7"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := harness.Launch(t, t.TempDir(), "--policy-bundle", file)
+	wantExit(t, harness.Command(t, nil, "policy", "diff", "--url", g.HealthURL, "live", "embedded"), 0, "no difference")
+}
