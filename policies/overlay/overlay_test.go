@@ -166,6 +166,8 @@ public_reasons contains ["no deletes", "deny_rule"] if "no deletes" in deny
 		"routes/data.json", `{"own.bill": {"method": "GET", "host": "bill.example", "path": "/bills", "action": "account:bill:read", "effect": "read", "upstream": "external"}}`,
 		"actions/data.json", `{"strict": true, "known": {"account:bill:pay": {"description": "Pays a bill."}}}`,
 		"own_tables/data.json", `{"x": 1}`,
+		"apps/notes/notes.rego", "# METADATA\n# scope: package\n# schemas:\n#   - input: schema.app.schema\npackage apps.notes\n\ntypes := {\"note\"}\n\n"+
+			"decision := input.facts.member\n",
 	)
 	set, _ := proved(t, merged(t, base(t), own))
 	d, err := set.Judge(context.Background(), engine.EntryDecision, deletes(resources.CredentialToken), engine.DefaultDeadline)
@@ -179,6 +181,9 @@ public_reasons contains ["no deletes", "deny_rule"] if "no deletes" in deny
 	}
 	if len(set.Roles()) != 6 || !set.Strict() || !slices.ContainsFunc(set.Actions(), func(a resources.ListedAction) bool { return a.ID == "account:bill:pay" }) {
 		t.Error("data of the overlay is missing")
+	}
+	if _, known := set.App("note"); !known {
+		t.Error("the app is missing")
 	}
 }
 

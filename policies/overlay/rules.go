@@ -15,6 +15,7 @@ const (
 	testsPackage = "data.authz_test"
 	guardPackage = "data.guards"
 	logPackage   = "data.system.log"
+	appsPackage  = "data.apps"
 	denyRuleCode = "deny_rule"
 )
 
@@ -62,7 +63,7 @@ func (x *merge) checkModule(name string, module *ast.Module) {
 	pkg := module.Package.Path.String()
 	isTest := strings.HasSuffix(name, testSuffix)
 	allowed := pkg == authzPackage || pkg == testsPackage
-	for _, root := range []string{guardPackage, logPackage, "data.apps", "data.tools", guardPackage + "_test", logPackage + "_test"} {
+	for _, root := range []string{guardPackage, logPackage, appsPackage, "data.tools", guardPackage + "_test", logPackage + "_test"} {
 		allowed = allowed || pkg == root || strings.HasPrefix(pkg, root+".")
 	}
 	switch {
@@ -73,7 +74,8 @@ func (x *merge) checkModule(name string, module *ast.Module) {
 		x.problems.add(name, module.Package.Location.Row, "tests are in a file whose name ends in %s", testSuffix)
 	}
 	for _, a := range module.Annotations {
-		if (len(a.Schemas) > 0 || a.Scope == "package" || a.Scope == "subpackages") && !x.hasAnnotation(x.replaced[name], a) {
+		isWide := len(a.Schemas) > 0 || a.Scope == "package" || a.Scope == "subpackages"
+		if isWide && !strings.HasPrefix(pkg, appsPackage+".") && !x.hasAnnotation(x.replaced[name], a) {
 			x.problems.add(name, a.Location.Row, "an annotation with schemas, or of a whole package, changes what the checker holds the base's rules against: take it out")
 		}
 	}
