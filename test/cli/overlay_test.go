@@ -67,6 +67,7 @@ func TestOverlayIsTestedAndCompared(t *testing.T) {
 	}
 	harness.WriteFile(t, rule, string(text))
 	wantExit(t, harness.Command(t, nil, "policy", "test", dir), 0, "PASS: ")
+	wantExit(t, harness.Command(t, nil, "policy", "test", "--coverage", "--threshold", "100", dir), 0, "COVERAGE: 100.0 %") // of the author's rules
 	diff := harness.Command(t, nil, "policy", "diff", "--fail-on", "new-access", "embedded", dir)
 	wantExit(t, diff, 0, "Lost access", "account:project:delete")
 	if strings.Contains(diff.Stdout, "New access") || strings.Contains(diff.Stdout, "Not exhaustive") {
