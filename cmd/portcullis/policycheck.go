@@ -64,8 +64,9 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 	if name := set.BundleRevision(); name != "" {
 		lines = append(lines, "bundle revision: "+name)
 	}
+	lines = append(lines, costLines("cached by a text: each verdict", set.ByText())...)
 	if uncached := set.Uncached(); len(uncached) > 0 {
-		lines = append(lines, uncachedLines(uncached)...)
+		lines = append(lines, costLines("not cached: no verdict", uncached)...)
 		took, err := evaluationTime(ctx, set)
 		if err != nil {
 			return err
@@ -81,16 +82,16 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 	return nil
 }
 
-// uncachedLines name the rules for which verdicts are not cached, each once.
-func uncachedLines(uncached []engine.Uncached) (lines []string) {
+// costLines name the rules that make verdicts cost more, each once.
+func costLines(what string, costly []engine.Costly) (lines []string) {
 	entries := map[string][]string{}
-	for _, u := range uncached {
-		for _, because := range u.Because {
-			entries[because] = append(entries[because], u.Entry)
+	for _, entry := range costly {
+		for _, because := range entry.Because {
+			entries[because] = append(entries[because], entry.Entry)
 		}
 	}
 	for _, because := range slices.Sorted(maps.Keys(entries)) {
-		lines = append(lines, fmt.Sprintf("not cached: no verdict of %s: %s", strings.Join(entries[because], ", "), because))
+		lines = append(lines, fmt.Sprintf("%s of %s: %s", what, strings.Join(entries[because], ", "), because))
 	}
 	return lines
 }

@@ -4,28 +4,33 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// Uncached is an entry point of which no verdict is cached.
-type Uncached struct {
+// Costly is an entry point whose verdicts the cache can't keep, or keeps for one text alone.
+type Costly struct {
 	// Entry is its name, as decision or apps.documents.decision.
 	Entry string
-	// Because has a line for each rule that stands in the way, with its place.
+	// Because has a line for each rule that is the reason, with its place.
 	Because []string
 }
 
 // Uncached returns the entry points of which no verdict is cached.
-func (s *Set) Uncached() []Uncached { return s.uncached }
+func (s *Set) Uncached() []Costly { return s.uncached }
 
-// findUncached must come before the rules call charged built-ins.
-func (s *Set) findUncached() {
+// ByText returns the entry points of which each verdict is cached for one text of the input: an id, a path.
+func (s *Set) ByText() []Costly { return s.byText }
+
+// findCosts finds both; it must come before the rules call charged built-ins.
+func (s *Set) findCosts() {
 	for _, entry := range EntryPoints() {
 		if s.queries[entry].plan == nil {
-			s.uncached = append(s.uncached, Uncached{nameOf(entry), question.Against(s.tree.Compiler, entry)})
+			s.uncached = append(s.uncached, Costly{nameOf(entry), question.Against(s.tree.Compiler, entry)})
+		} else if because := question.ByText(s.tree.Compiler, entry); len(because) > 0 {
+			s.byText = append(s.byText, Costly{nameOf(entry), because})
 		}
 	}
 	for _, name := range s.tree.Apps {
 		rule := AppRules(name) + ".decision"
 		if because := question.AgainstApp(s.tree.Compiler, rule); len(because) > 0 {
-			s.uncached = append(s.uncached, Uncached{rule[len("data."):], because})
+			s.uncached = append(s.uncached, Costly{rule[len("data."):], because})
 		}
 	}
 }

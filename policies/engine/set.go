@@ -59,7 +59,8 @@ type Set struct {
 	noMetadata map[string]any
 	verdicts   *cache[resources.Decision]
 	apps       *apps
-	uncached   []Uncached
+	uncached   []Costly
+	byText     []Costly
 	listed     map[string]bool // the actions that the tree lists, by id
 }
 
@@ -95,7 +96,7 @@ func NewSet(ctx context.Context, tree Compiled) (*Set, error) {
 		q.rows = question.At(q.reads)
 	}
 	s.apps = s.newApps()
-	s.findUncached()
+	s.findCosts()
 	limits.Charge(tree.Compiler, func(loc *ast.Location, problem string) {
 		err = errors.Join(err, fmt.Errorf("%s:%d: %s", loc.File, loc.Row, problem))
 	})

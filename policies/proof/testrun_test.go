@@ -135,6 +135,31 @@ func TestVerdictsThatAreNotCachedHaveTheirReason(t *testing.T) {
 	}
 }
 
+// TestVerdictsThatAreCachedByATextNameIt, with the rule that reads it.
+func TestVerdictsThatAreCachedByATextNameIt(t *testing.T) {
+	small := policytest.Small(t)
+	for condition, says := range map[string]string{
+		`input.action.id != "x"`:  "",
+		`input.clock.hour != 3`:   "",
+		`input.account.id != "x"`: "decision authz/x.rego:3: reads input.account.id\naccess authz/x.rego:3: reads input.account.id",
+		`input.now > 5`:           "", // it is not cached at all
+	} {
+		tree := small.With("authz/x.rego", "package authz\n\nx if "+condition+"\n").
+			With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, "input.subject.status == \"ACTIVE\"", "input.subject.status == \"ACTIVE\"\n\tx", 1))
+		set, err := load(t, tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, of := range set.ByText() {
+			all = append(all, of.Entry+" "+strings.Join(of.Because, "; "))
+		}
+		if got := strings.Join(all, "\n"); got != says {
+			t.Errorf("%s: %q, want %q", condition, got, says)
+		}
+	}
+}
+
 // TestAReportThatCanNotBeWrittenIsAnError guarantees that nobody takes a full disk for tests that pass.
 func TestAReportThatCanNotBeWrittenIsAnError(t *testing.T) {
 	src, err := policies.Read(policytest.Small(t))

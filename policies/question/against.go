@@ -38,6 +38,20 @@ func against(c *ast.Compiler, entry, now string, timed func(path string) bool) (
 	return slices.Compact(lines)
 }
 
+// ByText names the texts by which verdicts of a rule are cached, one line with its place for each rule that reads one.
+func ByText(c *ast.Compiler, rule string) (lines []string) {
+	for _, r := range reachable(c, rule) {
+		paths, _ := inputsOf([]*ast.Rule{r})
+		for _, i := range At(paths) {
+			if row := table()[i]; row.Kind == Text {
+				lines = append(lines, r.Location.File+":"+strconv.Itoa(r.Location.Row)+": reads input."+row.Path)
+			}
+		}
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
 func nameOfPath(path string) string {
 	if path == "" {
 		return "input"
