@@ -30,9 +30,12 @@ _permissions(assignment) := data.grants[assignment.role].permissions if {
 #   The smallest id of the granting ones, so that the reason does not depend on the order of
 #   records; undefined where no role grants it. `input.subject.here` are the assignments whose place
 #   covers the target.
-granting_role := min(_granting_roles) if input.action.id != ""
+granting_role := min(granting_roles) if input.action.id != ""
 
-_granting_roles contains assignment.role if {
+# METADATA
+# title: All roles that grant the action here
+# description: Own rules may ask for one of them by its id.
+granting_roles contains assignment.role if {
 	some assignment in input.subject.here
 	_reaches(assignment.level)
 	_counts(assignment)

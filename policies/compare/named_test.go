@@ -83,8 +83,8 @@ func namedEdits() []namedEdit {
 		{"a service's scope", []policytest.Piece{rule("service_scope := \"reports:read\" if {\n\tinput.principal.kind == \"service\"\n\tinput.principal.scopes[\"reports:read\"]\n}")}},
 		{"two of a service's scopes", []policytest.Piece{rule("_sufficient contains \"two\" if {\n\tinput.principal.kind == \"service\"\n\tcount(input.principal.scopes) == 2\n}")}},
 		{"object.get", []policytest.Piece{denied("object.get(input.target, \"rest\", \"\") == \"instances/i-7\"")}},
-		{"the effect of the route at decision", []policytest.Piece{rule("_granting_roles contains \"odd\" if input.route.effect == \"read\"")}},
-		{"the name of the route at decision", []policytest.Piece{rule("_granting_roles contains \"odd\" if input.route.name == \"authorization.check\"")}},
+		{"the effect of the route at decision", []policytest.Piece{rule("granting_roles contains \"odd\" if input.route.effect == \"read\"")}},
+		{"the name of the route at decision", []policytest.Piece{rule("granting_roles contains \"odd\" if input.route.name == \"authorization.check\"")}},
 		{"a set of printed texts", []policytest.Piece{denied("\"proj-demo-v1/instances/i-7\" in _places"), {File: "authz/places.rego", Old: "package authz\n\n_places contains sprintf(\"%s/%s\", [input.target.project, input.target.rest])\n", New: "package authz\n\n_places contains sprintf(\"%s/%s\", [input.target.project, input.target.rest])\n"}}},
 		{"a list of printed texts", []policytest.Piece{denied("places := [sprintf(\"%s/%s\", [p, input.target.rest]) | some p in [input.target.project, input.account.id]]\n\t\"proj-demo-v1/instances/i-7\" in places")}},
 		{"a text by another", []policytest.Piece{kept("deny contains \"no\" if {\n\tinput.action.id != \"\"\n\tdata.freeze.owners[input.target.resource] != input.subject.id\n}"), data(`{"owners": {"instances/i-7": "user-mallory-v1"}}`, `{"owners": {"instances/i-7": "user-bob-v1"}}`)}},
@@ -121,7 +121,7 @@ func namedEdits() []namedEdit {
 			kept("_both if {\n\tinput.grant.permissions[\"project:a:read\"]\n\tinput.grant.permissions[\"project:b:read\"]\n}"),
 			{File: "authz/both.rego", Old: "package authz\n\ndeny contains \"no\" if _both\n"},
 		}},
-		{"a with", []policytest.Piece{rule("_granting_roles contains \"odd\" if caller_is_subject with input.subject.is_caller as true")}},
+		{"a with", []policytest.Piece{rule("granting_roles contains \"odd\" if caller_is_subject with input.subject.is_caller as true")}},
 	}
 }
 

@@ -56,7 +56,7 @@ func (in *Inputs) Edit(tb testing.TB, r Random, embedded fs.FS) *Edit {
 func (p *program) hook() string {
 	return One(p.Rand, "deny contains "+p.reason(), "deny contains "+p.reason(), `deny contains "odd"`, `met contains "needs_same_account"`, `met contains "needs_active_account"`,
 		`met contains "needs_active_member"`, `met contains "needs_credential_scope"`, "_open_to_services", "_account_permits", "_about_the_caller", "member_allowed",
-		"self_allowed", "asks_self_allowed", "caller_is_subject", "_counts(_)", `_reaches("PROJECT")`, "credential_allows(_)", "_holds(_)", `_granting_roles contains "odd"`,
+		"self_allowed", "asks_self_allowed", "caller_is_subject", "_counts(_)", `_reaches("PROJECT")`, "credential_allows(_)", "_holds(_)", `granting_roles contains "odd"`,
 		`_sufficient contains "odd"`, "preconditions_met", `_lacking contains "odd"`, "_permissions(_) := {\"*:*:*\": true}")
 }
 
