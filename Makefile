@@ -62,8 +62,8 @@ run: build ## start the gateway on the embedded store, with demo data
 build: ## build the static binary bin/portcullis
 	GOWORK=off CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/portcullis ./cmd/portcullis
 
-reference: ## write the flags and the table of imports into docs/
-	PORTCULLIS_TEST_WRITE=1 go test -count=1 -run 'ReferenceHas|PageHasTheTable' ./cmd/portcullis ./test
+reference: ## write the flags, the table of imports and the tables of policy into docs/
+	PORTCULLIS_TEST_WRITE=1 go test -p 1 -count=1 -run 'ReferenceHas|PageHasTheTable' ./cmd/portcullis ./test ./policies/limits ./policies/proof ./policies/question
 
 # -count=1: the black-box tests build and start the program, and the test cache cannot see what it is made of.
 # -short leaves to make check what is long and not needed at each change: see test/tier.

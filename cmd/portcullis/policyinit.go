@@ -38,7 +38,7 @@ func newPolicyInit() *cobra.Command {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s: policy %s\n"+
-				"next: edit %s (see docs/author/rules.md), then `portcullis policy test %[2]s` and `portcullis policy check %[2]s`\n",
+				"next: edit %s (see docs/author/write.md), then `portcullis policy test %[2]s` and `portcullis policy check %[2]s`\n",
 				len(files), dir, src.Revision, edit)
 			return err
 		},

@@ -12,3 +12,11 @@ func ProveWithin(ctx context.Context, src *policies.Source, within time.Duration
 	_, _, err := prove(ctx, src, within)
 	return err
 }
+
+// Probed names the callers whom a policy has to deny.
+func Probed() (who []string) {
+	for _, by := range callersWithoutRights() {
+		who = append(who, by.who)
+	}
+	return who
+}

@@ -1,48 +1,75 @@
 package question_test
 
 import (
-	"os"
-	"regexp"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// TestTheReferenceHasTheTable guarantees that authors read of every value of the input, whether it is a column or a
-// text, and of every word of a column.
-func TestTheReferenceHasTheTable(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/input.md")
+// described is a value of the input as its schema describes it.
+type described struct {
+	Description string
+	Enum        []string
+	Properties  map[string]described
+	Items       *described
+}
+
+// TestReferenceHasTheInput guarantees that authors read of every value of the input, whether it is a column or a text, what
+// it means and which words it may have: the page is made from the table and the schema.
+func TestReferenceHasTheInput(t *testing.T) {
+	raw, err := fs.ReadFile(policies.Tree(), "schemas/input/schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns, texts, both := strings.Cut(string(page), "\n## Texts\n")
-	if !both {
-		t.Fatal("the page has no section of texts")
+	var input described
+	if err := json.Unmarshal(raw, &input); err != nil {
+		t.Fatal(err)
 	}
-	lines := map[bool]map[string]string{true: {}, false: {}} // by whether they are texts
-	for isText, section := range map[bool]string{false: columns, true: texts} {
-		for _, line := range regexp.MustCompile("(?m)^\\| `([a-z_]+\\.?[a-z_]*)` \\|.*$").FindAllStringSubmatch(section, -1) {
-			lines[isText][line[1]] = line[0]
-		}
-	}
+	var columns, texts strings.Builder
 	for _, row := range question.Table() {
-		line := lines[row.Kind == question.Text][row.Path]
-		if line == "" {
-			t.Errorf("%s is not in its section", row.Path)
+		value := input
+		for part := range strings.SplitSeq(row.Path, ".") {
+			value = value.Properties[part]
 		}
-		for _, word := range row.Values {
-			if word != "" && !strings.Contains(line, "`"+word+"`") {
-				t.Errorf("%s: the page does not have the word %s", row.Path, word)
-			}
+		to := &columns
+		if row.Kind == question.Text {
+			to = &texts
 		}
-		delete(lines[row.Kind == question.Text], row.Path)
+		to.WriteString(pageRow(t, row.Path, value.Description, row.Values))
 	}
-	for _, left := range lines {
-		for path := range left {
-			if strings.Contains(path, ".") {
-				t.Errorf("%s is not in the table", path)
-			}
-		}
+	here := input.Properties["subject"].Properties["here"].Items.Properties
+	names := []string{"role", "custom", "permissions", "level", "role_scope", "role_status", "status", "running", "outlasts_grant"}
+	if len(names) != len(here) {
+		t.Fatalf("%d fields, and the page has %d", len(here), len(names))
 	}
+	var fields strings.Builder
+	for _, name := range names {
+		fields.WriteString(pageRow(t, name, here[name].Description, here[name].Enum))
+	}
+	policytest.MadePart(t, "columns", "| column | meaning |\n|---|---|\n"+columns.String())
+	policytest.MadePart(t, "here", "| of `subject.here[]` | meaning |\n|---|---|\n"+fields.String())
+	policytest.MadePart(t, "texts", "| text | meaning |\n|---|---|\n"+texts.String())
+}
+
+// pageRow returns the row of a value, with the words that it may have.
+func pageRow(t *testing.T, path, description string, words []string) string {
+	t.Helper()
+	if description == "" {
+		t.Errorf("the schema does not describe %s", path)
+	}
+	named := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "" })
+	if len(named) > 0 {
+		description += ": `" + strings.Join(named, "`, `") + "`"
+	}
+	if len(named) < len(words) {
+		description += ", or empty"
+	}
+	return fmt.Sprintf("| `%s` | %s |\n", path, description)
 }

@@ -46,18 +46,6 @@ var notRun = map[string]string{
 	`portcullis decisions show "$ID" | jq`:                 "jq is no part of a server",
 }
 
-// elsewhere are pages that another test types.
-var elsewhere = map[string]string{"docs/author/first-rule.md": "TestTheWholeWay"}
-
-// prepared is what a page takes as done before.
-var prepared = map[string]func(t *testing.T, p *typist){
-	"docs/integrate/own-service.md": func(t *testing.T, p *typist) {
-		if err := os.Symlink(harness.PoliciesWithWidgets(t), filepath.Join(p.dir, "my-policies")); err != nil {
-			t.Fatal(err)
-		}
-	},
-}
-
 // TestCommandsDoWhatThePagesSay types every command of the README and of docs, page by page, each in a folder of its own
 // in which a gateway with demo data runs. A command of a block with output prints it; any other succeeds.
 func TestCommandsDoWhatThePagesSay(t *testing.T) {
@@ -83,12 +71,12 @@ func TestCommandsDoWhatThePagesSay(t *testing.T) {
 				}
 			}
 		}
-		if elsewhere[name] != "" || len(commands) == 0 || name != "README.md" && !strings.HasPrefix(name, "docs/") {
+		if !slices.ContainsFunc(commands, func(c typed) bool { return c.command != "" }) || name != "README.md" && !strings.HasPrefix(name, "docs/") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newTypist(t, name)
+			p := newTypist(t)
 			for _, c := range commands {
 				p.types(t, c)
 			}
@@ -124,12 +112,16 @@ type typist struct {
 	served  int
 }
 
-func newTypist(t *testing.T, page string) *typist {
+func newTypist(t *testing.T) *typist {
 	t.Helper()
 	p := &typist{dir: t.TempDir()}
 	p.gateway = harness.Launch(t, filepath.Join(p.dir, "data"), "--demo")
 	harness.SoonWithin(t, 30*time.Second, "the demo is made", func() bool { return strings.Contains(p.gateway.Stdout.String(), "curl") })
-	if err := os.CopyFS(filepath.Join(p.dir, "policies"), os.DirFS(harness.CopyPolicies(t))); err != nil {
+	examples, err := filepath.Abs(filepath.Join(root, "gateway"))
+	if err == nil {
+		err = os.Symlink(examples, filepath.Join(p.dir, "gateway"))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(p.dir, "bin"), 0o750); err != nil {
@@ -157,15 +149,20 @@ func newTypist(t *testing.T, page string) *typist {
 			t.Fatal(err)
 		}
 	}
-	if prepare := prepared[page]; prepare != nil {
-		prepare(t, p)
-	}
 	return p
 }
 
-// types types a command, and holds what it does to the page. What it sets is there for the next one.
+// types types a command, and holds what it does to the page. What it sets is there for the next one. A file is written.
 func (p *typist) types(t *testing.T, c typed) {
 	t.Helper()
+	if c.file != "" {
+		place := filepath.Join(p.dir, filepath.FromSlash(c.file))
+		if err := os.MkdirAll(filepath.Dir(place), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		harness.WriteFile(t, place, c.text)
+		return
+	}
 	command := strings.NewReplacer("http://127.0.0.1:8080", p.gateway.URL).Replace(c.command)
 	if strings.HasPrefix(command, "portcullis serve ") {
 		p.serves(t, command)

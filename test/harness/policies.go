@@ -29,7 +29,7 @@ func PoliciesWithWidgets(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	WriteFile(t, routes, strings.Replace(string(text), "{", `{"widget.list": `+operationsRow(t)+",", 1))
+	WriteFile(t, routes, strings.Replace(string(text), "{", `{"own.widget_list": `+operationsRow(t)+",", 1))
 	return policies
 }
 
@@ -40,8 +40,8 @@ func operationsRow(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(page), "\"widget.list\": ")
-	row, _, ended := strings.Cut(rest, "\n```")
+	_, rest, ok := strings.Cut(string(page), "\"own.widget_list\": ")
+	row, _, ended := strings.Cut(rest, "\n}\n```")
 	if !ok || !ended || !json.Valid([]byte(row)) {
 		t.Fatalf("docs/integrate/own-service.md has no example of a row: %q", row)
 	}
