@@ -29,7 +29,7 @@ func MadePart(t testing.TB, name, text string) {
 	case os.Getenv("PORTCULLIS_TEST_WRITE") == "":
 		t.Errorf("%s and the program differ in %s; run `make reference`", Reference, name)
 	default:
-		if err := os.WriteFile(Reference, []byte(page), 0o600); err != nil {
+		if err := os.WriteFile(Reference, []byte(page), 0o600); err != nil { //nolint:gosec // the name is a constant
 			t.Fatal(err)
 		}
 	}
