@@ -2,6 +2,7 @@ package people_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -242,6 +243,28 @@ func TestEveryRowIsAskedAbout(t *testing.T) {
 	}
 }
 
+// TestUsersBeyondABoundAreCounted, and nothing is said of them.
+func TestUsersBeyondABoundAreCounted(t *testing.T) {
+	const kept, more = 50_000, 10
+	r, err := people.Compare(t.Context(), trees(t, ""), nil, nil, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Omission, error) {
+		for i := range kept + more {
+			h := held("role-a-v1", "proj-a-v1", "")
+			h.Custom, h.Permissions = true, []string{fmt.Sprintf("project:kind_%d:read", i)}
+			if err := add(holds(fmt.Sprintf("user-%d-v1", i), h)); err != nil {
+				return people.Facts{}, nil, err
+			}
+		}
+		return people.Facts{}, nil, nil
+	}, people.Options{Names: 1, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const shared = 4 // stands: all but that at the project
+	if r.Users != kept+more || r.FactSets != kept-shared || len(r.NotLookedAt) != 1 || r.NotLookedAt[0].Users != more+shared {
+		t.Errorf("%d users, %d sets, %v", r.Users, r.FactSets, r.NotLookedAt)
+	}
+}
+
 // TestARouteIsAskedAboutOnce, also where its action is another one in each tree and all routes are asked about.
 func TestARouteIsAskedAboutOnce(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
@@ -261,4 +284,30 @@ func TestARouteIsAskedAboutOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, r.Gain, "1 access "+old+" -> "+next+" at project by key read+token:")
+}
+
+// TestRowsOfAComparisonAreAsked as it has them: members gain a route by a word of its access list.
+func TestRowsOfAComparisonAreAsked(t *testing.T) {
+	tree := policytest.Copy(t, policies.Tree())
+	const routes, access = "routes/data.json", `"access": ["self", "service:users:sync"]`
+	more := strings.Replace(string(tree[routes].Data), access, `"access": ["self", "member", "service:users:sync"]`, 1)
+	sets := [2]*engine.Set{compiled(t, tree), compiled(t, tree.With(routes, more))}
+	d, err := compare.Compare(t.Context(), sets[0], sets[1], 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suspended := reader("user-b-v1", "proj-a-v1")
+	suspended.Subject.UserStatus = "SUSPENDED"
+	r, err := people.Compare(t.Context(), sets, d.Rows, d.Gaps, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Omission, error) {
+		return people.Facts{}, nil, errors.Join(add(reader("user-a-v1", "proj-a-v1")), add(suspended))
+	}, people.Options{Names: 5, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = "1 access account:user:update at account by token: user-a-v1[]"
+	want(t, r.Gain, line, line)
+	want(t, r.Lose)
+	if r.Gain[0].Route != "user.update" || r.Gain[0].About != "" || r.Gain[1].About != "another" {
+		t.Errorf("%+v", r.Gain)
+	}
 }
