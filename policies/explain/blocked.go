@@ -18,7 +18,7 @@ func (s *search) addBlocking(ctx context.Context) {
 	}
 	var blocking []resources.PolicyRule
 	for i, way := range ways[:min(len(ways), maxBlocked)] {
-		denying, ok := s.denials(ctx, changedOrSame(s.q, slices.Concat(s.state, way)))
+		denying, ok := s.denials(ctx, changed(s.q, slices.Concat(s.state, way)))
 		switch {
 		case !ok:
 			s.cut = true
@@ -43,14 +43,6 @@ func (s *search) addBlocking(ctx context.Context) {
 			s.out.BlockedBy = append(s.out.BlockedBy, resources.PolicyRule{Reason: rule.Reason})
 		}
 	}
-}
-
-// changedOrSame is changed for facts that may be nobody's.
-func changedOrSame(q resources.Question, atoms []atom) resources.Question {
-	if len(atoms) == 0 {
-		return q
-	}
-	return changed(q, atoms)
 }
 
 // denials returns the unmet conditions and the firing deny rules.

@@ -46,6 +46,9 @@ func inOrder(atoms []atom) []atom {
 
 // changed returns the question after the atoms. It does not change the facts of the question.
 func changed(q resources.Question, atoms []atom) resources.Question {
+	if len(atoms) == 0 { // the facts may be nobody's
+		return q
+	}
 	subject := q.Facts.Subject.Clone()
 	subject.Assignments = slices.Clone(subject.Assignments)
 	q.Facts.Subject = subject
