@@ -134,10 +134,10 @@ func warm(t testing.TB, remembered int) (*edge, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := resources.Facts{Revision: 7000, Subject: &resources.Subject{}}
+	constant := resources.Facts{Revision: 7000, Subject: &resources.Subject{}}
 	e := start(t, func(c *gateway.Config) {
 		c.Authn = authenticator
-		c.Judge.Facts = facts{func(context.Context, string, string, string) (resources.Facts, error) { return known, nil }}
+		c.Judge.Facts = facts{func(context.Context, string, string, string) (resources.Facts, error) { return constant, nil }}
 		c.Observe = func(gateway.Record) {}
 	})
 	return e, strings.Replace(benchQuestion(), goodToken, token, 1)

@@ -86,12 +86,12 @@ func (c Collection[T]) GetAll(ctx context.Context, tx Tx, keys []string) (map[st
 	for i, key := range keys {
 		reads[i] = Read{Schema: c.schema, Key: key}
 	}
-	found, err := ReadAll(ctx, tx, reads)
+	results, err := ReadAll(ctx, tx, reads)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[string]Record[T], len(keys))
-	for i, rows := range found {
+	for i, rows := range results {
 		for _, row := range rows {
 			if out[keys[i]], err = c.decode(row); err != nil {
 				return nil, err

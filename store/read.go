@@ -34,6 +34,6 @@ func ReadAll(ctx context.Context, tx Tx, reads []Read) ([][]Row, error) {
 		rows, err := ReadOne(ctx, tx, reads[0])
 		return [][]Row{rows}, err
 	}
-	_, found, err := tx.Together(ctx, "", reads...)
-	return found, err
+	_, results, err := tx.Together(ctx, "", reads...)
+	return results, err
 }

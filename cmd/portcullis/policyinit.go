@@ -127,7 +127,7 @@ policy.json. After an upgrade that changes the part, "policy check" and the star
 		Example: "  portcullis policy replace grants/project_reader own",
 		Args:    arguments(2, 2, "the name of a part of the base, and the policy folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			own, err := policies.Read(policies.Dir(args[1]))
+			source, err := policies.Read(policies.Dir(args[1]))
 			if err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ policy.json. After an upgrade that changes the part, "policy check" and the star
 			if err != nil {
 				return err
 			}
-			changed, err := overlay.Replace(base, own, args[0])
+			changed, err := overlay.Replace(base, source, args[0])
 			if err != nil {
 				return err
 			}

@@ -159,14 +159,14 @@ func holdKey(ctx context.Context, dir string) (next string, err error) {
 }
 
 // restoreDatabase copies a backup into an empty database.
-func restoreDatabase(cmd *cobra.Command, file string, to config.Store) (err error) {
+func restoreDatabase(cmd *cobra.Command, file string, dest config.Store) (err error) {
 	ctx, c := cmd.Context(), records.NewCollections()
 	m, source, closeFrom, err := openBackup(ctx, file, c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFrom()) }()
-	target, err := openStore(ctx, to, c, nil)
+	target, err := openStore(ctx, dest, c, nil)
 	if err != nil {
 		return err
 	}

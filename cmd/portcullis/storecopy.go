@@ -90,12 +90,12 @@ func (r copyRequest) validate() error {
 // copyStore copies all records from one store to another and returns their digest. No gateway serves either of them.
 func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error) {
 	ctx, c := cmd.Context(), records.NewCollections()
-	from, err := openUnserved(ctx, r.source, c)
+	origin, err := openUnserved(ctx, r.source, c)
 	if err != nil {
 		return nil, fmt.Errorf("--from: %w", err)
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	if err := transfer.Complete(ctx, from, c); err != nil {
+	defer func() { err = errors.Join(err, origin.Close()) }()
+	if err := transfer.Complete(ctx, origin, c); err != nil {
 		return nil, fmt.Errorf("--from: %w", err)
 	}
 	target, err := openUnserved(ctx, r.target, c)
@@ -107,7 +107,7 @@ func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := transfer.Copier{From: from, To: target, Collections: c, Source: source, Progress: progress(cmd)}.Copy(ctx)
+	digest, err := transfer.Copier{From: origin, To: target, Collections: c, Source: source, Progress: progress(cmd)}.Copy(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func TestForgedAlgorithmIsRefused(t *testing.T) {
 	}
 	hs := func(kid string) object { return object{"alg": "HS256", "kid": kid} }
 	rest := func(alg string) string {
-		return forge(edHead().with(object{"alg": alg}).json(), claims().json(), "EdDSA", k.ed)
+		return forge(edHead().merged(object{"alg": alg}).json(), claims().json(), "EdDSA", k.ed)
 	}
 	for name, token := range map[string]string{
 		"none, no signature":         text(object{"alg": "none", "kid": "ed"}) + ".",
@@ -48,14 +48,14 @@ func TestForgedAlgorithmIsRefused(t *testing.T) {
 		"ES384":                      rest("ES384"),
 		"RS512":                      rest("RS512"),
 		"other letters":              rest("eddsa"),
-		"no alg":                     forge(edHead().with(object{"alg": nil}).json(), claims().json(), "EdDSA", k.ed),
-		"alg is a number":            forge(edHead().with(object{"alg": 1}).json(), claims().json(), "EdDSA", k.ed),
+		"no alg":                     forge(edHead().merged(object{"alg": nil}).json(), claims().json(), "EdDSA", k.ed),
+		"alg is a number":            forge(edHead().merged(object{"alg": 1}).json(), claims().json(), "EdDSA", k.ed),
 		"RS256 header, Ed25519 key":  rest("RS256"),
 		"ES256 with the P-384 key":   forge(`{"alg":"ES256","kid":"es"}`, claims().json(), "ES256", k.p384),
 		"RS256 signed as PS256":      forge(`{"alg":"PS256","kid":"rs"}`, claims().json(), "RS256", k.rs),
 		"somebody else's key":        forge(edHead().json(), claims().json(), "EdDSA", k.otherEd),
 		"no signature":               text(edHead()) + ".",
-		"signature of another token": text(edHead().with(object{"x": "y"})) + "." + strings.Split(edToken(nil), ".")[2],
+		"signature of another token": text(edHead().merged(object{"x": "y"})) + "." + strings.Split(edToken(nil), ".")[2],
 	} {
 		t.Run(name, func(t *testing.T) { mustRefuse(t, a, token) })
 	}
@@ -283,7 +283,7 @@ func TestKeyOfTheTokenIsNeverFollowed(t *testing.T) {
 func TestCauseShowsLittleOfTheToken(t *testing.T) {
 	long := strings.Repeat("k", 500)
 	for _, token := range []string{
-		forge(edHead().with(object{"kid": long}).json(), claims().json(), "EdDSA", testKeys().ed),
+		forge(edHead().merged(object{"kid": long}).json(), claims().json(), "EdDSA", testKeys().ed),
 		edToken(object{"iss": long}),
 	} {
 		if _, err := standard(t).Verify(t.Context(), token); err == nil || strings.Contains(err.Error(), long[:100]) {

@@ -52,7 +52,7 @@ func FuzzVerify(f *testing.F) {
 func FuzzVerifySignedJSON(f *testing.F) {
 	a, k := standard(f), testKeys()
 	f.Add(edHead().json(), claims().json())
-	f.Add(`{"alg":"EdDSA","x":"\ud83d\ude00\\"}`, claims().with(object{"aud": []string{"x", audience}}).json())
+	f.Add(`{"alg":"EdDSA","x":"\ud83d\ude00\\"}`, claims().merged(object{"aud": []string{"x", audience}}).json())
 	f.Fuzz(func(t *testing.T, head, payload string) {
 		p, err := a.Verify(t.Context(), forge(head, payload, "EdDSA", k.ed))
 		if err == nil && (p.ID == "" || !strings.Contains(payload, `"`+"exp") && !strings.Contains(payload, `\u`)) {

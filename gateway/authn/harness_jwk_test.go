@@ -19,7 +19,7 @@ func jwk(kid, alg, use string, key any) object {
 	case ed25519.PublicKey:
 		out = object{"kty": "OKP", "crv": "Ed25519", "x": b64(k)}
 	case ed25519.PrivateKey:
-		out = jwk("", "", "", k.Public()).with(object{"d": b64(k.Seed())})
+		out = jwk("", "", "", k.Public()).merged(object{"d": b64(k.Seed())})
 	case *ecdsa.PublicKey:
 		size := (k.Params().BitSize + 7) / 8
 		point, err := k.Bytes()
@@ -32,11 +32,11 @@ func jwk(kid, alg, use string, key any) object {
 		if err != nil {
 			panic(err)
 		}
-		out = jwk("", "", "", k.Public()).with(object{"d": b64(secret)})
+		out = jwk("", "", "", k.Public()).merged(object{"d": b64(secret)})
 	case *rsa.PublicKey:
 		out = object{"kty": "RSA", "n": b64(k.N.Bytes()), "e": b64(big.NewInt(int64(k.E)).Bytes())}
 	case *rsa.PrivateKey:
-		out = jwk("", "", "", k.Public()).with(object{"d": b64(k.D.Bytes()), "p": b64(k.Primes[0].Bytes()), "q": b64(k.Primes[1].Bytes())})
+		out = jwk("", "", "", k.Public()).merged(object{"d": b64(k.D.Bytes()), "p": b64(k.Primes[0].Bytes()), "q": b64(k.Primes[1].Bytes())})
 	case []byte:
 		out = object{"kty": "oct", "k": b64(k)}
 	default:

@@ -114,8 +114,8 @@ func (o object) json() string {
 	return string(raw)
 }
 
-// with returns a copy with the members changed; nil removes a member.
-func (o object) with(changes object) object {
+// merged returns a copy with the members changed; nil removes a member.
+func (o object) merged(changes object) object {
 	out := object{}
 	for name, value := range o {
 		out[name] = value
@@ -138,7 +138,7 @@ func claims() object {
 
 // edToken signs the standard claims, changed, with the standard key.
 func edToken(changes object) string {
-	return forge(edHead().json(), claims().with(changes).json(), "EdDSA", testKeys().ed)
+	return forge(edHead().json(), claims().merged(changes).json(), "EdDSA", testKeys().ed)
 }
 
 // directory is a fake: users by subject.

@@ -48,15 +48,15 @@ func TestOneKidInTwoIssuersIsNotConfused(t *testing.T) {
 	a := authenticator(t, newClock(), first, second)
 
 	head := `{"alg":"EdDSA","kid":"same"}`
-	ofSecond := claims().with(object{"iss": second.Issuer, "aud": second.Audience})
+	ofSecond := claims().merged(object{"iss": second.Issuer, "aud": second.Audience})
 	mustAccept(t, a, forge(head, claims().json(), "EdDSA", k.ed))
 	mustAccept(t, a, forge(head, ofSecond.json(), "EdDSA", k.otherEd))
 	mustRefuse(t, a, forge(head, claims().json(), "EdDSA", k.otherEd))
 	mustRefuse(t, a, forge(head, ofSecond.json(), "EdDSA", k.ed))
 	// A key, an audience or a service scope of one issuer is not valid for the other.
 	mustRefuse(t, a, forge(`{"alg":"ES256","kid":"es"}`, claims().json(), "ES256", k.es))
-	mustRefuse(t, a, forge(head, ofSecond.with(object{"aud": audience}).json(), "EdDSA", k.otherEd))
-	mustRefuse(t, a, forge(head, ofSecond.with(object{"sub": "service-x", "scope": resources.ServiceScopeCheck}).json(), "EdDSA", k.otherEd))
+	mustRefuse(t, a, forge(head, ofSecond.merged(object{"aud": audience}).json(), "EdDSA", k.otherEd))
+	mustRefuse(t, a, forge(head, ofSecond.merged(object{"sub": "service-x", "scope": resources.ServiceScopeCheck}).json(), "EdDSA", k.otherEd))
 }
 
 func TestSettingsAreCopied(t *testing.T) {

@@ -102,33 +102,33 @@ func TestMalformedJWKIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, key := range map[string]object{
-		"kty missing":            ed.with(object{"kty": nil}),
-		"kty empty":              ed.with(object{"kty": ""}),
-		"kty a number":           ed.with(object{"kty": 1}),
-		"kty unknown":            ed.with(object{"kty": "AKP"}),
-		"kty in other letters":   ed.with(object{"kty": "okp"}),
-		"kty of another key":     ed.with(object{"kty": "RSA"}),
-		"kid a number":           ed.with(object{"kid": 1}),
-		"alg a list":             ed.with(object{"alg": []string{"EdDSA"}}),
-		"crv missing":            ed.with(object{"crv": nil}),
-		"crv of another use":     ed.with(object{"crv": "X25519"}),
-		"crv in other letters":   ed.with(object{"crv": "ed25519"}),
-		"x missing":              ed.with(object{"x": nil}),
-		"x a number":             ed.with(object{"x": 1}),
-		"x padded":               ed.with(object{"x": ed["x"].(string) + "="}),
-		"x in another alphabet":  ed.with(object{"x": "+/" + ed["x"].(string)[2:]}),
-		"x too long":             ed.with(object{"x": "AAAA" + ed["x"].(string)}),
-		"another's n":            ed.with(object{"n": 1}),
-		"P-256 on another curve": es.with(object{"crv": "P-384"}),
-		"P-256, no y":            es.with(object{"y": nil}),
-		"P-256, x too long":      es.with(object{"x": "AAAA" + es["x"].(string)}),
-		"P-256, y too short":     es.with(object{"y": b64(y[1:])}),
-		"P-256, y of another":    es.with(object{"y": es["x"]}),
-		"P-256, y beyond":        es.with(object{"y": b64(bytes.Repeat([]byte{0xff}, 32))}),
-		"P-256, infinity":        es.with(object{"x": b64(make([]byte, 32)), "y": b64(make([]byte, 32))}),
-		"RSA, no n":              rs.with(object{"n": nil}),
-		"RSA, no e":              rs.with(object{"e": nil}),
-		"RSA, e a number":        rs.with(object{"e": 65537}),
+		"kty missing":            ed.merged(object{"kty": nil}),
+		"kty empty":              ed.merged(object{"kty": ""}),
+		"kty a number":           ed.merged(object{"kty": 1}),
+		"kty unknown":            ed.merged(object{"kty": "AKP"}),
+		"kty in other letters":   ed.merged(object{"kty": "okp"}),
+		"kty of another key":     ed.merged(object{"kty": "RSA"}),
+		"kid a number":           ed.merged(object{"kid": 1}),
+		"alg a list":             ed.merged(object{"alg": []string{"EdDSA"}}),
+		"crv missing":            ed.merged(object{"crv": nil}),
+		"crv of another use":     ed.merged(object{"crv": "X25519"}),
+		"crv in other letters":   ed.merged(object{"crv": "ed25519"}),
+		"x missing":              ed.merged(object{"x": nil}),
+		"x a number":             ed.merged(object{"x": 1}),
+		"x padded":               ed.merged(object{"x": ed["x"].(string) + "="}),
+		"x in another alphabet":  ed.merged(object{"x": "+/" + ed["x"].(string)[2:]}),
+		"x too long":             ed.merged(object{"x": "AAAA" + ed["x"].(string)}),
+		"another's n":            ed.merged(object{"n": 1}),
+		"P-256 on another curve": es.merged(object{"crv": "P-384"}),
+		"P-256, no y":            es.merged(object{"y": nil}),
+		"P-256, x too long":      es.merged(object{"x": "AAAA" + es["x"].(string)}),
+		"P-256, y too short":     es.merged(object{"y": b64(y[1:])}),
+		"P-256, y of another":    es.merged(object{"y": es["x"]}),
+		"P-256, y beyond":        es.merged(object{"y": b64(bytes.Repeat([]byte{0xff}, 32))}),
+		"P-256, infinity":        es.merged(object{"x": b64(make([]byte, 32)), "y": b64(make([]byte, 32))}),
+		"RSA, no n":              rs.merged(object{"n": nil}),
+		"RSA, no e":              rs.merged(object{"e": nil}),
+		"RSA, e a number":        rs.merged(object{"e": 65537}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if set, err := authn.ParseKeySet(jwks(t, key)); err == nil || set.Len() != 0 {
@@ -139,7 +139,7 @@ func TestMalformedJWKIsRefused(t *testing.T) {
 	for name, raw := range map[string]string{
 		"null is missing":      strings.Replace(ed.json(), `"kid":"a"`, `"kid":null,"alg":null,"y":null`, 1),
 		"other members":        strings.Replace(ed.json(), `{`, `{"x5c":7,"x5t":"?","d":1,"ext":true,"note":{"kty":"oct"},`, 1),
-		"an algorithm and use": ed.with(object{"alg": "EdDSA", "use": "sig", "key_ops": "verify"}).json(),
+		"an algorithm and use": ed.merged(object{"alg": "EdDSA", "use": "sig", "key_ops": "verify"}).json(),
 	} {
 		if _, err := authn.ParseKeySet([]byte(`{"keys":[` + raw + `]}`)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -150,7 +150,7 @@ func TestMalformedJWKIsRefused(t *testing.T) {
 func TestSymmetricKeyIsFoundWhateverElseItHolds(t *testing.T) {
 	ed := jwk("ed", "", "", testKeys().ed.Public())
 	for _, changes := range []object{{}, {"kid": 1}, {"x": "?"}, {"use": "enc"}, {"k": 1}} {
-		raw := jwks(t, ed, jwk("oct", "", "", []byte("bytes")).with(changes))
+		raw := jwks(t, ed, jwk("oct", "", "", []byte("bytes")).merged(changes))
 		if _, err := authn.ParseKeySet(raw); err == nil || !strings.Contains(err.Error(), "symmetric") {
 			t.Errorf("%s: %v", raw, err)
 		}

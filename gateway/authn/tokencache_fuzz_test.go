@@ -20,7 +20,7 @@ func FuzzCachedIsFresh(f *testing.F) {
 	tokens := []string{
 		edToken(nil), edToken(object{"exp": start.Add(time.Minute).Unix(), "nbf": start.Add(-time.Minute).Unix()}), rsToken(),
 		edToken(object{"iss": "https://second.test", "sub": "service-x", "scope": "authz:check x"}), edToken(object{"iat": start.Add(time.Minute).Unix()}),
-		forge(edHead().with(object{"kid": nil}).json(), claims().json(), "EdDSA", testKeys().ed), edToken(object{"sub": "status-SUSPENDED"}),
+		forge(edHead().merged(object{"kid": nil}).json(), claims().json(), "EdDSA", testKeys().ed), edToken(object{"sub": "status-SUSPENDED"}),
 	}
 	f.Add([]byte{0, 0, 0, 0, 3, 1, 0, 0, 3, 0, 0, 0})
 	f.Add([]byte{0, 1, 2, 30, 2, 30, 2, 30, 0, 1, 2, 200, 0, 1, 4, 4, 0, 4})

@@ -62,7 +62,7 @@ type answer struct {
 
 // ask sends the call, and again if this is safe and may help. It returns within the client's
 // timeout.
-func (c *Client) ask(ctx context.Context, to call) (answer, error) {
+func (c *Client) ask(ctx context.Context, question call) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	token, err := c.token(ctx)
@@ -70,7 +70,7 @@ func (c *Client) ask(ctx context.Context, to call) (answer, error) {
 		return answer{}, fmt.Errorf("client: the token can't be had: %w", err)
 	}
 	for attempt := 1; ; attempt++ {
-		got, err := c.send(ctx, to, token)
+		got, err := c.send(ctx, question, token)
 		wait, again := retry(got, err)
 		if !again || attempt == attempts || !pause(ctx, max(wait, backoff(attempt))) {
 			return got, err
@@ -112,16 +112,16 @@ func pause(ctx context.Context, wait time.Duration) bool {
 }
 
 // send makes one request, and returns an answer of any status.
-func (c *Client) send(ctx context.Context, to call, token string) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+to.target, bytes.NewReader(to.body))
+func (c *Client) send(ctx context.Context, question call, token string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+question.target, bytes.NewReader(question.body))
 	if err != nil {
 		return answer{}, fmt.Errorf("client: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	for name, value := range to.headers {
+	for name, value := range question.headers {
 		req.Header.Set(name, value)
 	}
-	if len(to.body) > 0 {
+	if len(question.body) > 0 {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(req)
@@ -140,8 +140,8 @@ func (c *Client) send(ctx context.Context, to call, token string) (answer, error
 }
 
 // askJSON sends a body and reads the answer of a 200 into out. Any other one is an *Error.
-func (c *Client) askJSON(ctx context.Context, path string, in, out any) error {
-	body, err := json.Marshal(in)
+func (c *Client) askJSON(ctx context.Context, path string, question, out any) error {
+	body, err := json.Marshal(question)
 	if err != nil {
 		return fmt.Errorf("client: %w", err)
 	}

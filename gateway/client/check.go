@@ -39,21 +39,21 @@ const checkPath = "/api/v1/authorize/"
 
 // Check asks E3. An error denies: *Error is the gateway's, also where the caller may not ask.
 func (c *Client) Check(ctx context.Context, q Question) (Decision, error) {
-	to := call{target: checkPath + q.Path, headers: map[string]string{
+	question := call{target: checkPath + q.Path, headers: map[string]string{
 		"X-User-ID": q.User, "X-Account-ID": q.Account, "X-Action": q.Action,
 	}}
-	for name, value := range to.headers {
+	for name, value := range question.headers {
 		if !plain(value) {
 			return Decision{}, fmt.Errorf("client: %s must be sent, and have visible ASCII characters only", name)
 		}
 	}
-	if !sentAsGiven(c.base + to.target) {
+	if !sentAsGiven(c.base + question.target) {
 		return Decision{}, fmt.Errorf("client: the path %q must be one, percent-encoded, and have no ? and no #", q.Path)
 	}
 	if q.Strict {
-		to.headers["X-Consistency"] = "strict"
+		question.headers["X-Consistency"] = "strict"
 	}
-	got, err := c.ask(ctx, to)
+	got, err := c.ask(ctx, question)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -61,8 +61,8 @@ func (c *Client) Check(ctx context.Context, q Question) (Decision, error) {
 		Allowed *bool  `json:"allowed"`
 		Reason  string `json:"reason"`
 	}
-	known := got.status == http.StatusOK || got.status == http.StatusForbidden // --deny-status
-	if err := json.Unmarshal(got.body, &body); err != nil || body.Allowed == nil || !known {
+	answered := got.status == http.StatusOK || got.status == http.StatusForbidden // --deny-status
+	if err := json.Unmarshal(got.body, &body); err != nil || body.Allowed == nil || !answered {
 		return Decision{}, got.refusal()
 	}
 	return Decision{

@@ -85,12 +85,12 @@ func checkURL(text string) error {
 // httpClient returns a client that follows no redirect, on the transport or on one of its own.
 func httpClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
-		own := &http.Transport{Proxy: http.ProxyFromEnvironment}
+		clone := &http.Transport{Proxy: http.ProxyFromEnvironment}
 		if t, ok := http.DefaultTransport.(*http.Transport); ok {
-			own = t.Clone()
+			clone = t.Clone()
 		}
-		own.MaxIdleConnsPerHost = idlePerHost
-		transport = own
+		clone.MaxIdleConnsPerHost = idlePerHost
+		transport = clone
 	}
 	return &http.Client{
 		Transport:     transport,

@@ -183,14 +183,14 @@ func TestSearchWalksAllPages(t *testing.T) {
 	s := client.Search{Evaluation: client.Evaluation{
 		Subject: client.Subject{Type: "user", ID: "user-1"}, Action: client.Action{Name: "a"}, Resource: client.Resource{Type: "project", ID: "proj-1"},
 	}, Limit: 2}
-	var found []string
+	var names []string
 	for user, err := range c.Subjects(t.Context(), s) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, user.ID)
+		names = append(names, user.ID)
 	}
-	if got := strings.Join(found, " "); got != "user-0 user-1 user-2 user-3 user-4 user-6 user-7 user-8 user-9" {
+	if got := strings.Join(names, " "); got != "user-0 user-1 user-2 user-3 user-4 user-6 user-7 user-8 user-9" {
 		t.Errorf("subjects %s", got)
 	}
 	n := 0
@@ -241,10 +241,10 @@ func TestSearchSaysThatItIsNotAll(t *testing.T) {
 
 func TestOnlyWhatMayHelpIsAskedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
-		fail  []int
-		in    bool
-		sent  int
-		wants int
+		fail   []int
+		inside bool
+		sent   int
+		wants  int
 	}{
 		"a broken connection":   {[]int{0}, true, 2, 0},
 		"503 and 502":           {[]int{503, 502}, true, 3, 0},
@@ -264,7 +264,7 @@ func TestOnlyWhatMayHelpIsAskedAgain(t *testing.T) {
 			}
 			d, err := counted.Evaluate(t.Context(), evaluation("user-a-v1"))
 			var answered *client.Error
-			if d.Allowed != c.in || (err == nil) != c.in || int(sent.Load()) != c.sent {
+			if d.Allowed != c.inside || (err == nil) != c.inside || int(sent.Load()) != c.sent {
 				t.Errorf("%+v, %v after %d", d, err, sent.Load())
 			}
 			if c.wants != 0 && (!errors.As(err, &answered) || answered.Status != c.wants || answered.RequestID != "request" || len(answered.Details) != 1) {

@@ -142,11 +142,11 @@ func (e evaluated) decision() (d Decision, err error) {
 		Message string `json:"message"`
 	}
 	var revision *int64
-	for name, to := range map[string]any{
+	for name, field := range map[string]any{
 		"reason": &d.Reason, "decision_id": &d.ID, "policy_revision": &d.PolicyRevision, "account_revision": &revision, "error": &failed,
 	} {
 		if raw := e.Context[name]; raw != nil {
-			if err := json.Unmarshal(raw, to); err != nil {
+			if err := json.Unmarshal(raw, field); err != nil {
 				return Decision{}, fmt.Errorf("%w: context.%s: %w", errAnswer, name, err)
 			}
 			delete(e.Context, name)

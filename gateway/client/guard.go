@@ -42,23 +42,23 @@ func ByCatalogueOf(host string, user func(*http.Request) (string, error)) Ask {
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		of := Resource{Type: TypeRoute, ID: path}
+		resource := Resource{Type: TypeRoute, ID: path}
 		if host != "" {
-			of.Properties = map[string]any{"host": host}
+			resource.Properties = map[string]any{"host": host}
 		}
-		return Evaluation{Subject: Subject{Type: TypeUser, ID: id}, Action: Action{Name: method}, Resource: of}, nil
+		return Evaluation{Subject: Subject{Type: TypeUser, ID: id}, Action: Action{Name: method}, Resource: resource}, nil
 	}
 }
 
 // ByAction asks whether the user may do the action at the path that the function names, as in a
 // Question.
-func ByAction(user func(*http.Request) (string, error), at func(*http.Request) (action, path string, err error)) Ask {
+func ByAction(user func(*http.Request) (string, error), route func(*http.Request) (action, path string, err error)) Ask {
 	return func(r *http.Request) (Evaluation, error) {
 		id, err := user(r)
 		if err != nil {
 			return Evaluation{}, err
 		}
-		action, path, err := at(r)
+		action, path, err := route(r)
 		if err != nil {
 			return Evaluation{}, err
 		}

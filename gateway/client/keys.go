@@ -40,7 +40,7 @@ type keySet struct {
 // find returns the key with that id, nil if the gateway does not have it. ErrKeys means a failed fetch without usable
 // keys.
 func (s *keySet) find(ctx context.Context, id string) (ed25519.PublicKey, error) {
-	if key, fresh := s.cached(id); fresh {
+	if key, ok := s.cached(id); ok {
 		return key, nil
 	}
 	select { // requests that wait share one fetch
@@ -49,7 +49,7 @@ func (s *keySet) find(ctx context.Context, id string) (ed25519.PublicKey, error)
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: %w", ErrKeys, ctx.Err())
 	}
-	if key, fresh := s.cached(id); fresh {
+	if key, ok := s.cached(id); ok {
 		return key, nil
 	}
 	err := errTried

@@ -72,11 +72,11 @@ func TestAssertionOfAnotherActionIsRefused(t *testing.T) {
 		{"project:widget:create", ""},
 		{"project:widget:create", "Project:widget:create"},
 	} {
-		r, by := arrived(), ada()
-		by.Action = c.said
-		g.Assert(t, r, "widgets", by, []byte(body))
-		v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL, Action: func(of *http.Request) string {
-			if of != r {
+		r, caller := arrived(), ada()
+		caller.Action = c.said
+		g.Assert(t, r, "widgets", caller, []byte(body))
+		v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL, Action: func(request *http.Request) string {
+			if request != r {
 				t.Error("the action of another request")
 			}
 			return c.wanted
@@ -93,11 +93,11 @@ func TestAssertionOfAnotherActionIsRefused(t *testing.T) {
 // TestAssertionWithoutABodyIsRefusedWhereItIsWanted: else anybody could put another body behind it.
 func TestAssertionWithoutABodyIsRefusedWhereItIsWanted(t *testing.T) {
 	g := clienttest.New(t)
-	without := func(_, claims map[string]any) { delete(claims, "body_sha256") }
+	drop := func(_, claims map[string]any) { delete(claims, "body_sha256") }
 	for _, wanted := range []bool{false, true} {
 		v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL, WithBody: wanted})
 		r := arrived()
-		g.Assert(t, r, "widgets", ada(), nil, without)
+		g.Assert(t, r, "widgets", ada(), nil, drop)
 		if _, err := v.Verify(t.Context(), r, []byte("any")); (err == nil) == wanted {
 			t.Errorf("wanted %v: %v", wanted, err)
 		}
@@ -202,15 +202,15 @@ func TestKeysArriveThoughWhoAskedHasLeft(t *testing.T) {
 	r := arrived()
 	g.Assert(t, r, "widgets", ada(), []byte(body))
 	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan struct{})
+	gone := make(chan struct{})
 	go func() {
-		defer close(left)
+		defer close(gone)
 		_, _ = v.Verify(ctx, r, []byte(body))
 	}()
 	<-gate.asked
 	leave()
 	close(gate.release)
-	<-left
+	<-gone
 	if _, err := v.Verify(t.Context(), r, []byte(body)); err != nil {
 		t.Error(err)
 	}

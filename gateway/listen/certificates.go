@@ -127,15 +127,15 @@ func (c *Certificates) parse(read *certificates, cert, key, clients, proxies []b
 		return fmt.Errorf("the certificate in %s ended at %s; renew it", c.files.Cert, end.UTC().Format(time.RFC3339))
 	}
 	read.clients, read.proxies, read.mayAsk = x509.NewCertPool(), x509.NewCertPool(), x509.NewCertPool()
-	for _, of := range [...]struct {
+	for _, part := range [...]struct {
 		file string
 		raw  []byte
 		pool *x509.CertPool
 	}{{c.files.ClientCA, clients, read.clients}, {c.files.ProxyCA, proxies, read.proxies}} {
-		if of.file != "" && !of.pool.AppendCertsFromPEM(of.raw) {
-			return fmt.Errorf("%s has no certificate in PEM", of.file)
+		if part.file != "" && !part.pool.AppendCertsFromPEM(part.raw) {
+			return fmt.Errorf("%s has no certificate in PEM", part.file)
 		}
-		read.mayAsk.AppendCertsFromPEM(of.raw)
+		read.mayAsk.AppendCertsFromPEM(part.raw)
 	}
 	return nil
 }

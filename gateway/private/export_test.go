@@ -20,7 +20,7 @@ type Overlap struct{ overlap }
 func (o *Overlap) Before(e *decisionlog.Event) bool { return o.before(e) }
 
 // From is overlap.from.
-func (o *Overlap) From(began resources.Time) resources.Time { return o.from(began) }
+func (o *Overlap) From(began resources.Time) resources.Time { return o.begin(began) }
 
 // Known returns how many decisions are remembered.
 func (o *Overlap) Known() int { return len(o.times) }

@@ -37,7 +37,7 @@ func (q *Query) Ask(ctx context.Context, l Log, fn func(decisionlog.Event) error
 		if err != nil || !q.Follow || ctx.Err() != nil {
 			return err
 		}
-		asked.From = met.from(asked.From)
+		asked.From = met.begin(asked.From)
 	}
 }
 
@@ -118,8 +118,8 @@ func (o *overlap) forget() {
 	o.times, o.room = kept, max(least, 2*len(kept))
 }
 
-// from returns the beginning of the next answer, from the beginning of the last one.
-func (o *overlap) from(began resources.Time) resources.Time { return max(began, o.newest-unordered) }
+// begin returns the beginning of the next answer, from the beginning of the last one.
+func (o *overlap) begin(began resources.Time) resources.Time { return max(began, o.newest-unordered) }
 
 // decisionsURL returns the address of the decisions of a running gateway.
 func decisionsURL(private string, query url.Values) (string, error) {

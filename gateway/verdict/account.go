@@ -33,8 +33,8 @@ type account struct {
 	refused *refusal
 }
 
-// within returns what is known of the account.
-func (a *asking) within(id string) *account {
+// accountOf returns what is known of the account.
+func (a *asking) accountOf(id string) *account {
 	switch acct := a.accounts[id]; {
 	case len(a.first.pairs) == 0:
 		a.first.id = id
@@ -56,7 +56,7 @@ func (a *asking) within(id string) *account {
 
 // need notes whose facts a question needs. A question never put to policy needs the asker's.
 func (a *asking) need(q *resources.Question) {
-	account := a.within(q.AccountID)
+	account := a.accountOf(q.AccountID)
 	if pair := a.pair(q); account.place(pair) < 0 {
 		account.add(pair)
 	}

@@ -16,7 +16,7 @@ func (j *Judge) Gathered(
 	out := *j
 	out.Facts = facts
 	a := asking{Judge: &out, caller: caller, door: door}
-	acct := a.within(account)
+	acct := a.accountOf(account)
 	for i := range questions {
 		if questions[i].AccountID == account {
 			a.need(&questions[i])
@@ -31,17 +31,17 @@ func (j *Judge) Gathered(
 
 // gathered are facts of one account that were read before.
 type gathered struct {
-	others
+	foreignFacts
 	account account
 }
 
-// others are the facts of other accounts.
-type others = Facts
+// foreignFacts are the facts of other accounts.
+type foreignFacts = Facts
 
 // FactsOf implements Facts.
 func (g *gathered) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
 	if account != g.account.id {
-		return g.others.FactsOf(ctx, account, pairs, facts)
+		return g.foreignFacts.FactsOf(ctx, account, pairs, facts)
 	}
 	for i, pair := range pairs {
 		place := g.account.place(pair)

@@ -100,7 +100,7 @@ func (j *Judge) One(ctx context.Context, caller *resources.Principal, door *cata
 
 // answer judges the right to ask and then the question.
 func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, error) {
-	account := a.within(q.AccountID)
+	account := a.accountOf(q.AccountID)
 	if err := a.gatherFor(ctx, account); err != nil {
 		return Outcome{}, err
 	}
@@ -152,7 +152,7 @@ func (a *asking) decide(ctx context.Context, q *resources.Question) (o Outcome) 
 func (a *asking) right(ctx context.Context, acct *account, q *resources.Question) (*refusal, error) {
 	subject := q.SubjectID
 	if q.App != nil && subject == "" {
-		acct = a.within("")
+		acct = a.accountOf("")
 		if err := a.gather(ctx, acct); err != nil {
 			return nil, err
 		}

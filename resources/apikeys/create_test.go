@@ -72,7 +72,7 @@ func TestWhatAKeyIsRefusedFor(t *testing.T) {
 		"all at once":        {areatest.Object{"key_name": "", "scopes": []string{}, "expires_at": "x", "z": 1}, []string{"key_name:", "scopes:", "expires_at:", "z:"}},
 	} {
 		t.Run("400 "+name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.subTest(t)
 			body := areatest.Object{"key_name": "n", "scopes": []string{"read"}}
 			for k, v := range tc.change {
 				body[k] = v
@@ -113,7 +113,7 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 		"a user who is not there any more": {areatest.As(acctA, absent), acctA, absent},
 	} {
 		t.Run("403 "+name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.subTest(t)
 			// A refusal comes before the body is looked at.
 			for _, body := range []any{areatest.Object{"key_name": "n", "scopes": []string{"read"}}} {
 				w.Expect(w.call("api_key.create", tc.caller, tc.account, tc.user, "", body), 403, `"AUTH_003"`)
@@ -130,7 +130,7 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 		change()
 		before = w.Revision(acctA)
 		t.Run("403 "+name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.subTest(t)
 			w.Expect(w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "n", "scopes": []string{"read"}}), 403)
 		})
 	}

@@ -52,8 +52,8 @@ func newWorld(t *testing.T) *keysWorld {
 	return w
 }
 
-// in is the same world for a sub-test.
-func (w *keysWorld) in(t *testing.T) *keysWorld {
+// subTest is the same world for a sub-test.
+func (w *keysWorld) subTest(t *testing.T) *keysWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub

@@ -34,8 +34,8 @@ func (r *replica) BySubject(ctx context.Context, sub string, subjects authn.Subj
 
 // ByKeyID implements authn.KeyDirectory.
 func (r *replica) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity, bool, error) {
-	known, ok, err := r.cache.IdentifyKey(ctx, id)
-	return authn.KeyIdentity{Owner: identity(known.Identity), Key: known.Key}, ok, err
+	owner, ok, err := r.cache.IdentifyKey(ctx, id)
+	return authn.KeyIdentity{Owner: identity(owner.Identity), Key: owner.Key}, ok, err
 }
 
 func identity(id rolecache.Identity) authn.Identity {

@@ -90,7 +90,7 @@ func TestWhoMaySeeWhoseKeys(t *testing.T) {
 		"403 another account's admin, not home": {areatest.As(acctB, bea), acctA, bob, 403, "AUTH_003"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.subTest(t)
 			w.Expect(w.call("api_key.list", tc.caller, tc.account, tc.user, "", nil), tc.status, tc.text)
 		})
 	}

@@ -75,7 +75,7 @@ func TestWhoMayRevokeWhoseKeys(t *testing.T) {
 		"403 a service":                         {resources.Principal{Kind: resources.PrincipalService, ID: bob}, acctA, bob, bobs, 403, "AUTH_003"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.subTest(t)
 			want := w.Revision(tc.account)
 			if tc.status == 404 { // as of a key that was revoked, and is not kept any more
 				want++

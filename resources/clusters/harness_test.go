@@ -84,8 +84,8 @@ func (w *clustersWorld) isSuspended(_ context.Context, _ store.Tx, account strin
 	return w.suspended[account], nil
 }
 
-// in is the same world for a sub-test.
-func (w *clustersWorld) in(t *testing.T) *clustersWorld {
+// subTest is the same world for a sub-test.
+func (w *clustersWorld) subTest(t *testing.T) *clustersWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub

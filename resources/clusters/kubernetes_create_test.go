@@ -102,8 +102,8 @@ func TestKubernetesFields(t *testing.T) {
 				status = 400
 			}
 			t.Run(fmt.Sprintf("%d %s %.40s", status, field, value), func(t *testing.T) {
-				got := w.in(t).call("kubernetes_cluster.create", home, "", body)
-				w.in(t).Expect(got, status)
+				got := w.subTest(t).call("kubernetes_cluster.create", home, "", body)
+				w.subTest(t).Expect(got, status)
 				if d := details(got); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field+": ")) {
 					t.Errorf("%q", d)
 				}

@@ -58,9 +58,9 @@ func TestNetworksOfACluster(t *testing.T) {
 			body = replaced(body, "service_cidr", `"`+c.services+`"`)
 		}
 		t.Run(c.pods+" "+c.services, func(t *testing.T) {
-			got := w.in(t).call("kubernetes_cluster.create", home, "", body)
+			got := w.subTest(t).call("kubernetes_cluster.create", home, "", body)
 			if c.problem == "" {
-				w.in(t).Expect(got, 201)
+				w.subTest(t).Expect(got, 201)
 				return
 			}
 			if d := details(got); got.Status != 400 || len(d) != 1 || d[0] != c.problem {

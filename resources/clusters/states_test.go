@@ -73,7 +73,7 @@ func TestOnlyWhatHasAnIntentIsClaimed(t *testing.T) {
 			resources.ClusterPending: "provision", resources.ClusterProvisioning: "provision", resources.ClusterRunning: "",
 			resources.ClusterError: "", resources.ClusterDeleting: "delete", resources.ClusterDeleted: "",
 		} {
-			w := w.in(w.T)
+			w := w.subTest(w.T)
 			id := w.made(k, home, "web")
 			w.set(k, id, state)
 			got := w.claim(worker, `{}`)

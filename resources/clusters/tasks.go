@@ -117,15 +117,15 @@ func (s *Service) oldest(ctx context.Context, tx store.Tx, kinds []string, accou
 }
 
 // oldestOf returns the oldest task of one kind and intent.
-func (s *Service) oldestOf(ctx context.Context, tx store.Tx, of queue, account string) (*task, error) {
-	q := store.Query{Index: records.ByIntent, Equal: []store.Value{store.String(of.intent), store.String(account)}, Limit: scanned}
+func (s *Service) oldestOf(ctx context.Context, tx store.Tx, claims queue, account string) (*task, error) {
+	q := store.Query{Index: records.ByIntent, Equal: []store.Value{store.String(claims.intent), store.String(account)}, Limit: scanned}
 	for {
-		page, err := tx.Scan(ctx, s.kinds[of.kind].schema(), q)
+		page, err := tx.Scan(ctx, s.kinds[claims.kind].schema(), q)
 		if err != nil {
 			return nil, err
 		}
 		if i := slices.IndexFunc(page, func(c store.Cursor) bool { return s.free(c.Values[1]) }); i >= 0 {
-			return &task{kind: of.kind, account: account, cluster: page[i].Key, created: page[i].Values[0].Number()}, nil
+			return &task{kind: claims.kind, account: account, cluster: page[i].Key, created: page[i].Values[0].Number()}, nil
 		}
 		if len(page) < scanned {
 			return nil, nil

@@ -44,7 +44,7 @@ func TestTenWorkersOnMongoDB(t *testing.T) {
 	w.Store = open()
 	w.svc = clusters.New(w.config(w.Store))
 	w.Routes = w.svc.Routes()
-	second := w.in(t)
+	second := w.subTest(t)
 	second.Store = open()
 	second.Routes = clusters.New(second.config(second.Store)).Routes()
 	w.tenWorkers(100, second)

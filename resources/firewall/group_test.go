@@ -107,7 +107,7 @@ func TestGroupThatCannotBe(t *testing.T) {
 		"all problems of all rules": {`"name":"","colour":1,"rules":[{"direction":"ingress","protocol":"tcp"},{"direction":"x","protocol":"6","port_range_min":2,"port_range_max":1},{"direction":"egress","protocol":"x","remote_security_group_id":"sg-none-v1","id":1}]`, "colour name rules[1].direction rules[1].port_range_min rules[2].id rules[2].protocol rules[2].remote_security_group_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := w.in(t)
+			w := w.subTest(t)
 			body := `{"project_id":"proj-a-v1"`
 			if c.fields != "" {
 				body += "," + c.fields
@@ -122,7 +122,7 @@ func TestGroupThatCannotBe(t *testing.T) {
 		})
 	}
 	for name, body := range map[string]string{"no project": `{"name":"p"}`, "null": `{"name":"p","project_id":null}`, "empty": `{"name":"p","project_id":""}`, "another": `{"name":"p","project_id":"proj-x-v1"}`, "in other letters": `{"name":"p","project_id":"PROJ-a-v1"}`} {
-		t.Run("project_id "+name, func(t *testing.T) { w.in(t).refused(w.call("security_group.create", body), "project_id") })
+		t.Run("project_id "+name, func(t *testing.T) { w.subTest(t).refused(w.call("security_group.create", body), "project_id") })
 	}
 	w.refused(w.call("security_group.create?dry_run=1", w.draft("q")), "dry_run")
 	w.refused(w.call("security_group.create", `{"project_id":"proj-a-v1","name":"a","name":"b"}`), "request")

@@ -47,8 +47,8 @@ func quotas(groups, rules int) func(*firewall.Config) {
 	return func(c *firewall.Config) { c.MaxGroups, c.MaxRules = groups, rules }
 }
 
-// in is the same world for a sub-test.
-func (w *firewallWorld) in(t *testing.T) *firewallWorld {
+// subTest is the same world for a sub-test.
+func (w *firewallWorld) subTest(t *testing.T) *firewallWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub

@@ -16,7 +16,7 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id, _ := w.made("web")
-	there, _ := w.made("there")
+	existing, _ := w.made("there")
 	deleted, _ := w.made("deleted")
 	w.Expect(w.call("security_group.delete", nil, deleted), 200)
 	elsewhere, _ := w.inProject(acctA, projX).made("x")
@@ -25,7 +25,7 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 	w.refused(absent, "remote_security_group_id")
 	absentIn := w.call("security_group.create", w.draft("new", tcpRule(1), naming("sg-absent-v1", 80)))
 	w.refused(absentIn, "rules[1].remote_security_group_id")
-	for _, bad := range []string{deleted, elsewhere, foreign, strings.ToUpper(there), "web", " " + there, strings.Repeat("x", 5000), "a|b", "$where", "\x00"} {
+	for _, bad := range []string{deleted, elsewhere, foreign, strings.ToUpper(existing), "web", " " + existing, strings.Repeat("x", 5000), "a|b", "$where", "\x00"} {
 		if got := w.call("security_group_rule.create", naming(bad, 80), id); got.Text != absent.Text && bad != "\x00" {
 			t.Errorf("%.40q: %d %s", bad, got.Status, got.Text)
 		}
@@ -33,8 +33,8 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 			t.Errorf("%.40q: %d %s", bad, got.Status, got.Text)
 		}
 	}
-	w.Expect(w.call("security_group_rule.create", naming(there, 80), id), 201)
-	w.made("new", naming(there, 80), naming(id, 80))
+	w.Expect(w.call("security_group_rule.create", naming(existing, 80), id), 201)
+	w.made("new", naming(existing, 80), naming(id, 80))
 }
 
 // TestGroupThatIsNamedStays: it can be deleted when the last rule of another group

@@ -57,8 +57,8 @@ func (w *usersWorld) seed() {
 	w.assign(acctB, bea, resources.RoleAccountAdmin)
 }
 
-// in is the same world for a sub-test.
-func (w *usersWorld) in(t *testing.T) *usersWorld {
+// subTest is the same world for a sub-test.
+func (w *usersWorld) subTest(t *testing.T) *usersWorld {
 	sub := *w
 	sub.World = w.In(t)
 	return &sub

@@ -96,7 +96,7 @@ func TestUpdateTellsAllProblems(t *testing.T) {
 		"subject too long":  {syncer(), areatest.Object{"authentication_partner_id": strings.Repeat("a", 256)}, []string{"authentication_partner_id: "}},
 		"invited by sync":   {syncer(), areatest.Object{"status": "INVITED"}, []string{"status: "}},
 	} {
-		got := w.in(t).call("user.update", c.caller, acctA, bob, c.body)
+		got := w.subTest(t).call("user.update", c.caller, acctA, bob, c.body)
 		if got.Status != 400 {
 			t.Errorf("%s: %d %s", name, got.Status, got.Text)
 		}

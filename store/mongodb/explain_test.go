@@ -87,9 +87,9 @@ func useEverything(t *testing.T, s *mongodb.Store, schemas []*store.Schema) {
 		}
 		return all
 	})
-	_, fresh := s.Freshness(ctx)
+	_, freshErr := s.Freshness(ctx)
 	_, _, changed := s.Changes(ctx, 0, 10)
-	err = errors.Join(err, fresh, changed, s.Check(ctx), s.Lease(ctx, 1),
+	err = errors.Join(err, freshErr, changed, s.Check(ctx), s.Lease(ctx, 1),
 		s.View(ctx, func(tx store.Tx) error { _, err := tx.Revision(ctx, "a"); return err }))
 	if err != nil {
 		t.Fatal(err)

@@ -42,13 +42,13 @@ func (s *Snapshot) FactsOf(ctx context.Context, account string, pairs []resource
 	if account != s.account {
 		return errElsewhere
 	}
-	var others []resources.About
+	var rest []resources.About
 	for _, pair := range pairs {
 		if !s.isLast(pair.UserID) {
-			others = append(others, resources.About{UserID: pair.UserID})
+			rest = append(rest, resources.About{UserID: pair.UserID})
 		}
 	}
-	read, err := s.read(ctx, others)
+	read, err := s.read(ctx, rest)
 	if err != nil {
 		return err
 	}

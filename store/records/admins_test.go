@@ -12,10 +12,10 @@ import (
 
 // The ids of the tests: alice and bob are users, admins and others are groups.
 const (
-	account, admin = "acct-a-v1", resources.RoleAccountAdmin
-	alice, bob     = "user-alice-v1", "user-bob-v1"
-	admins, others = "group-admins-v1", "group-others-v1"
-	now            = resources.Time(1_790_000_000_000)
+	account, admin     = "acct-a-v1", resources.RoleAccountAdmin
+	alice, bob         = "user-alice-v1", "user-bob-v1"
+	admins, otherGroup = "group-admins-v1", "group-others-v1"
+	now                = resources.Time(1_790_000_000_000)
 )
 
 // counting is a transaction that counts the reads of all assignments of account_admin.
@@ -202,10 +202,10 @@ func TestChangeThatConcernsNoAdminReadsNoAdmins(t *testing.T) {
 	w.assign(user, alice, admin)
 	w.assign(user, alice, "team_member")
 	w.assign(user, bob, "team_member")
-	w.assign(group, others, "team_member")
+	w.assign(group, otherGroup, "team_member")
 	w.assign(group, admins, admin)
-	w.join(others, alice) // an admin, but not by this group
-	w.join(others, bob)
+	w.join(otherGroup, alice) // an admin, but not by this group
+	w.join(otherGroup, bob)
 	w.join(admins, alice)
 	for _, c := range []struct {
 		name   string
@@ -215,7 +215,7 @@ func TestChangeThatConcernsNoAdminReadsNoAdmins(t *testing.T) {
 	}{
 		{"another role of an admin", records.RoleChange{RoleIDs: []string{"team_member"}}, w.revoke(user, alice, "team_member"), 0},
 		{"another role replaced", records.RoleChange{RoleIDs: []string{"account_reader", "team_member"}}, w.revoke(user, bob, "team_member"), 0},
-		{"a group without the role", records.RoleChange{GroupID: others}, w.leaveGroup(others, alice), 0},
+		{"a group without the role", records.RoleChange{GroupID: otherGroup}, w.leaveGroup(otherGroup, alice), 0},
 		{"a user without the role", records.RoleChange{UserID: bob}, w.setUser(bob, suspend), 0},
 		{"the role itself", records.RoleChange{RoleIDs: []string{admin}}, w.revoke(user, alice, admin), 2},
 		{"a group with the role", records.RoleChange{GroupID: admins}, func(context.Context, store.Tx) error { return nil }, 2},

@@ -22,7 +22,7 @@ func TestConcernedAreCountedOnce(t *testing.T) {
 		for _, a := range []resources.Assignment{
 			{AccountID: account, RoleID: role, AssigneeType: resources.AssigneeUser, AssigneeID: alice},
 			{AccountID: account, RoleID: role, AssigneeType: resources.AssigneeUser, AssigneeID: alice, ProjectID: "proj-a-v1", Status: "INACTIVE"},
-			{AccountID: account, RoleID: role, AssigneeType: resources.AssigneeGroup, AssigneeID: others},
+			{AccountID: account, RoleID: role, AssigneeType: resources.AssigneeGroup, AssigneeID: otherGroup},
 			{AccountID: elsewhere, RoleID: role, AssigneeType: resources.AssigneeUser, AssigneeID: "user-x-v1"},
 		} {
 			a.ID = records.AssignmentID(a)
@@ -31,7 +31,7 @@ func TestConcernedAreCountedOnce(t *testing.T) {
 			}
 		}
 		for _, user := range []string{alice, bob, carol} {
-			m := resources.GroupMember{ID: records.MemberID(others, user), AccountID: account, GroupID: others, UserID: user}
+			m := resources.GroupMember{ID: records.MemberID(otherGroup, user), AccountID: account, GroupID: otherGroup, UserID: user}
 			if err := w.c.Members.Insert(ctx, tx, m); err != nil {
 				return err
 			}
@@ -45,8 +45,8 @@ func TestConcernedAreCountedOnce(t *testing.T) {
 		"nobody":                    {records.Concern{}, 0},
 		"a role":                    {records.Concern{RoleIDs: []string{role}}, 3},
 		"a role, but one":           {records.Concern{RoleIDs: []string{role, role}, Except: bob}, 2},
-		"a group":                   {records.Concern{Groups: []string{others}, Except: alice}, 2},
-		"a role and its group":      {records.Concern{RoleIDs: []string{role}, Groups: []string{others, admins}}, 3},
+		"a group":                   {records.Concern{Groups: []string{otherGroup}, Except: alice}, 2},
+		"a role and its group":      {records.Concern{RoleIDs: []string{role}, Groups: []string{otherGroup, admins}}, 3},
 		"all members":               {records.Concern{AllMembers: true}, 2},
 		"all members, but one":      {records.Concern{AllMembers: true, Except: bob}, 1},
 		"all members, and a guest":  {records.Concern{AllMembers: true, Except: "user-x-v1"}, 2},

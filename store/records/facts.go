@@ -29,8 +29,8 @@ func (c Collections) LoadFactsOf(
 	for _, pair := range pairs {
 		if _, ok := starts[pair.UserID]; !ok {
 			starts[pair.UserID] = len(reads)
-			mine := c.readsOf(account, pair.UserID)
-			reads = append(reads, mine[:]...)
+			userReads := c.readsOf(account, pair.UserID)
+			reads = append(reads, userReads[:]...)
 		}
 	}
 	revision, rows, err := tx.Together(ctx, account, reads...)
@@ -223,12 +223,12 @@ func (r factsReader) heldByGroups(ctx context.Context, groups []string) (map[str
 	for i, group := range groups {
 		reads[i] = store.Read{Schema: r.Assignments.Schema(), Query: assignedTo(r.account, resources.AssigneeGroup, group)}
 	}
-	found, err := store.ReadAll(ctx, r.tx, reads)
+	results, err := store.ReadAll(ctx, r.tx, reads)
 	if err != nil {
 		return nil, err
 	}
 	assigned, all := make([][]assignmentFacts, len(groups)), []assignmentFacts(nil)
-	for i, rows := range found {
+	for i, rows := range results {
 		if assigned[i], err = decoded[assignmentFacts](r.Assignments.Schema(), rows); err != nil {
 			return nil, err
 		}

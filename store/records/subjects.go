@@ -35,12 +35,12 @@ func (c Collections) HomesOf(ctx context.Context, tx store.Tx, users []string) (
 	for i, user := range users {
 		reads[i] = store.Read{Schema: c.Users.Schema(), Key: user}
 	}
-	_, found, err := tx.Together(ctx, "", reads...)
+	_, results, err := tx.Together(ctx, "", reads...)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]string, len(users))
-	for i, rows := range found {
+	for i, rows := range results {
 		facts, err := decoded[userFacts](c.Users.Schema(), rows)
 		if err != nil {
 			return nil, err

@@ -68,8 +68,8 @@ func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map
 				return err
 			}
 			var held []string
-			for _, of := range facts {
-				for _, role := range of.Subject.Assignments {
+			for _, one := range facts {
+				for _, role := range one.Subject.Assignments {
 					held = append(held, role.ProjectID)
 				}
 			}
@@ -77,17 +77,17 @@ func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map
 			if err != nil {
 				return err
 			}
-			for _, of := range facts {
-				if !of.Subject.UserExists || of.Subject.HomeID != account {
+			for _, one := range facts {
+				if !one.Subject.UserExists || one.Subject.HomeID != account {
 					continue // gone since the users were listed
 				}
 				projects := map[string]string{}
-				for _, held := range of.Subject.Assignments {
+				for _, held := range one.Subject.Assignments {
 					if id := held.ProjectID; id != "" {
 						projects[id] = states[id]
 					}
 				}
-				out[of.Subject.UserID] = UserFacts{of.Subject, projects}
+				out[one.Subject.UserID] = UserFacts{one.Subject, projects}
 			}
 		}
 		return nil

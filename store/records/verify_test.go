@@ -106,7 +106,7 @@ func TestVerifyFindsEachFault(t *testing.T) {
 		"a role":           {remove(func(c records.Collections) *store.Schema { return c.Roles.Schema() }, "role-own-v1"), []string{"the role role-own-v1 is missing"}},
 		"a revision":       {load(groups, admins, func(r *store.Row) { r.Revision = 0 }), []string{`groups "` + admins + `"`, "its revision is 0"}},
 		"a body":           {load(groups, admins, func(r *store.Row) { r.Body = []byte("{") }), []string{"it can't be read"}},
-		"another's key":    {load(groups, admins, func(r *store.Row) { r.Body = []byte(strings.Replace(string(r.Body), admins, others, 1)) }), []string{"another key than its own"}},
+		"another's key":    {load(groups, admins, func(r *store.Row) { r.Body = []byte(strings.Replace(string(r.Body), admins, otherGroup, 1)) }), []string{"another key than its own"}},
 		"account revision": {func(_ *adminsWorld, ctx context.Context, tx store.Tx) error { return tx.LoadRevision(ctx, account, 0) }, []string{"the account has no revision"}},
 	} {
 		t.Run(name, func(t *testing.T) {

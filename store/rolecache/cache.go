@@ -133,7 +133,7 @@ func (c *Cache) cached(k key, project string) (facts resources.Facts, ok bool) {
 	if project == "" {
 		return facts, true
 	}
-	state := c.shared.Get(k.of(records.SharedProject, project))
+	state := c.shared.Get(k.sharedKeyOf(records.SharedProject, project))
 	if state == nil {
 		return facts, false
 	}
@@ -217,7 +217,7 @@ func (c *Cache) put(k key, project string, facts resources.Facts) {
 		c.subjects.Put(k, facts.Subject)
 	}
 	if project != "" && facts.ProjectState != resources.ProjectAbsent {
-		c.shared.Put(k.of(records.SharedProject, project), facts.ProjectState)
+		c.shared.Put(k.sharedKeyOf(records.SharedProject, project), facts.ProjectState)
 	}
 }
 
@@ -225,13 +225,13 @@ func (c *Cache) put(k key, project string, facts resources.Facts) {
 // what it had to read.
 func (c *Cache) sharing(k key, values map[sharedKey]any) records.ReadThrough {
 	return records.Through(func(kind records.Shared, id string) (any, bool) {
-		named := k.of(kind, id)
+		named := k.sharedKeyOf(kind, id)
 		if v := c.shared.Get(named); v != nil {
 			return *v, true
 		}
 		v, ok := values[named]
 		return v, ok
-	}, func(kind records.Shared, id string, v any) { values[k.of(kind, id)] = v })
+	}, func(kind records.Shared, id string, v any) { values[k.sharedKeyOf(kind, id)] = v })
 }
 
 // named returns the name of the user's or the project's value of the same revision.
@@ -240,8 +240,8 @@ func (k key) named(id string) key {
 	return k
 }
 
-// of returns the name of a shared value of the same revision.
-func (k key) of(kind records.Shared, id string) sharedKey {
+// sharedKeyOf returns the name of a shared value of the same revision.
+func (k key) sharedKeyOf(kind records.Shared, id string) sharedKey {
 	k.id = id
 	return sharedKey{k, kind}
 }

@@ -26,10 +26,10 @@ func overContextIsRefused(t *testing.T, e *env) {
 		t.Error("the function ran")
 		return nil
 	}
-	_, fresh := e.Freshness(ctx)
+	_, freshErr := e.Freshness(ctx)
 	_, _, changed := e.Changes(ctx, 0, 1)
 	for title, err := range map[string]error{
-		"View": e.View(ctx, ran), "Transact": e.Transact(ctx, ran), "Freshness": fresh, "Changes": changed,
+		"View": e.View(ctx, ran), "Transact": e.Transact(ctx, ran), "Freshness": freshErr, "Changes": changed,
 		"Ping": e.Ping(ctx), "Check": e.Check(ctx),
 	} {
 		wantIs(t, title, err, store.ErrUnavailable)
@@ -130,10 +130,10 @@ func closedIsUnavailable(t *testing.T, e *env) {
 	wantIs(t, "Close", e.Close(), nil)
 	wantIs(t, "Close again", e.Close(), nil)
 	nothing := func(store.Tx) error { return nil }
-	_, fresh := e.Freshness(e.ctx)
+	_, freshErr := e.Freshness(e.ctx)
 	_, _, changed := e.Changes(e.ctx, 0, 1)
 	for title, err := range map[string]error{
-		"View": e.View(e.ctx, nothing), "Transact": e.Transact(e.ctx, nothing), "Freshness": fresh, "Changes": changed,
+		"View": e.View(e.ctx, nothing), "Transact": e.Transact(e.ctx, nothing), "Freshness": freshErr, "Changes": changed,
 		"Ping": e.Ping(e.ctx), "Check": e.Check(e.ctx),
 	} {
 		wantIs(t, title, err, store.ErrUnavailable)

@@ -9,24 +9,24 @@ import (
 func (f framings) requestLines() []attack {
 	var out []attack
 	whole := f.question()
-	with := func(name, old, now string, want ...int) {
+	replaced := func(name, old, now string, want ...int) {
 		out = append(out, broken(name, strings.Replace(whole, old, now, 1), want...))
 	}
 	for _, version := range []string{"HTTP/0.9", "HTTP/1.2", "HTTP/2.0", "HTTP/2", "HTTP/3", "http/1.1", "Http/1.1", "HTTP/1.10", "HTTP/01.1", "HTTP/1.01", "HTTP/11", "HTTP/1,1", "HTTP/1.1x", "HTTP/1.1 x", "HTTPS/1.1", "ICAP/1.0", "RTSP/1.0", "HTTP/-1.1", "HTTP/+1.1", "HTTP /1.1", "HTTP/ 1.1", "HTTP/1.\u0661", ""} {
-		with(fmt.Sprintf("version %q", version), "HTTP/1.1", version)
+		replaced(fmt.Sprintf("version %q", version), "HTTP/1.1", version)
 	}
 	for _, target := range []string{"http://gateway/", "https://gateway/", "HTTP://gateway/", "http://other/", "ws://gateway/", "file:///", "gateway:80/", "//gateway/ /", "*", "api", "", "?", "#", "\\", "http:/", "://", "%2f", "http://user@gateway/", "javascript:/"} {
-		with(fmt.Sprintf("target %q", target), " /api", " "+target+"api")
+		replaced(fmt.Sprintf("target %q", target), " /api", " "+target+"api")
 	}
 	for c := range 0x21 {
 		if c == '\n' {
 			continue
 		}
 		char := string(rune(c))
-		with(fmt.Sprintf("%q in the target", char), "/x HTTP", "/a"+char+"b HTTP")
-		with(fmt.Sprintf("%q in the method", char), "POST", "PO"+char+"ST")
+		replaced(fmt.Sprintf("%q in the target", char), "/x HTTP", "/a"+char+"b HTTP")
+		replaced(fmt.Sprintf("%q in the method", char), "POST", "PO"+char+"ST")
 		if c != ' ' {
-			with(fmt.Sprintf("%q before the target", char), "POST /", "POST"+char+"/")
+			replaced(fmt.Sprintf("%q before the target", char), "POST /", "POST"+char+"/")
 		}
 	}
 	for _, head := range []string{

@@ -63,7 +63,7 @@ func metadata(w *attacksWorld, r *refusals) {
 	} {
 		r.cases++
 		made := w.must(w.t, 201, "POST", tenant.path(tenant.sgPath(tenant.project, "")), tenant.adminToken, fmt.Sprintf(`{"project_id":%q,"name":"data %d","metadata":%s}`, tenant.project, i, data), "X-Account-ID: "+tenant.account)
-		id := w.told(made, "security_group", "id")
+		id := w.wanted(made, "security_group", "id")
 		a := r.decided("metadata "+data, request("GET", tenant.path(tenant.sgPath(tenant.project, "/"+id)), "", bearer(tenant.adminToken)))
 		var got struct {
 			Group struct{ Metadata json.RawMessage } `json:"security_group"`

@@ -98,7 +98,7 @@ func loadAttacks(w *attacksWorld, r *refusals) {
 	}
 }
 
-func (w *attacksWorld) about(resource string) string {
+func (w *attacksWorld) questionAbout(resource string) string {
 	return strings.Replace(w.question("/api/v1/authorize/projects/"+w.tenant.project+"/x"), "project:instance:read", "project:"+resource+":read", 1)
 }
 
@@ -107,7 +107,7 @@ func failingRules(w *attacksWorld, r *refusals) {
 	for _, resource := range []string{"loop", "numbers", "addresses", "panic", "failing", "conflict"} {
 		for range 5 {
 			began := time.Now()
-			a := r.refuse("a rule that is a "+resource, w.about(resource), 503)
+			a := r.refuse("a rule that is a "+resource, w.questionAbout(resource), 503)
 			if took := time.Since(began); took > 5*time.Second {
 				r.fault("a rule that is a %s takes %s", resource, took)
 			}
@@ -115,9 +115,9 @@ func failingRules(w *attacksWorld, r *refusals) {
 				r.fault("a rule that is a %s: %s", resource, a.Body)
 			}
 		}
-		r.allowed("beside a rule that is a "+resource, w.about("instance"))
+		r.allowed("beside a rule that is a "+resource, w.questionAbout("instance"))
 	}
-	r.allowed("large numbers", w.about("square"))
+	r.allowed("large numbers", w.questionAbout("square"))
 	for _, kind := range []string{"timeout", "memory"} {
 		if !strings.Contains(w.metrics(), `portcullis_policy_failures_total{entry="decision",kind="`+kind+`"}`) {
 			r.fault("no failure of the kind %s is counted", kind)
@@ -152,7 +152,7 @@ func slowPeers(w *attacksWorld, r *refusals) {
 			}
 			defer func() { _ = c.Close() }()
 			_ = c.SetDeadline(time.Now().Add(patience))
-			switch head := w.about("instance"); i % 4 {
+			switch head := w.questionAbout("instance"); i % 4 {
 			case 0: // half a head
 				_, _ = io.WriteString(c, head[:len(head)/2])
 			case 1: // a body that never comes
@@ -171,7 +171,7 @@ func slowPeers(w *attacksWorld, r *refusals) {
 		})
 	}
 	for range 20 {
-		r.allowed("beside slow peers", w.about("instance"))
+		r.allowed("beside slow peers", w.questionAbout("instance"))
 	}
 	group.Wait()
 	r.cases += peers
@@ -208,7 +208,7 @@ func silentPeers(w *attacksWorld, r *refusals) {
 			silent = append(silent, c)
 		}
 		began := time.Now()
-		r.allowed("behind silent peers", w.about("instance"))
+		r.allowed("behind silent peers", w.questionAbout("instance"))
 		took = min(took, time.Since(began))
 	}
 	if took > soon {
@@ -231,7 +231,7 @@ func manyCredentials(w *attacksWorld, r *refusals) {
 		}
 	}
 	r.all(attacks)
-	r.allowed("after many wrong credentials", w.about("instance"))
+	r.allowed("after many wrong credentials", w.questionAbout("instance"))
 }
 
 // manyQuestions: cold ones about one account, all at once, and all answered.
@@ -239,11 +239,11 @@ func manyQuestions(w *attacksWorld, r *refusals) {
 	w.tenant.make(201, "POST", "/groups", `{"name":"cold"}`) // a new revision: nothing is known of it
 	var attacks []attack
 	for i := range 2000 {
-		raw := strings.Replace(w.about(fmt.Sprintf("r%d", i)), "X-User-ID: "+w.tenant.admin, fmt.Sprintf("X-User-ID: user-cold%d-v1", i), 1)
+		raw := strings.Replace(w.questionAbout(fmt.Sprintf("r%d", i)), "X-User-ID: "+w.tenant.admin, fmt.Sprintf("X-User-ID: user-cold%d-v1", i), 1)
 		attacks = append(attacks, attack{name: "cold question", raw: raw, want: []int{200}})
 	}
 	r.all(attacks)
-	r.allowed("after cold questions", w.about("instance"))
+	r.allowed("after cold questions", w.questionAbout("instance"))
 }
 
 var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)

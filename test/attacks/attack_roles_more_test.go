@@ -47,7 +47,7 @@ func adminsAtOnce(w *attacksWorld, r *refusals) {
 		account, ids := "acct-"+tag+"-v1", []string{"user-" + tag + "a-v1", "user-" + tag + "b-v1"}
 		w.must(w.t, 201, "POST", "/api/v1/accounts", w.platform, fmt.Sprintf(`{"id":%q,"name":"Duel","admin":{"email":"a@%s.example","external_id":%q}}`, account, tag, ids[0]))
 		t := &tenant{w: w, account: account, adminToken: w.user(ids[0])}
-		uuids := []string{w.told(w.must(w.t, 200, "GET", "/api/v1/users?external_id="+ids[0], w.sync, "")["users"].([]any)[0], "id"), t.newUser(ids[1], "b@"+tag+".example")}
+		uuids := []string{w.wanted(w.must(w.t, 200, "GET", "/api/v1/users?external_id="+ids[0], w.sync, "")["users"].([]any)[0], "id"), t.newUser(ids[1], "b@"+tag+".example")}
 		tokens := []string{t.adminToken, w.user(ids[1])}
 		t.make(200, "PUT", "/roles/account_admin/assignments/"+ids[1], `{}`)
 		take := func(actor, target int) string {
@@ -101,12 +101,12 @@ func sameNames(w *attacksWorld, r *refusals) {
 		raw := strings.Replace(w.question("/api/v1/authorize/accounts/"+t.account+project), "X-User-ID: "+t.admin, "X-User-ID: "+user, 1)
 		r.denied(user+" inherits "+action, raw, action)
 	}
-	group := w.told(t.make(201, "POST", "/groups", `{"name":"again"}`), "group", "id")
+	group := w.wanted(t.make(201, "POST", "/groups", `{"name":"again"}`), "group", "id")
 	t.make(200, "PUT", "/groups/"+group+"/members/"+t.bob, "")
 	t.make(200, "PUT", "/roles/account_reader/assignments/"+group, `{"assigneeType":"IAMGROUP"}`)
 	t.make(200, "DELETE", "/groups/"+group, "")
 	asked(t.bob, "account:user:read", "")
-	group = w.told(t.make(201, "POST", "/groups", `{"name":"again"}`), "group", "id")
+	group = w.wanted(t.make(201, "POST", "/groups", `{"name":"again"}`), "group", "id")
 	t.make(200, "PUT", "/groups/"+group+"/members/"+t.bob, "")
 	asked(t.bob, "account:user:read", "")
 

@@ -44,9 +44,9 @@ func newPromoter(w *attacksWorld) *promoter {
 	t := w.tenant
 	p := &promoter{w: w, id: "user-oursmallory-v1"}
 	p.uuid, p.token = t.newUser(p.id, "mallory@ours.example"), w.user(p.id)
-	p.role = w.told(t.make(201, "POST", "/roles", `{"name":"Manager","scope":"ACCOUNT","permissions":[`+promoterPermissions+`]}`), "id")
-	p.wide = w.told(t.make(201, "POST", "/roles", `{"name":"Wide","scope":"ACCOUNT","permissions":["account:project:create","project:*:*"]}`), "id")
-	p.admins = w.told(t.make(201, "POST", "/groups", `{"name":"admins"}`), "group", "id")
+	p.role = w.wanted(t.make(201, "POST", "/roles", `{"name":"Manager","scope":"ACCOUNT","permissions":[`+promoterPermissions+`]}`), "id")
+	p.wide = w.wanted(t.make(201, "POST", "/roles", `{"name":"Wide","scope":"ACCOUNT","permissions":["account:project:create","project:*:*"]}`), "id")
+	p.admins = w.wanted(t.make(201, "POST", "/groups", `{"name":"admins"}`), "group", "id")
 	t.make(200, "PUT", "/roles/"+p.role+"/assignments/"+p.id, `{}`)
 	t.make(200, "PUT", "/roles/account_admin/assignments/"+p.admins, `{"assigneeType":"IAMGROUP"}`)
 	p.key = t.writeKey

@@ -89,7 +89,7 @@ func idempotencyKeys(w *attacksWorld, r *refusals) {
 	key := "Idempotency-Key: shared-" + word(8)
 	body := `{"name":"once"}`
 	made := w.tenant.make(201, "POST", "/groups", body, key)
-	id := w.told(made, "group", "id")
+	id := w.wanted(made, "group", "id")
 	same := func(name, raw string, want ...int) {
 		r.cases++
 		a, err := w.decided(raw)
@@ -104,7 +104,7 @@ func idempotencyKeys(w *attacksWorld, r *refusals) {
 	same("another body of the same value", request("POST", w.tenant.path("/groups"), ` {"name":"once"}`, bearer(w.tenant.adminToken), key), 409)
 	same("another path", request("POST", w.tenant.path("/projects"), body, bearer(w.tenant.adminToken), key), 409)
 	other := w.must(w.t, 201, "POST", w.foreign.path("/groups"), w.foreign.adminToken, body, key)
-	if foreign := w.told(other, "group", "id"); foreign == id {
+	if foreign := w.wanted(other, "group", "id"); foreign == id {
 		r.fault("another account's caller got the first answer: %s", foreign)
 	} else {
 		w.must(w.t, 200, "DELETE", w.foreign.path("/groups/"+foreign), w.foreign.adminToken, "")

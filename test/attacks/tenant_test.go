@@ -52,8 +52,8 @@ func newTenant(w *attacksWorld, tag string) *tenant {
 	t.bobToken = w.user(t.bob)
 	t.make(200, "POST", "/users/invite", `{"email":"invited@`+tag+`.example"}`)
 	t.invited = w.idByEmail("invited@" + tag + ".example")
-	t.role = t.w.told(t.make(201, "POST", "/roles", `{"name":"Reader of users","scope":"ACCOUNT","permissions":["account:user:read"]}`), "id")
-	t.group = t.w.told(t.make(201, "POST", "/groups", `{"name":"group"}`), "group", "id")
+	t.role = t.w.wanted(t.make(201, "POST", "/roles", `{"name":"Reader of users","scope":"ACCOUNT","permissions":["account:user:read"]}`), "id")
+	t.group = t.w.wanted(t.make(201, "POST", "/groups", `{"name":"group"}`), "group", "id")
 	t.makeResources()
 	t.makeKeys()
 	t.makeAndDelete()
@@ -64,7 +64,7 @@ func newTenant(w *attacksWorld, tag string) *tenant {
 func (t *tenant) newUser(id, email string) string {
 	made := t.w.must(t.w.t, 201, "POST", "/api/v1/users", t.w.sync, fmt.Sprintf(
 		`{"email":%q,"name":"Member","external_id":%q,"account_id":%q}`, email, id, t.account))
-	return t.w.told(made, "user", "id")
+	return t.w.wanted(made, "user", "id")
 }
 
 // idByEmail finds a user's external id.
@@ -73,7 +73,7 @@ func (w *attacksWorld) idByEmail(email string) string {
 	if len(users) != 1 {
 		w.t.Fatalf("%d users have the address %s", len(users), email)
 	}
-	return w.told(users[0], "external_id")
+	return w.wanted(users[0], "external_id")
 }
 
 func (t *tenant) makeResources() {
@@ -86,9 +86,9 @@ func (t *tenant) makeResources() {
 		t.make(200, "PUT", "/groups/"+t.group+"/members/"+user, "")
 	}
 	t.otherSecurityGroup = t.newSecurityGroup(t.other, "web")
-	t.rule = t.w.told(t.make(201, "POST", t.sgPath(t.project, "/"+t.securityGroup+"/rules"), ruleBody), "security_group_rule", "id")
-	t.kubernetes = t.w.told(t.make(201, "POST", "/projects/"+t.project+"/kubernetes", kubernetesBody), "cluster", "base", "cluster_id")
-	t.gpu = t.w.told(t.make(201, "POST", "/projects/"+t.project+"/gpu-clusters", gpuBody), "cluster", "id")
+	t.rule = t.w.wanted(t.make(201, "POST", t.sgPath(t.project, "/"+t.securityGroup+"/rules"), ruleBody), "security_group_rule", "id")
+	t.kubernetes = t.w.wanted(t.make(201, "POST", "/projects/"+t.project+"/kubernetes", kubernetesBody), "cluster", "base", "cluster_id")
+	t.gpu = t.w.wanted(t.make(201, "POST", "/projects/"+t.project+"/gpu-clusters", gpuBody), "cluster", "id")
 }
 
 // keyPrefix begins every API key; the id of 26 characters follows.
@@ -102,7 +102,7 @@ const (
 )
 
 func (t *tenant) newSecurityGroup(project, name string) string {
-	return t.w.told(t.make(201, "POST", t.sgPath(project, ""), fmt.Sprintf(`{"project_id":%q,"name":%q}`, project, name),
+	return t.w.wanted(t.make(201, "POST", t.sgPath(project, ""), fmt.Sprintf(`{"project_id":%q,"name":%q}`, project, name),
 		"X-Account-ID: "+t.account), "security_group", "id")
 }
 
@@ -120,7 +120,7 @@ func (t *tenant) makeKeys() {
 // newKey gives the key's id and its secret, which is marked.
 func (t *tenant) newKey(user, token, scopes string) (id, secret string) {
 	made := t.w.must(t.w.t, 201, "POST", t.path("/users/"+user+"/keys"), token, `{"key_name":"key","scopes":[`+scopes+`]}`)
-	id, secret = t.w.told(made, "data", "id"), t.w.told(made, "data", "raw_key")
+	id, secret = t.w.wanted(made, "data", "id"), t.w.wanted(made, "data", "raw_key")
 	t.w.marks.add("an API key", secret[len(keyPrefix)+26:]) // the part that is secret
 	return id, secret
 }
@@ -131,10 +131,10 @@ func (t *tenant) makeAndDelete() {
 	d.project, d.user = "proj-"+t.tag+"gone-v1", "user-"+t.tag+"gone-v1"
 	t.w.must(t.w.t, 201, "POST", t.path("/projects"), t.w.platform, fmt.Sprintf(`{"id":%q,"name":"gone"}`, d.project))
 	t.newUser(d.user, "gone@"+t.tag+".example")
-	d.role = t.w.told(t.make(201, "POST", "/roles", `{"name":"gone","scope":"ACCOUNT","permissions":["account:user:read"]}`), "id")
-	d.group = t.w.told(t.make(201, "POST", "/groups", `{"name":"gone"}`), "group", "id")
+	d.role = t.w.wanted(t.make(201, "POST", "/roles", `{"name":"gone","scope":"ACCOUNT","permissions":["account:user:read"]}`), "id")
+	d.group = t.w.wanted(t.make(201, "POST", "/groups", `{"name":"gone"}`), "group", "id")
 	d.securityGroup = t.newSecurityGroup(t.project, "gone")
-	d.rule = t.w.told(t.make(201, "POST", t.sgPath(t.project, "/"+t.securityGroup+"/rules"), `{"direction":"egress","protocol":"udp"}`), "security_group_rule", "id")
+	d.rule = t.w.wanted(t.make(201, "POST", t.sgPath(t.project, "/"+t.securityGroup+"/rules"), `{"direction":"egress","protocol":"udp"}`), "security_group_rule", "id")
 	d.kubernetes, d.gpu = t.kubernetes, t.gpu
 	for _, rest := range []string{
 		"/projects/" + d.project, "/users/" + d.user, "/roles/" + d.role, "/groups/" + d.group,

@@ -125,8 +125,8 @@ func (p *program) must(t testing.TB, status int, method, target, token, body str
 	return v
 }
 
-// told is a text that an answer must have.
-func (w *attacksWorld) told(v any, path ...string) string {
+// wanted is a text that an answer must have.
+func (w *attacksWorld) wanted(v any, path ...string) string {
 	s := text(v, path...)
 	if s == "" {
 		w.t.Fatalf("no %v in %v", path, v)

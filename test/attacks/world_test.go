@@ -41,7 +41,7 @@ func newWorld(t testing.TB, binary string, args ...string) *attacksWorld {
 	w.provisioner = w.service("clusters:provision")
 	w.tenant, w.foreign = newTenant(w, "ours"), newTenant(w, "theirs")
 	claims, _ := w.must(t, 200, "POST", "/api/v1/provisioner/claims", w.provisioner, `{"lease_seconds":600}`)["claims"].([]any)
-	w.claim = w.told(claims[0], "claim_id")
+	w.claim = w.wanted(claims[0], "claim_id")
 	return w
 }
 

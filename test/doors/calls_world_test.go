@@ -142,8 +142,8 @@ func (w *doorsWorld) ofCalls(t *testing.T, questions []question, e3 []answer) []
 		}
 	}
 	for i, a := range doors()[0].ask(t, w, some) {
-		of := questions[offsets[i]]
-		if a.allowed && !slices.Contains(w.names[of.account][:2], of.through()) { // the third one is deleted
+		asked := questions[offsets[i]]
+		if a.allowed && !slices.Contains(w.names[asked.account][:2], asked.through()) { // the third one is deleted
 			a = answer{status: 200, reason: "the project is not an active project of the account"}
 		}
 		out[offsets[i]] = a

@@ -91,11 +91,11 @@ func TestForeignIsToldLikeAbsent(t *testing.T) {
 	callers := strangers(t, teams[0])
 	differ := 0
 	for _, foreign := range teams[1:] {
-		theirs := tenant{foreign.Account, foreign.Project, foreign.Bob}
+		strange := tenant{foreign.Account, foreign.Project, foreign.Bob}
 		for _, inquiry := range inquiries() {
 			for _, caller := range callers {
-				text, untold := inquiry.ask(t, w, naming{caller, home, theirs}), inquiry.ask(t, w, naming{caller, home, theirs.absent()})
-				if alike(text, theirs) == alike(untold, theirs.absent()) {
+				text, untold := inquiry.ask(t, w, naming{caller, home, strange}), inquiry.ask(t, w, naming{caller, home, strange.absent()})
+				if alike(text, strange) == alike(untold, strange.absent()) {
 					continue
 				}
 				if differ++; differ <= 10 {

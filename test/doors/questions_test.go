@@ -79,8 +79,8 @@ func (w *doorsWorld) path(random *rand.Rand, account string) string {
 	}
 	if random.IntN(4) > 0 {
 		names := w.projects
-		if own := w.names[account]; own != nil && random.IntN(4) > 0 {
-			names = own[:2]
+		if ownNames := w.names[account]; ownNames != nil && random.IntN(4) > 0 {
+			names = ownNames[:2]
 		}
 		b.WriteString("/projects/" + pick(random, names...))
 	}

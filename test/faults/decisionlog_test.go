@@ -100,7 +100,7 @@ func wantRecorded(t *testing.T, dir string, answered map[string]answeredDecision
 }
 
 // askUntilKilled has a client ask about each user, and kills the gateway when enough was answered.
-func askUntilKilled(t *testing.T, g *harness.Gateway, token, account, project string, users []string, told map[string]answeredDecision) {
+func askUntilKilled(t *testing.T, g *harness.Gateway, token, account, project string, users []string, answers map[string]answeredDecision) {
 	t.Helper()
 	const enough = 60
 	var wait sync.WaitGroup
@@ -124,7 +124,7 @@ func askUntilKilled(t *testing.T, g *harness.Gateway, token, account, project st
 					return
 				}
 				mu.Lock()
-				told[id] = answeredDecision{user, allowed}
+				answers[id] = answeredDecision{user, allowed}
 				mu.Unlock()
 				answered <- struct{}{}
 			}

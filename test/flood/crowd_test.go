@@ -27,7 +27,7 @@ const asksOfOne = 8
 // crowd has a process of its own ask for a window, and returns what became of it.
 func (g *gateway) crowd(t *testing.T, ask func(n int) string) *waits {
 	t.Helper()
-	told := crowding{Address: g.address, Within: crowdTime}
+	input := crowding{Address: g.address, Within: crowdTime}
 	n := int(time.Now().UnixMilli()) * crowd * asksOfOne
 	for range crowd {
 		names := make([]string, asksOfOne)
@@ -35,19 +35,19 @@ func (g *gateway) crowd(t *testing.T, ask func(n int) string) *waits {
 			names[i] = ask(n)
 			n++
 		}
-		told.Requests = append(told.Requests, names)
+		input.Requests = append(input.Requests, names)
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envCrowd+"=yes")
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	pipe, err := cmd.StdinPipe()
 	if err != nil {
 		t.Error(err)
 		return &waits{}
 	}
 	go func() {
-		_ = json.NewEncoder(in).Encode(told) // an error shows as the process's empty input
-		_ = in.Close()
+		_ = json.NewEncoder(pipe).Encode(input) // an error shows as the process's empty input
+		_ = pipe.Close()
 	}()
 	out, err := cmd.Output()
 	w := &waits{}

@@ -70,8 +70,8 @@ func (x tenant) ask(method, rest, body string) string {
 	return request(x.token, method, "/api/v1/accounts/"+x.account+rest, body)
 }
 
-// about is a question at a door of E3's form.
-func (x tenant) about(door, user, action, rest string) string {
+// questionAbout is a question at a door of E3's form.
+func (x tenant) questionAbout(door, user, action, rest string) string {
 	return request(x.token, "POST", "/api/v1/"+door+"/accounts/"+x.account+"/projects/"+x.project+"/instances"+rest, "",
 		"X-User-ID", user, "X-Account-ID", x.account, "X-Action", action)
 }
@@ -101,11 +101,11 @@ func (x tenant) costly() map[string]func(n int) string {
 	}
 	role := fmt.Sprintf(`{"name":"account_admin","scope":"PROJECT","permissions":[%s]}`, strings.Join(patterns, ","))
 	return map[string]func(n int) string{
-		"explanations": func(int) string { return x.about("explain", x.user(1), "project:instance:create", "") },
+		"explanations": func(int) string { return x.questionAbout("explain", x.user(1), "project:instance:create", "") },
 		"searches":     func(n int) string { return x.search(n, 1000) },
 		"batches":      func(n int) string { return x.batch(n, 1000) },
 		"checks": func(n int) string {
-			return x.about("authorize", x.user(2), "project:instance:read", fmt.Sprintf("/i%d", n))
+			return x.questionAbout("authorize", x.user(2), "project:instance:read", fmt.Sprintf("/i%d", n))
 		},
 		"roles": func(int) string { return x.ask("POST", "/roles", role) },
 		"joins": func(n int) string {
@@ -148,9 +148,9 @@ func (g *gateway) beside(t *testing.T, x tenant, crowded func(n int) string) map
 	again("search", began, 1, 50*time.Millisecond, func(n int) string { return x.search(n, 100) })
 	again("batch", began, 1, 50*time.Millisecond, func(n int) string { return x.batch(n, 20) })
 	again("cold check", began, 1, 20*time.Millisecond, func(n int) string {
-		return x.about("authorize", x.user(1), "project:instance:read", fmt.Sprintf("/i%d", n))
+		return x.questionAbout("authorize", x.user(1), "project:instance:read", fmt.Sprintf("/i%d", n))
 	})
-	again("warm check", 0, 1, 20*time.Millisecond, func(int) string { return x.about("authorize", x.user(1), "project:instance:read", "") })
+	again("warm check", 0, 1, 20*time.Millisecond, func(int) string { return x.questionAbout("authorize", x.user(1), "project:instance:read", "") })
 	again("list", 0, 1, 50*time.Millisecond, func(int) string { return x.ask("GET", "/users?page_size=10", "") })
 	again("change", 0, 1, 50*time.Millisecond, func(n int) string {
 		return x.ask("PUT", "/roles/project_reader/assignments/"+x.user(2)+"?projectId="+x.project, fmt.Sprintf(`{"status":%q}`, []string{"ACTIVE", "INACTIVE"}[n%2]))

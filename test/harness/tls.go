@@ -10,13 +10,13 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// own is the authority of the servers that tests start with TLS.
-var own = sync.OnceValues(func() (*servers.Authority, error) { return servers.NewAuthority() })
+// tlsAuthority is the authority of the servers that tests start with TLS.
+var tlsAuthority = sync.OnceValues(func() (*servers.Authority, error) { return servers.NewAuthority() })
 
 // TrustOwn has all clients of this process, and of those that it starts, trust the servers of WithTLS. A package calls it
 // in its TestMain, before a client has read the authorities of the system.
 func TrustOwn() {
-	authority, err := own()
+	authority, err := tlsAuthority()
 	if err != nil {
 		panic(err)
 	}
@@ -26,7 +26,7 @@ func TrustOwn() {
 // WithTLS returns the arguments of a gateway with a certificate, which takes what a proxy of the returned authority says.
 func WithTLS(t testing.TB) (proxies *servers.Authority, args []string) {
 	t.Helper()
-	authority, err := own()
+	authority, err := tlsAuthority()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func WithTLS(t testing.TB) (proxies *servers.Authority, args []string) {
 // AsProxy returns the settings of a client that shows a certificate of the authority; without one, none.
 func AsProxy(t testing.TB, issuer *servers.Authority) *tls.Config {
 	t.Helper()
-	authority, err := own()
+	authority, err := tlsAuthority()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ const keyIssuers = "issuers"
 // readFile reads the configuration file: scalars and lists of scalars under the names of
 // flags, and the list of issuers. One file serves every command: each takes the settings of
 // serve (known) that concern it.
-func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, error) {
+func (c *Config) readFile(flags, settings *pflag.FlagSet) (map[string][]string, error) {
 	out := map[string][]string{}
 	if c.File == "" {
 		return out, nil
@@ -36,7 +36,7 @@ func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, err
 	var list []error
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(doc.Settings)) {
-		node, flag := doc.Settings[name], cmp.Or(flags.Lookup(name), known.Lookup(name))
+		node, flag := doc.Settings[name], cmp.Or(flags.Lookup(name), settings.Lookup(name))
 		if flag == nil || name == "config" {
 			unknown = append(unknown, strconv.Quote(name))
 			continue
@@ -46,7 +46,7 @@ func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, err
 		}
 	}
 	if len(unknown) > 0 {
-		list = append(list, fmt.Errorf("--config %s: unknown setting %s; the settings are %s", c.File, strings.Join(unknown, ", "), settingNames(known)))
+		list = append(list, fmt.Errorf("--config %s: unknown setting %s; the settings are %s", c.File, strings.Join(unknown, ", "), settingNames(settings)))
 	}
 	if len(list) > 0 {
 		return nil, errors.Join(list...)

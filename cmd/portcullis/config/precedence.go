@@ -22,21 +22,21 @@ func EnvName(flag string) string {
 // else from the configuration file. It returns everything that is wrong there, or else with
 // the command line's values.
 func (c *Config) Fill(flags *pflag.FlagSet) error {
-	known := pflag.NewFlagSet("", pflag.ContinueOnError)
-	new(Config).AddFlags(known)
+	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(Config).AddFlags(settings)
 	if env, ok := os.LookupEnv(EnvName("config")); ok && !flags.Changed("config") {
 		c.File = env
 	}
 	var list []error
 	flags.Visit(func(f *pflag.Flag) {
-		if known.Lookup(f.Name) != nil && saysNothing(f, f.Value.String()) {
+		if settings.Lookup(f.Name) != nil && saysNothing(f, f.Value.String()) {
 			list = append(list, fmt.Errorf("--%s %w", f.Name, errEmpty()))
 		}
 	})
 	if len(list) > 0 {
 		return errors.Join(list...)
 	}
-	file, err := c.readFile(flags, known)
+	file, err := c.readFile(flags, settings)
 	if err != nil {
 		return err
 	}

@@ -26,16 +26,16 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	codes := []string{"needs_known_action"} // the engine's own
-	for _, found := range regexp.MustCompile(`(?m)^reason_texts\["([a-z_]+)"\] := "`).FindAllStringSubmatch(string(rego), -1) {
-		codes = append(codes, found[1])
+	for _, constants := range regexp.MustCompile(`(?m)^reason_texts\["([a-z_]+)"\] := "`).FindAllStringSubmatch(string(rego), -1) {
+		codes = append(codes, constants[1])
 	}
-	known := append(allowCodes(), denyCodes()...)
+	listed := append(allowCodes(), denyCodes()...)
 	slices.Sort(codes)
-	slices.Sort(known)
-	if !slices.Equal(codes, known) {
-		t.Errorf("the tree has %q, the metric %q", codes, known)
+	slices.Sort(listed)
+	if !slices.Equal(codes, listed) {
+		t.Errorf("the tree has %q, the metric %q", codes, listed)
 	}
-	for _, code := range slices.Concat(known, []string{codeNone, codeOther}, doorNames(), authn.Reasons()) {
+	for _, code := range slices.Concat(listed, []string{codeNone, codeOther}, doorNames(), authn.Reasons()) {
 		if !strings.Contains(string(page), "`"+code+"`") {
 			t.Errorf("the page does not list %s", code)
 		}

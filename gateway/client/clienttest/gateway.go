@@ -166,8 +166,8 @@ func decision(allowed bool) any {
 
 func reason(allowed bool) string { return "the test says " + strconv.FormatBool(allowed) }
 
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	if err := json.NewDecoder(r.Body).Decode(into); err != nil || r.Header.Get("Content-Type") != "application/json" {
+func read(w http.ResponseWriter, r *http.Request, v any) bool {
+	if err := json.NewDecoder(r.Body).Decode(v); err != nil || r.Header.Get("Content-Type") != "application/json" {
 		refuse(w, http.StatusBadRequest)
 		return false
 	}

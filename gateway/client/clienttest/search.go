@@ -18,17 +18,17 @@ type search struct {
 
 func (g *Gateway) subjects(w http.ResponseWriter, r *http.Request) {
 	find(g, w, r, g.Subjects, func(e *client.Evaluation, s client.Subject) bool {
-		known := e.Subject.Type == s.Type
+		ok := e.Subject.Type == s.Type
 		e.Subject = s
-		return known
+		return ok
 	})
 }
 
 func (g *Gateway) resources(w http.ResponseWriter, r *http.Request) {
 	find(g, w, r, g.Resources, func(e *client.Evaluation, one client.Resource) bool {
-		known := e.Resource.Type == one.Type
+		ok := e.Resource.Type == one.Type
 		e.Resource = one
-		return known
+		return ok
 	})
 }
 
@@ -44,32 +44,32 @@ const defaultLimit = 100
 
 // find answers one page of the candidates that are allowed; its token is the place of the next
 // candidate. with puts a candidate into the question.
-func find[T any](g *Gateway, w http.ResponseWriter, r *http.Request, all []T, with func(*client.Evaluation, T) bool) {
+func find[T any](g *Gateway, w http.ResponseWriter, r *http.Request, all []T, complete func(*client.Evaluation, T) bool) {
 	var body search
 	if !read(w, r, &body) {
 		return
 	}
-	limit, at := defaultLimit, 0
+	limit, start := defaultLimit, 0
 	if body.Page.Limit > 0 {
 		limit = body.Page.Limit
 	}
 	if body.Page.Token != "" {
 		var err error
-		if at, err = strconv.Atoi(body.Page.Token); err != nil || at < 0 || at > len(all) {
+		if start, err = strconv.Atoi(body.Page.Token); err != nil || start < 0 || start > len(all) {
 			refuse(w, http.StatusBadRequest)
 			return
 		}
 	}
-	found, next := []T{}, ""
-	for ; at < len(all); at++ {
-		if len(found) == limit {
-			next = strconv.Itoa(at)
+	results, next := []T{}, ""
+	for ; start < len(all); start++ {
+		if len(results) == limit {
+			next = strconv.Itoa(start)
 			break
 		}
 		e := body.Evaluation
-		if with(&e, all[at]) && g.decide(e) {
-			found = append(found, all[at])
+		if complete(&e, all[start]) && g.decide(e) {
+			results = append(results, all[start])
 		}
 	}
-	answer(w, map[string]any{"results": found, "page": map[string]any{"next_token": next}})
+	answer(w, map[string]any{"results": results, "page": map[string]any{"next_token": next}})
 }

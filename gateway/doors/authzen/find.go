@@ -116,10 +116,10 @@ func (q *search) resources(ctx context.Context, s Snapshot, after Place, limit i
 	}
 	out := make([]candidate, len(places))
 	for i, place := range places {
-		in := resultPlace{Account: q.account, Project: place.ProjectID}
-		out[i] = candidate{place: place, tuple: q.Tuple, result: result{Type: q.Resource.Type, ID: place.ID, Properties: &in}}
+		where := resultPlace{Account: q.account, Project: place.ProjectID}
+		out[i] = candidate{place: place, tuple: q.Tuple, result: result{Type: q.Resource.Type, ID: place.ID, Properties: &where}}
 		out[i].tuple.Resource = &Entity{
-			Type: q.Resource.Type, ID: place.ID, Properties: Properties{Account: in.Account, Project: in.Project},
+			Type: q.Resource.Type, ID: place.ID, Properties: Properties{Account: where.Account, Project: where.Project},
 		}
 	}
 	return out, nil

@@ -15,11 +15,11 @@ import (
 )
 
 type facts struct {
-	others
+	foreignFacts
 	revision int64
 }
 
-type others = verdict.Facts
+type foreignFacts = verdict.Facts
 
 func (f facts) Facts(context.Context, string, string, string) (resources.Facts, error) {
 	return resources.Facts{Revision: f.revision, Subject: &resources.Subject{}}, nil

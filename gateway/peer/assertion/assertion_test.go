@@ -24,11 +24,11 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	s := &scene{t: t, now: time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)}
-	s.keys = s.with(masterKey(t, 1))
+	s.keys = s.keysOf(masterKey(t, 1))
 	return s
 }
 
-func (s *scene) with(master resources.MasterKey) *assertion.Keys {
+func (s *scene) keysOf(master resources.MasterKey) *assertion.Keys {
 	keys, err := assertion.NewKeys(master, func() time.Time { return s.now })
 	if err != nil {
 		s.t.Fatal(err)
@@ -161,16 +161,16 @@ func TestAssertionExpires(t *testing.T) {
 func TestRotatedMasterKeyIsStillAccepted(t *testing.T) {
 	s := newScene(t)
 	two := lines(t, 2)
-	s.keys = s.with(read(t, two[0]))
+	s.keys = s.keysOf(read(t, two[0]))
 	old := s.sign(statement())
-	rotated := s.with(read(t, two[1], two[0]))
+	rotated := s.keysOf(read(t, two[1], two[0]))
 	if _, err := rotated.Verify(old, seen()); err != nil {
 		t.Error(err)
 	}
 	if n := strings.Count(string(rotated.JWKS()), `"kid"`); n != 2 {
 		t.Errorf("%d keys in the JWK set", n)
 	}
-	if _, err := s.with(read(t, two[1])).Verify(old, seen()); err == nil {
+	if _, err := s.keysOf(read(t, two[1])).Verify(old, seen()); err == nil {
 		t.Error("a removed key was accepted")
 	}
 }
@@ -178,7 +178,7 @@ func TestRotatedMasterKeyIsStillAccepted(t *testing.T) {
 func TestOtherTokensAreRefused(t *testing.T) {
 	s := newScene(t)
 	master := masterKey(t, 1)
-	s.keys = s.with(master)
+	s.keys = s.keysOf(master)
 	good := s.sign(statement())
 	issuer, err := authn.NewSigner(master)
 	if err != nil {
