@@ -40,8 +40,7 @@ func envoy(path string, h heads) *doors.Foreign {
 	}
 }
 
-// TestNoErrorLetsACallOfEnvoyPass guarantees that a failure of any part gives no headers, and that the record has its
-// reason.
+// TestNoErrorLetsACallOfEnvoyPass guarantees a record with the reason, and no headers, after a failure of any part.
 func TestNoErrorLetsACallOfEnvoyPass(t *testing.T) {
 	broken := errors.New("broken")
 	fails := func(context.Context, resources.Question) (resources.Decision, error) {

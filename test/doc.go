@@ -1,3 +1,3 @@
-// Package test holds the test of who may import whom. The tests of the whole are in the folders below it; README.md
-// lists them.
+// Package test holds the test of imports between packages. The tests of the whole are in the folders below it;
+// README.md lists them.
 package test

@@ -23,7 +23,7 @@ func TestFilePlantedInTheTreeIsFound(t *testing.T) {
 		"policies/engine/zz_planted_test.go": "package engine_test\n\nimport _ `" + module + "/cmd/portcullis`\n",
 		"utils/zz_planted.go":                "package utils\n",
 		"store/zz_planted.go":                "package store\n\nimport \"unclosed\n",
-		// These are no findings: the go command looks into neither folder.
+		// These are not findings: the go command looks into neither folder.
 		"store/testdata/zz_planted.go": "package x\n\nimport _ \"" + opa + "\"\n",
 		".hidden/zz_planted.go":        "package x\n",
 	}

@@ -197,8 +197,8 @@ func (noRates) Charge(int) error { return nil }
 func (noRates) Owe(int) {}
 
 // TestNobodyComesToAGateInsideAView covers every handler, every door and every other reader of policy or facts for a
-// caller. It guarantees that nobody holds a view or a transaction while they wait for a gate, or for a read that waits
-// for one: the caller inside the gate may wait for that very session.
+// caller. It guarantees that nobody holds a view or a transaction while they wait for a gate, or for a read behind one:
+// the caller inside the gate may wait for that very session.
 func TestNobodyComesToAGateInsideAView(t *testing.T) {
 	all := heldRequests(t)
 	views := 0
@@ -268,7 +268,7 @@ func TestAccountsTakeTurnsInTheStore(t *testing.T) {
 	}
 }
 
-// TestWithoutATurnNothingIsDone guarantees that a caller who leaves the queue costs no call of the store.
+// TestWithoutATurnNothingIsDone guarantees that leaving the queue costs no call of the store.
 func TestWithoutATurnNothingIsDone(t *testing.T) {
 	views, changes := gate.New(1, 0), gate.New(1, 0)
 	if err := errors.Join(views.TryEnter(), changes.TryEnter()); err != nil {

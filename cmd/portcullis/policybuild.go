@@ -45,7 +45,7 @@ func newPolicyBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := os.WriteFile(out, raw, 0o644); err != nil { //nolint:gosec // a policy is no secret
+			if err := os.WriteFile(out, raw, 0o644); err != nil { //nolint:gosec // a policy is not secret
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: bundle revision %s\nnext: `portcullis policy check %[1]s`\n", out, revision)

@@ -70,10 +70,10 @@ func writeFiles(dir string, files map[string][]byte) error {
 	}
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is no secret
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is not secret
 			return err
 		}
-		if err := os.WriteFile(file, text, 0o644); err != nil { //nolint:gosec // a policy is no secret
+		if err := os.WriteFile(file, text, 0o644); err != nil { //nolint:gosec // a policy is not secret
 			return err
 		}
 	}
@@ -141,12 +141,12 @@ policy.json. After an upgrade that changes the part, "policy check" and the star
 			}
 			for name, text := range changed {
 				file := filepath.Join(args[1], filepath.FromSlash(name))
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is no secret
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is not secret
 					return err
 				}
 				err := replaceFile(file, string(text))
 				if err == nil {
-					err = os.Chmod(file, 0o644) //nolint:gosec // a policy is no secret
+					err = os.Chmod(file, 0o644) //nolint:gosec // a policy is not secret
 				}
 				if err != nil {
 					return err

@@ -210,8 +210,8 @@ func TestSearchWalksAllPages(t *testing.T) {
 	}
 }
 
-// TestSearchSaysThatItIsNotAll guarantees that the walk ends with an error in three cases: an error in the middle, a
-// token that does not move on, a type the gateway can't enumerate.
+// TestSearchSaysThatItIsNotAll guarantees that the walk ends with an error in three cases: an error in the middle, the
+// same token twice, a type the gateway can't enumerate.
 func TestSearchSaysThatItIsNotAll(t *testing.T) {
 	for name, body := range map[string]string{
 		"a token that stays":  `{"results":[{"type":"user","id":"a"}],"page":{"next_token":"1"}}`,

@@ -193,8 +193,8 @@ func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestKeysArriveThoughWhoAskedHasLeft guarantees that a caller who sends any assertion and leaves at once keeps the
-// keys from nobody.
+// TestKeysArriveThoughWhoAskedHasLeft guarantees that a caller with any assertion who leaves at once keeps the keys
+// from nobody.
 func TestKeysArriveThoughWhoAskedHasLeft(t *testing.T) {
 	g := clienttest.New(t)
 	gate := held{make(chan struct{}, 1), make(chan struct{})}

@@ -83,8 +83,8 @@ func About(q *resources.Question) Answer {
 	return Answer{Subject: q.SubjectID, Account: q.AccountID, Action: q.Action.ID}
 }
 
-// SubRequest reads somebody else's call from a call of a door. The edge judges that call as its own, and does not read
-// the body, which belongs to it. The door's own row keeps nobody out.
+// SubRequest reads somebody else's call from a call of a door. The edge judges this call as its own, and does not read
+// the body: the body belongs to the call. The door's own row keeps nobody out.
 type SubRequest func(Call) Original
 
 // Original is a call to another server, and this server asks about it first.

@@ -24,8 +24,8 @@ func (c *Certificates) ProxyConfig(protocol string) *tls.Config {
 	return c.config(protocol, wanted, func(now *certificates) *x509.CertPool { return now.mayAsk })
 }
 
-// Proxy does the handshake of an accepted connection. trusted reports, at each call, whether the peer showed a
-// certificate valid at that time, by the authorities of ProxyCA at that time.
+// Proxy does the handshake of an accepted connection. trusted reports, at each call, whether the peer's certificate is
+// valid now, by the present authorities of ProxyCA.
 func (c *Certificates) Proxy(accepted net.Conn) (trusted func() bool, err error) {
 	nobody := func() bool { return false }
 	conn, ok := accepted.(*Conn)

@@ -80,9 +80,9 @@ func readAdmin(o *wire.Object, p *wire.Problems) adminDraft {
 
 // makeAccount makes the account and its admin.
 //
-// It bumps the revision of the new account, of the account "", which stands for users without
-// one, and of the account that the admin may leave. Two calls for one new address conflict on
-// the account "", so only one of them makes a user.
+// It bumps the revision of three accounts: the new one, "" for users without an account, and the
+// one the admin may leave. Two calls for one new address conflict on the account "", so only one of
+// them makes a user.
 func (s *Service) makeAccount(ctx context.Context, tx store.Tx, d accountDraft) (accountMade, error) {
 	user, err := s.c.UserByEmail(ctx, tx, d.admin.email)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -17,8 +17,8 @@ type grantPlace struct {
 	empty bool
 }
 
-// mayShare refuses with FORBIDDEN a caller who does not hold everything that the group grants,
-// since adding a member grants all of it.
+// mayShare refuses with FORBIDDEN a caller without everything the group grants, since adding a
+// member grants all of it.
 //
 // Inactive assignments and roles count too: somebody may activate them later without a look at
 // the members.

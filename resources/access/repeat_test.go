@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
-// TestRepeatThatFindsNothingIsCommitted guarantees that a repeat waits like the change before it,
-// since its caller may have missed that answer. The revision moves by what is committed only.
+// TestRepeatThatFindsNothingIsCommitted guarantees that a repeat waits like the change before it:
+// its caller may have missed the answer. The revision moves by what is committed only.
 func TestRepeatThatFindsNothingIsCommitted(t *testing.T) {
 	for name, tc := range map[string]struct{ first, repeat, params, body string }{
 		"a group":               {"group.delete", "group.delete", pathOf(acctA, "groupId", groupA), ""},

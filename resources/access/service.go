@@ -54,8 +54,8 @@ type Config struct {
 	// Invite stores the mail to an admin before their first sign-in, in the transaction of the new user; nil sends
 	// none.
 	Invite func(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error
-	// Release ends the membership of a user whose invitation has expired, in that transaction. It changes user and does
-	// not store it. It returns false for a user who stays a member; a nil Release keeps everybody.
+	// Release ends the membership of a user with an expired invitation, in the given transaction. It changes user and
+	// does not store it. It returns false for a user who stays a member; a nil Release keeps everybody.
 	Release func(ctx context.Context, tx store.Tx, user *resources.User) (bool, error)
 }
 

@@ -2,8 +2,8 @@ package gate
 
 import "context"
 
-// AccountKey is the key of a context's account (a string). Its callers take their turns as that account, no matter
-// which account they ask about. Otherwise users would get turns by asking about accounts that do not exist.
+// AccountKey is the key of a context's account (a string). Its callers take their turns as this account, for questions
+// about any account. Otherwise users would get turns by asking about accounts that do not exist.
 type AccountKey struct{}
 
 // Account returns the account of the context, or the other one for a context without.

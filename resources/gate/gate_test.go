@@ -178,8 +178,8 @@ func TestCallersOfNoAccountHaveEveryOtherTurn(t *testing.T) {
 	})
 }
 
-// TestContextsAccountTakesTheTurn guarantees that users who ask about many accounts take turns as their own account
-// only.
+// TestContextsAccountTakesTheTurn guarantees that users with questions about many accounts take turns as their own
+// account only.
 func TestContextsAccountTakesTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t, 9)
@@ -227,7 +227,7 @@ func TestWhoIsGoneHasNoTurn(t *testing.T) {
 	})
 }
 
-// TestManyGoThroughAGate guarantees that callers who come, wait, give up and are refused at once lose no place.
+// TestManyGoThroughAGate guarantees that no place is lost while callers come, wait, give up and are refused at once.
 func TestManyGoThroughAGate(t *testing.T) {
 	g := gate.New(3, 4)
 	var inside, most atomic.Int64

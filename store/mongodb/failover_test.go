@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// TestFailover guarantees that every answered change survives the primary, and that an uncertain
-// one has an error.
+// TestFailover guarantees that every answered change survives the primary. An uncertain one has an
+// error.
 func TestFailover(t *testing.T) {
 	set := servers.NewMongo(t, 3)
 	t.Run("a change of the primary loses nothing", func(t *testing.T) { changeOfPrimary(t, set) })

@@ -37,8 +37,8 @@ func TestUnreadableURLIsNotTold(t *testing.T) {
 	}
 }
 
-// TestURLThatCannotBeUsedIsNotCalledUnreadable guarantees that the operator learns the problem, and that nothing of the
-// URL is shown.
+// TestURLThatCannotBeUsedIsNotCalledUnreadable guarantees that the operator learns the problem. Nothing of the URL is
+// shown.
 func TestURLThatCannotBeUsedIsNotCalledUnreadable(t *testing.T) {
 	resolver := net.DefaultResolver
 	t.Cleanup(func() { net.DefaultResolver = resolver })

@@ -109,8 +109,8 @@ func (s *Snapshot) Homes(ctx context.Context, users []string) ([]string, error) 
 	return s.Collections.HomesOf(ctx, s.tx, users)
 }
 
-// Holders returns users whose assignments cover the target with one of these system roles, or with a custom role that
-// grants the action. They are the first by id after the given one.
+// Holders returns users whose assignments cover the target with one of these system roles, or with a custom role with
+// the action. They are the first by id after the given one.
 func (s *Snapshot) Holders(
 	ctx context.Context, action resources.Action, system []string, target resources.Target, after string, limit int,
 ) ([]string, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// rounds lets requests share a read begun after each of them has arrived: a request that arrives while a read is under
-// way joins the next one, never that one.
+// rounds lets requests share a read begun after each of them has arrived. A request during a running read joins the
+// next one, never the running one.
 type rounds struct {
 	mu   sync.Mutex
 	busy bool
@@ -45,7 +45,8 @@ func (r *rounds) join(ctx context.Context, do func(context.Context) error) error
 	}
 }
 
-// finish begins the next round, if a request waits for it. That round outlives this request, whose own round has ended.
+// finish begins the next round, if a request waits for it. The next round outlives this request; the request's own
+// round has ended.
 func (r *rounds) finish(ctx context.Context, do func(context.Context) error) {
 	r.mu.Lock()
 	next := r.next

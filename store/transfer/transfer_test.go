@@ -121,8 +121,8 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// TestInterruptedCopyGoesOn guarantees that a copy continues from its end, and that no gateway serves it meanwhile. A
-// copy of another source does not continue.
+// TestInterruptedCopyGoesOn guarantees that a copy continues from its end, without a gateway on it meanwhile. A copy of
+// another source does not continue.
 func TestInterruptedCopyGoesOn(t *testing.T) {
 	c := records.NewCollections()
 	source, target := embedded(t, c), embedded(t, c)

@@ -7,6 +7,6 @@
 //
 // A class returns its faults instead of failing its test. So the same cases run against mutants,
 // programs without one defence, and must find each of them. Rejected: more cases in the tests of
-// each package. They show that a defence works, and not that the program has it in front of
+// each package. They show a working defence, and not that the program has it in front of
 // everything.
 package attacks

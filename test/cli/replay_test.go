@@ -31,9 +31,8 @@ type replayed struct {
 	}
 }
 
-// TestRecordedDecisionsAreJudgedAnew runs beside a gateway with three trees: the one that decided, one that lets
-// somebody in and keeps somebody out, and one that fails. Differences are written as tests, and the old tree passes
-// them.
+// TestRecordedDecisionsAreJudgedAnew runs beside a gateway with three trees: the deciding one, one with an allow and a
+// denial more, and a failing one. Differences are written as tests, and the old tree passes them.
 func TestRecordedDecisionsAreJudgedAnew(t *testing.T) {
 	t.Parallel()
 	s := harness.StartTeam(t, "--decision-log", "required")

@@ -64,8 +64,8 @@ func replicaKilled(t *testing.T) {
 	}
 }
 
-// replicaPaused guarantees that a replica asleep during a revoke allows none of the questions that
-// waited at its door.
+// replicaPaused guarantees that a replica asleep during a revoke allows none of the waiting
+// questions.
 func replicaPaused(t *testing.T) {
 	t.Parallel()
 	r := startTwo(t)

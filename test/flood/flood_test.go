@@ -33,9 +33,9 @@ var small = size{rounds: 3, enough: 1, slow: 100, cold: 500, seconds: 6, args: [
 // window is one window.
 const window = 5 * time.Second
 
-// TestFloodLeavesTheOthersAlone runs slow connections and new questions at once. It guarantees that callers with cached
-// answers are answered, half of them as soon as ever, and that health answers. The flood itself is answered, with 503
-// from a full queue. Memory is bounded; slow connections are closed.
+// TestFloodLeavesTheOthersAlone runs slow connections and new questions at once. It guarantees answers to callers with
+// cached ones, half of them as soon as ever, and to health. The flood itself is answered, with 503 from a full queue.
+// Memory is bounded; slow connections are closed.
 func TestFloodLeavesTheOthersAlone(t *testing.T) {
 	tier.Check(t)
 	small.leavesTheOthersAlone(t)

@@ -23,7 +23,7 @@ var titles = [kinds]string{"sentences with two or more of that, which, who, wher
 var (
 	relative = regexp.MustCompile(`(?i)\b(that|which|who|whom|whose|where)\b`)
 	ending   = regexp.MustCompile(`[.!?](\s|$)`)
-	phrase   = regexp.MustCompile(`\b(is|are|was|were) no [a-z]+|(?i:\bof (which|whom)\b|\bwhere there (is|are) none\b|\bwhatever\b|\bwhoever\b|\brests? on\b|\bbe none\b|\b(is|are|be) told\b)|^Else\b`)
+	phrase   = regexp.MustCompile(`\b([Tt]here )?(is|are|was|were) no [a-z]+|(?i:\bof (which|whom)\b|\bwhere there (is|are) none\b|\bwhatever\b|\bwhoever\b|\brests? on\b|\bbe none\b|\b(is|are|be) told\b)|^Else\b`)
 )
 
 var vague = strings.Fields(`about against at by found fresh from here in into it known left mine of on others ours own
@@ -70,8 +70,10 @@ func (c *count) sentence(place token.Position, text string) {
 	if words >= 2 {
 		c.place(clauses, place, text)
 	}
-	for range phrase.FindAllString(text, -1) {
-		c.place(phrases, place, text)
+	for _, hit := range phrase.FindAllString(text, -1) {
+		if !strings.Contains(hit, "here ") && !strings.HasSuffix(hit, " longer") {
+			c.place(phrases, place, text)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ type decisionLabels struct {
 	code    string
 }
 
-// maxCodes bounds the codes that are labels for as long as the process lives, over all trees that were in force.
+// maxCodes bounds the codes used as labels in the life of the process, over all trees.
 const maxCodes = 200
 
 // decisionCounters are the counters of all decisions. Those of the embedded tree's codes are looked up once: there is a decision

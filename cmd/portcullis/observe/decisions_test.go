@@ -87,8 +87,8 @@ func TestStateOfTheStoreIsOneOfItsStates(t *testing.T) {
 	}
 }
 
-// TestCodesOfATreeInForceAreLabels guarantees that an author's codes are counted by themselves, that there is a bound on them for
-// as long as the process lives, and that a code of no tree is not a label.
+// TestCodesOfATreeInForceAreLabels guarantees that an author's codes are counted by themselves, up to a bound in the
+// life of the process. An unknown code is not a label.
 func TestCodesOfATreeInForceAreLabels(t *testing.T) {
 	m := NewMetrics()
 	m.PolicyCodes([]string{"own_night", "no_role"})
