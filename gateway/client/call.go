@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 }
 
 var (
-	errAnswer = errors.New("client: the gateway's answer is no decision")
+	errAnswer = errors.New("client: the gateway's answer is not a decision; check the URL of the gateway")
 	errLarge  = fmt.Errorf("client: the gateway's answer is longer than %d bytes", maxAnswer)
 )
 

@@ -66,7 +66,7 @@ func ByAction(user func(*http.Request) (string, error), route func(*http.Request
 	}
 }
 
-var errTarget = errors.New("client: the request's target is no path")
+var errTarget = errors.New("client: the request's target is not a path; it must begin with a slash")
 
 // decisionKey is the key of the decision in a request's context.
 type decisionKey struct{}

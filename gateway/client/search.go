@@ -82,7 +82,7 @@ func walk[T any](ctx context.Context, c *Client, path string, body map[string]an
 				return
 			}
 			if got.Results == nil || token != "" && got.Page.NextToken == token {
-				yield(none, fmt.Errorf("%w: it is no page of results", errAnswer))
+				yield(none, fmt.Errorf("%w: it is not a page of results", errAnswer))
 				return
 			}
 			for _, one := range *got.Results {

@@ -71,7 +71,7 @@ func (q *Query) once(ctx context.Context, l Log, fn func(decisionlog.Event) erro
 		case err != nil:
 			return fmt.Errorf("the gateway broke off: %w", err)
 		case e.DecisionID == "":
-			return errors.New("the gateway sent a line that is no decision: --url must be the private listener of a gateway")
+			return errors.New("--url: the server sent a line that is not a decision; name the private listener of a gateway")
 		}
 		if err := fn(e); err != nil {
 			return err

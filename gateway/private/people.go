@@ -85,7 +85,7 @@ func (l *Listener) sendPeople(ctx context.Context, w http.ResponseWriter, v *vis
 		http.Error(w, errNobody.Error(), http.StatusForbidden)
 		return 0, nil
 	case err != nil && sent == 0:
-		http.Error(w, "the users can't be read now; ask again", http.StatusServiceUnavailable)
+		http.Error(w, "the users can't be read now; retry in a moment", http.StatusServiceUnavailable)
 		return 0, err
 	case err != nil:
 		return sent, err // an answer without its end

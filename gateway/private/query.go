@@ -80,7 +80,7 @@ func readQuery(v url.Values) (q Query, err error) {
 				err = errors.Join(err, errors.New("from: must be a time as 2026-01-31T12:00:00Z"))
 			}
 		default:
-			err = errors.Join(err, fmt.Errorf("%s: there is no such part of a query, or it has no such value", name))
+			err = errors.Join(err, fmt.Errorf("%s: must be a known parameter with one of its values", name))
 		}
 	}
 	return q, err
