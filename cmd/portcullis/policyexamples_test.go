@@ -18,14 +18,14 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// asked is a question to an example of docs/author/write.md, of which a member's admin is the default.
+// asked is a question to an example of docs/author/write.md, by default about a member who is an admin.
 type asked struct {
 	action, account, project, credential, role, row string
 	hour                                            int
 	ended, allow                                    bool
 }
 
-// examples are the changes that authors want most, each with the files that it takes besides.
+// examples are the most wanted changes of authors, each with its further files.
 var examples = map[string]struct {
 	also  []string
 	asked []asked
