@@ -28,8 +28,7 @@ type Record struct {
 	changed bool
 }
 
-// Judgement returns the verdict with all that it rests on. It is nil where the record is not what was
-// judged: parts were masked.
+// Judgement returns the verdict with its question and facts. It is nil if parts of the record were masked.
 func (r *Record) Judgement() *resources.Judgement {
 	if r.whole == nil || r.changed {
 		return nil
@@ -37,7 +36,7 @@ func (r *Record) Judgement() *resources.Judgement {
 	return r.whole.judgement(r.subject)
 }
 
-// Event returns the record with its whole input, and without it where that can't be made.
+// Event returns the record with its whole input, or without an input that can't be rendered.
 func (r *Record) Event(input Input) Event {
 	if r.event != nil {
 		return *r.event
@@ -63,9 +62,9 @@ type segmentReader struct {
 
 // Missing counts what a reading does not give.
 type Missing struct {
-	// Lost are verdicts that could not be written, by the log's own count, Dropped those that the policy tree has dropped.
+	// Lost are verdicts that could not be written, by the log's own count. The policy tree dropped the Dropped ones.
 	Lost, Dropped uint64
-	// Unreadable are lines that can't be read, and segments that can't be read to their end.
+	// Unreadable are unreadable lines, and segments without a readable end.
 	Unreadable uint64
 }
 
@@ -132,7 +131,7 @@ type cursor struct {
 	reader *segmentReader
 	// until, where it is not nil, is how far may be read.
 	until func() *position
-	// unreadable is called for a line and a segment that can't be read, which the cursor passes over.
+	// unreadable is called for each line and segment that the cursor skips because it can't be read.
 	unreadable func(error)
 }
 

@@ -1,5 +1,4 @@
-// Package decisionlog keeps what was decided: every verdict that a caller was told, with the input on
-// which it rests, in the order in which it was told.
+// Package decisionlog records every verdict that a caller received, with its input, in the order of the answers.
 //
 // A log is a folder of segments, each a file of JSON lines. A line has the hash of the line before it,
 // also that of the segment before; the last line of a segment is signed with a key derived from the
@@ -21,8 +20,8 @@
 // A record has the values of its question and not the input of policy, which is five times as long:
 // what can be computed is computed when it is read (Input). The facts of a subject are a line of their
 // own, written once for each content in a segment, so that every segment can be read alone.
-// With a mask in the policy tree a record is the masked input, and its facts are those that the mask
-// has left: nothing that it takes away is ever on disk.
+// With a mask in the policy tree a record is the masked input, and its facts are masked, too: what a mask removes is
+// never on disk.
 //
 // A start closes the segment that a crash has left. It cuts off a torn tail, for whose records nobody
 // can have been answered, and sets it aside; it cuts nothing off before the head, and if lines are

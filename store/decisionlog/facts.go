@@ -22,8 +22,8 @@ type facts struct {
 	subject *resources.Subject
 }
 
-// factsTable knows which facts the segment has. Subjects never change, so that it finds one that it has seen before by
-// its address, and another of the same content by its digest.
+// factsTable knows which facts the segment has. Subjects never change: it finds a known subject by its address, and
+// another of the same content by its digest.
 type factsTable struct {
 	last      int64
 	byAddress map[weak.Pointer[resources.Subject]]int64

@@ -38,8 +38,8 @@ type segment struct {
 	packed bool
 }
 
-// segmentsOf returns the segments of a log, the oldest first. Of one that is there twice, since it was
-// being compressed, it returns the one that is not compressed.
+// segmentsOf returns the segments of a log, the oldest first. A compression that was cut short leaves both forms of a
+// segment: it returns the plain one.
 func segmentsOf(dir string) ([]segment, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -231,8 +231,8 @@ func logsIn(dir string) ([]string, error) {
 	return out, nil
 }
 
-// claim takes the first log of the folder that no other process writes, and makes one where there is
-// none. Processes on one data folder have a log each.
+// claim locks the first log of the folder that no other process writes, or makes a new one. Processes on one data folder
+// have a log each.
 func claim(dir string) (path string, held *os.File, err error) {
 	for n := 1; n <= maxLogs; n++ {
 		path = filepath.Join(dir, fmt.Sprintf("%02d", n))

@@ -39,8 +39,7 @@ type start struct {
 // form is the form of the lines that this program writes.
 const form = 1
 
-// missing says that a start has found the log without a line that the store knew, or that it could not know where the log
-// had ended.
+// missing says that a start did not find a line of the store's head, or found no signed head.
 type missing struct {
 	Segment int64  `json:"segment"`
 	Line    int64  `json:"line"`
@@ -83,7 +82,7 @@ func readLine(raw []byte) (l line, err error) {
 }
 
 // shape returns the hash that a line has of the line before it, and the name of its other member. It looks at the bytes
-// alone, so that a line which can't be read has its place in the chain, too.
+// alone: an unreadable line has its place in the chain, too.
 func shape(raw []byte) (prev, kind string) {
 	rest, ok := bytes.CutPrefix(raw, []byte(`{"prev":"`))
 	hash, rest, closed := bytes.Cut(rest, []byte(`","`))

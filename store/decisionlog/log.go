@@ -44,7 +44,7 @@ type Head struct {
 	Segment int64
 	Line    int64
 	Hash    string
-	// Signature is by the key that closes segments: who can write the store alone can't move a head.
+	// Signature is by the key that closes segments: write access to the store is not enough to move a head.
 	Signature string
 }
 
@@ -107,8 +107,7 @@ type Stats struct {
 	Waiting int
 	// Unsent is how many bytes of records the sink does not have yet.
 	Unsent int64
-	// SentErased counts verdicts that the sink got without their input, NotSent those that it does not get: it refuses
-	// them, or they can't be read.
+	// SentErased counts verdicts that were sent without their input, NotSent refused or unreadable ones.
 	SentErased, NotSent uint64
 }
 
@@ -193,7 +192,7 @@ func (l *Log) put(e *entry) error {
 	return nil
 }
 
-// lose counts verdicts that are told and not in the log, while l.mu is held. A verdict that must be recorded is not told.
+// lose counts verdicts that are answered without a record, while l.mu is held. With Required no verdict is.
 func (l *Log) lose(e *entry) {
 	if !l.o.Required {
 		l.stats.lost.Add(uint64(len(e.judgements)))
@@ -216,7 +215,7 @@ func (l *Log) take() (out []*entry, more bool) {
 	return out, l.queue.verdicts > 0
 }
 
-// losses returns how many verdicts are missing, and of whom.
+// losses returns how many verdicts are missing in all and by account.
 func (l *Log) losses() (all uint64, byAccount losses) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 	accountsInLog   = 3
 )
 
-// losses count verdicts that are missing in the log, by the account whose callers were told them; that of a service is
-// the account in question.
+// losses count verdicts that are missing in the log, by the caller's account; for a service it is the account in
+// question.
 type losses map[string]uint64
 
 // add counts verdicts.

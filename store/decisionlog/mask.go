@@ -140,7 +140,7 @@ func numbersAsText() json.Options {
 }
 
 // splitFacts moves the account and the subject of a masked input to a line of facts. It does nothing to an input without
-// them: an app's, or one of which they were masked.
+// both, as that of an app.
 func (w *writer) splitFacts(m *maskedEvent) (err error) {
 	input := object(m.Event.Input)
 	subject := object(input["subject"])

@@ -78,7 +78,7 @@ func (w *writer) noteMissing(heads []Head) {
 	}
 }
 
-// noteUnproved notes that the store has no signed head of the log: nothing shows that its end is the one that was written.
+// noteUnproved notes that the store has no signed head of the log: its end is unproved.
 func (w *writer) noteUnproved(heads []Head) {
 	if w.o.Heads == nil || w.missing != nil {
 		return
@@ -122,7 +122,7 @@ func (w *writer) resume(all []segment, heads []Head) (needsNoHead bool, err erro
 		return signed && isOld(text) && w.headIsOld(heads), nil
 	}
 	size := w.follow(text, heads)
-	w.noteMissing(heads) // the end that finish adds is no line that the store knows
+	w.noteMissing(heads) // before finish adds an end, which the store does not know
 	begun := len(all) == 1 && s.number == 1 && w.lines <= 1
 	if s.packed { // and damaged: what is behind that is gone
 		return false, nil
@@ -174,7 +174,7 @@ func (w *writer) follow(text []byte, heads []Head) (size int) {
 	return size
 }
 
-// logOf returns the id of the log that these segments are of, from the newest one that has it.
+// logOf returns the id of the log of these segments, from the newest one with a readable start.
 func logOf(all []segment) (log string, err error) {
 	for _, s := range slices.Backward(all) {
 		text, err := s.read()
@@ -189,7 +189,7 @@ func logOf(all []segment) (log string, err error) {
 	return "", nil
 }
 
-// logAt returns the id of the log whose head is a line of the segment, "" where none is.
+// logAt returns the id of the log with a head in the segment, "" for none.
 func logAt(text []byte, number int64, heads []Head) string {
 	all := bytes.Split(text, []byte{'\n'})
 	for _, h := range heads {
@@ -232,7 +232,7 @@ func (w *writer) finish(s segment, text []byte, size int) error {
 	return w.shut(int64(len(text) - size))
 }
 
-// previous finds out where the segment ends before one that was never begun.
+// previous finds the end of the segment before one without a first line.
 func (w *writer) previous(number int64) error {
 	all, err := segmentsOf(w.dir)
 	if err != nil || len(all) == 0 || all[len(all)-1].number != number {

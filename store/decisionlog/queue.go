@@ -47,7 +47,7 @@ func newEntry(judgements []*resources.Judgement, waits bool) *entry {
 	return e
 }
 
-// ownerOf returns the account of which the caller is a member, and of a service the account in question.
+// ownerOf returns the caller's account, and for a service the account in question.
 func ownerOf(j *resources.Judgement) string {
 	return cmp.Or(j.Question.Principal.AccountID, j.Question.AccountID)
 }
@@ -62,8 +62,8 @@ func (e *entry) finish(err error) {
 	}
 }
 
-// queue holds what waits to be written. Where there is no room, verdicts that came alone go before those of batches, and
-// nobody takes room from an owner who has less. It is not safe for concurrent use.
+// queue holds what waits to be written. In a full queue single verdicts go before batches, and nobody takes room from an
+// owner with less. It is not safe for concurrent use.
 type queue struct {
 	// singles are verdicts that came alone, in their order.
 	singles []*entry
@@ -86,7 +86,7 @@ func load(verdicts, bytes int) float64 {
 	return max(float64(verdicts)/maxWaiting, float64(bytes)/maxWaitingBytes)
 }
 
-// put adds an entry, and returns those that give way to it; ok is false where it has to give way itself.
+// put adds an entry, and returns those that it evicts; ok is false for an entry without room.
 func (q *queue) put(e *entry) (evicted []*entry, ok bool) {
 	mine := q.owners[e.owner]
 	if mine == nil {
@@ -125,9 +125,9 @@ func (q *queue) count(s *share, e *entry, sign int) {
 	}
 }
 
-// evict takes away an entry that has to give way to e, the newest one of its owner; nil where none has to. A batch gives
-// way to a verdict that came alone, unless that is of an owner who would have more than half; else an entry gives way only
-// to one whose owner would have less.
+// evict removes an entry that gives way to e, the newest one of its owner, and returns it; nil for none. A batch gives way
+// to a single verdict, unless the verdict's owner would have more than half. Otherwise an entry gives way to an owner who
+// would still have less.
 func (q *queue) evict(mine *share, e *entry) *entry {
 	if load(len(e.judgements), e.bytes) > 1 {
 		return nil
@@ -147,7 +147,7 @@ func (q *queue) evict(mine *share, e *entry) *entry {
 	return q.newest(loser)
 }
 
-// heaviest returns the share with the largest load among those that give way, nil where none does.
+// heaviest returns the share with the largest load among those that give way, nil for none.
 func (q *queue) heaviest(givesWay func(s *share, weight float64) bool) (loser *share) {
 	most := 0.0
 	for _, s := range q.owners {
@@ -177,7 +177,7 @@ func (q *queue) newest(s *share) (out *entry) {
 	return out
 }
 
-// take takes what is to be written together: first what came alone, then batches, of which each owner has a turn.
+// take removes the entries of the next write: single verdicts first, then batches, one of each owner in turn.
 func (q *queue) take() (out []*entry) {
 	out, q.singles = q.singles, nil
 	n := len(out)

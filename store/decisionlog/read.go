@@ -16,9 +16,9 @@ import (
 type Reader struct {
 	// Dir is the folder of Options.Dir.
 	Dir string
-	// Progress, where it is not nil, is told how many segments were read, and of how many.
+	// Progress, unless nil, is called with the number of segments that were read, and of all.
 	Progress func(read, segments int)
-	// Missing, where it is not nil, is called with what the reading does not give, whenever it comes to that.
+	// Missing, unless nil, is called for each gap of the reading.
 	Missing func(Missing)
 }
 
@@ -113,8 +113,8 @@ func (a *about) within(place string) bool {
 	return path == place || strings.HasPrefix(path, place+"/")
 }
 
-// Newest hands over the records that the filter wants, the newest first, until fn returns Enough, which is
-// no error of Newest, or another error.
+// Newest calls fn with the records that match the filter, the newest first, until fn returns an error. Enough ends it
+// without an error of Newest.
 func (r Reader) Newest(ctx context.Context, f Filter, fn func(*Record) error) error {
 	return r.merge(ctx, f, fn, true)
 }
@@ -180,8 +180,8 @@ func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, new
 // Enough returns the error by which fn ends a reading.
 func Enough() error { return errStop }
 
-// Follow hands over the records that are written from now on, until the context ends, and first those that are there and
-// were decided at from or later: to read what is there takes as long as the logs are large. It looks when it is told to.
+// Follow calls fn with each new record until the context ends, and first with those since from: reading the existing logs
+// takes time. It looks for new records on each value of look.
 func (r Reader) Follow(ctx context.Context, f Filter, from resources.Time, look <-chan struct{}, fn func(*Record) error) error {
 	cursors := map[string]*cursor{}
 	for first := true; ; first = false {

@@ -32,7 +32,7 @@ type record struct {
 	// Context is what an app says, an object.
 	Context jsontext.Value `json:"context,omitzero"`
 	Unasked bool           `json:"unasked,omitzero"`
-	// Changed says that a credential was removed, or bytes that are not UTF-8: the question is not the one that was judged.
+	// Changed says that a credential, or bytes outside UTF-8, were removed: the question differs from the judged one.
 	Changed bool `json:"changed,omitzero"`
 }
 
@@ -114,7 +114,7 @@ func newRecord(j *resources.Judgement, facts int64) (r record) {
 	return r
 }
 
-// plain says that the record has no JSON of a caller and no time that a caller chose: what it has can be read.
+// plain says that the record has neither JSON nor times of a caller: every reader can parse it.
 func (r *record) plain() bool { return r.App == nil && r.Grant == nil && r.Context == nil }
 
 // judgement returns the verdict of the record with its facts.

@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// packAll compresses the segments that are closed, and removes those that the log has no room for. One
-// goroutine does so at a time.
+// packAll compresses closed segments, and removes segments beyond the log's size and age. One goroutine does so at a
+// time.
 func (w *writer) packAll() {
 	w.packing <- struct{}{}
 	defer func() { <-w.packing }()
@@ -21,7 +21,7 @@ func (w *writer) packAll() {
 	}
 }
 
-// tidy packs the segments that are closed, and removes the oldest ones that are too many.
+// tidy compresses closed segments and removes the oldest ones beyond the limits.
 func (w *writer) tidy() error {
 	all, err := segmentsOf(w.dir)
 	if err != nil || len(all) == 0 {

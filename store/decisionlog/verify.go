@@ -10,12 +10,12 @@ import (
 // Report is what a verification has found.
 type Report struct {
 	Logs, Segments, Records int64
-	// Lost counts the verdicts of which the log itself says that they are missing, LostOf those of each account.
+	// Lost counts the verdicts that are missing by the log's own count, LostOf those of each account.
 	Lost   uint64
 	LostOf map[string]uint64
 	// Findings say what is not as it was written.
 	Findings []Finding
-	// EndKnown says that the end of each log was compared with the head that the store keeps.
+	// EndKnown says that the end of each log was compared with the store's head.
 	EndKnown bool
 }
 
@@ -43,7 +43,7 @@ func (f Finding) String() string {
 type VerifyOptions struct {
 	// Secrets are those of Options. Without one no signature is checked.
 	Secrets [][]byte
-	// Heads are the store's; nil where there is no store to ask.
+	// Heads are the store's; nil without a store.
 	Heads []Head
 	// Alone says that no other folder has logs of this store.
 	Alone bool
@@ -96,7 +96,7 @@ type logCheck struct {
 	// last is the hash of the last line, segment and line its place.
 	last          string
 	segment, line int64
-	// open says that the last segment has no end, old that a program has written it whose heads had no signature.
+	// open says that the last segment has no end, old that its program did not sign heads.
 	open, old bool
 	// broken says that the chain is not followed any further in this segment.
 	broken  bool
@@ -153,7 +153,7 @@ func (v *verifier) log(ctx context.Context, dir string) error {
 	return nil
 }
 
-// isCopy says whether another folder has the log, which is told.
+// isCopy reports a log that another folder has, and says whether this is one.
 func (l *logCheck) isCopy(all []segment) (bool, error) {
 	log, err := logOf(all)
 	if err != nil || log == "" {

@@ -46,8 +46,7 @@ type writer struct {
 	dropped uint64
 	// failing says that the last write failed.
 	failing bool
-	// packing is held by the goroutine that compresses, which alone uses ends: what is known of closed
-	// segments, by their numbers.
+	// packing is held by the goroutine that compresses. It alone uses ends, the ends of closed segments by their numbers.
 	packing chan struct{}
 	ends    map[int64]ended
 }
@@ -102,7 +101,7 @@ func (w *writer) open() error {
 	return nil
 }
 
-// onDisk notes that all that was written is on disk.
+// onDisk notes that everything written is on disk.
 func (w *writer) onDisk() {
 	w.dirty = false
 	w.head.Store(&Head{Log: w.log, Segment: w.number, Line: w.lines, Hash: w.last})
@@ -156,8 +155,7 @@ func (w *writer) writeNext() (more bool) {
 	return more
 }
 
-// write writes verdicts, and waits for the disk where that is required. On an error the segment is as
-// it was before.
+// write writes verdicts, and with Required waits for the disk. On an error the segment is as it was before.
 func (w *writer) write(all []*entry) error {
 	w.dropped = 0
 	if err := w.tryWrite(all); err != nil {
