@@ -40,12 +40,12 @@ type Bounds struct {
 	// pace has the evaluation rest since, which does not count as its time.
 	pace  Pace
 	since time.Time
-	// Builtins charge these bounds: an evaluation calls them in place of OPA's own. They are no part of OPA's
-	// registry, which belongs to the whole process.
+	// Builtins charge these bounds: an evaluation calls them in place of OPA's own. OPA's registry, one for the process,
+	// does not have them.
 	Builtins map[string]*topdown.Builtin
 }
 
-// NewBounds returns bounds that Start makes ready for an evaluation, which rests as the pace says.
+// NewBounds returns bounds of evaluations at a pace. Start makes them ready for one.
 func NewBounds(pace Pace) *Bounds {
 	all := charged()
 	b := &Bounds{pace: pace, Builtins: make(map[string]*topdown.Builtin, len(all))}
@@ -95,7 +95,7 @@ func (b *Bounds) Exceeded() error {
 	if b.stop == nil {
 		now := time.Now()
 		switch err := b.ctx.Err(); {
-		case err != nil: // of the request, of which the evaluation is a part
+		case err != nil: // the request has ended
 			b.stop = err
 		case !now.Before(b.deadline):
 			b.stop = resources.ErrPolicyTime
@@ -120,7 +120,7 @@ type charges struct {
 // a name.
 const chargedPrefix = "charged:"
 
-// charged returns the built-ins that make something, by the name by which compiled rules call them.
+// charged returns the built-ins with a cost, by their names in compiled rules.
 func charged() map[string]*charges {
 	out := map[string]*charges{}
 	for name, cost := range costs() {
@@ -136,9 +136,8 @@ func charged() map[string]*charges {
 	return out
 }
 
-// Charge has the compiled rules call built-ins that make something under the names of Bounds.Builtins.
-// refuse is told of each place where that is not possible. Analyses of the rules, which know OPA's
-// names, must be done before.
+// Charge has the compiled rules call built-ins with a cost by the names of Bounds.Builtins. It calls refuse for each place
+// without such a name. Analyses of the rules by OPA's names must come before.
 func Charge(c *ast.Compiler, refuse func(loc *ast.Location, problem string)) {
 	all := charged()
 	rename := func(t *ast.Term) (*ast.Term, bool) {

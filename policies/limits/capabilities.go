@@ -33,7 +33,7 @@ func refused() map[string]string {
 		"bits.lsh":                whyEndless, // of a large shift, all the memory there is
 		"graph.reachable_paths":   whyEndless, // as many as a graph of n nodes has: up to n!
 		"indexof_n":               whyEndless, // of an empty text it never ends
-		"json.match_schema":       whyEndless, // a schema that refers to itself overflows the stack, which ends the process
+		"json.match_schema":       whyEndless, // a schema that refers to itself overflows the stack and ends the process
 		"json.verify_schema":      whyEndless,
 		"strings.render_template": whyEndless, // a template has loops in loops
 
@@ -51,9 +51,8 @@ func refused() map[string]string {
 	}
 }
 
-// impure returns the built-ins that OPA marks as not deterministic and that are allowed
-// all the same. Time is that of the question; a verdict that rests on one of them is
-// never cached.
+// impure returns the allowed built-ins among those that OPA marks as not deterministic. Their time is the question's; no
+// verdict that calls one is cached.
 func impure() []string {
 	return []string{
 		"time.now_ns",
@@ -63,9 +62,8 @@ func impure() []string {
 	}
 }
 
-// Capabilities returns what a policy may use: the built-ins with a known cost (costs.go), which are
-// strings, numbers, regular expressions, hashes, verification of tokens and certificates, …;
-// of those that are not pure the ones that are named. also are allowed besides.
+// Capabilities returns what a policy may use: the built-ins with a known cost (costs.go), such as strings, numbers, regular
+// expressions, hashes, and verification of tokens and certificates, and those named in also.
 func Capabilities(also ...string) *ast.Capabilities {
 	caps := ast.CapabilitiesForThisVersion()
 	named, all := impure(), costs()

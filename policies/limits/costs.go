@@ -20,8 +20,7 @@ const (
 	part    = 64            // for each byte of a text that is taken apart: a value, at worst
 	counted = 128           // a number that is made by counting
 	address = 256           // an element of a set of addresses
-	// maxDigits is how long a number may be that is computed with: OPA reads 1e30000, and longer
-	// ones take time that nothing stops.
+	// maxDigits bounds the digits of a number in arithmetic: OPA parses 1e30000, and nothing stops a longer computation.
 	maxDigits = 10_000
 	// maxPattern bounds a compiled regular expression; OPA keeps a hundred.
 	maxPattern = 1 << 20
@@ -29,8 +28,7 @@ const (
 	longestWidth = 1_000_000
 )
 
-// costs returns all built-ins that a policy may use, each with its cost; nil is
-// for those that make nothing worth counting.
+// costs returns all built-ins of policies, each with its cost; nil is for a small result.
 func costs() map[string]cost {
 	out := map[string]cost{}
 	add := func(c cost, names string) {
@@ -108,7 +106,7 @@ func member(t *ast.Term, depth, budget int) int {
 	return element + 16*depth + weight(t.Value, depth+1, budget)
 }
 
-// ofContent counts a result that holds all that its operands do.
+// ofContent counts a result with the whole content of its operands.
 func ofContent(operands []*ast.Term, budget int) (sum int) {
 	for _, t := range operands {
 		if sum <= budget {
@@ -120,7 +118,7 @@ func ofContent(operands []*ast.Term, budget int) (sum int) {
 
 func ofParts(operands []*ast.Term, budget int) int { return part * ofContent(operands, budget) }
 
-// ofMembers counts a result that holds the members of its operands, which are not copied.
+// ofMembers counts a result with the members of its operands, without copies of them.
 func ofMembers(operands []*ast.Term, _ int) (sum int) {
 	for _, t := range operands {
 		sum += element * size(t.Value)
@@ -246,7 +244,7 @@ func ofPattern(operands []*ast.Term, budget int) int {
 	return ofContent(operands, budget)
 }
 
-// ofGlob refuses a pattern that is too large to be compiled, which goes as deep as its brackets. OPA keeps a hundred.
+// ofGlob refuses a large pattern: its compilation recurses as deep as its brackets. OPA keeps a hundred.
 func ofGlob(operands []*ast.Term, _ int) int {
 	if part*len(textAt(operands, 0)) > maxPattern {
 		return tooMuch

@@ -10,8 +10,8 @@
 //     that a comprehension over a product ends. Garbage counts: nothing is measured, and equal questions end equally.
 //   - CheckForm: modules that are too long or nested too deep as they are parsed. OPA compiles what is nested by recursion,
 //     and a stack that overflows ends the process.
-//   - CheckReach: rules that refer to too many others, that depend on each other too deeply, where the evaluation is
-//     recursive, or too widely, where the compiler visits each path.
+//   - CheckReach: rules with too many references, too deep a chain of them, since OPA evaluates by recursion, or too wide
+//     a net, since the compiler visits each path.
 //   - CheckWritten: literals that unfold to too much. It follows values by their sizes through variables, rules and
 //     functions, these once for each size of their operands, and through `with`. Parts of one value count once, so that
 //     objects can be made of the members of others.

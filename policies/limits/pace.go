@@ -10,7 +10,7 @@ type Pace struct {
 	Share float64
 }
 
-// Rest rests after so much work, where that is a slice or more, and says whether it did.
+// Rest rests after a slice or more of work, and says whether it did.
 func (p Pace) Rest(worked time.Duration) bool {
 	if p.Slice <= 0 || worked < p.Slice {
 		return false

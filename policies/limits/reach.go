@@ -4,8 +4,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Bounds of what rests on what. OPA keeps an edge for each pair of a rule and one that it refers to, goes from each rule to
-// all that it reaches, and evaluates as deep as rules rest on each other.
+// Bounds of references. OPA keeps an edge for each pair of a rule and one of its references, visits from each rule all that
+// it reaches, and evaluates as deep as rules refer to each other.
 const (
 	maxEdges   = 500_000
 	maxReached = 20_000_000
@@ -15,8 +15,8 @@ const (
 // limitErr is the code of errors of what is written too large.
 const limitErr = "limit_error"
 
-// CheckReach is a stage of OPA's compiler, before it links the rules. The error says that they are too many, or that they
-// rest on each other too widely or too deeply.
+// CheckReach is a stage of OPA's compiler, before it links the rules. The error is of too many rules, or of
+// references too wide or too deep.
 func CheckReach(c *ast.Compiler) *ast.Error {
 	r := reach{numbers: map[*ast.Rule]int32{}, below: map[*ast.TreeNode][]int32{}}
 	if r.number(c.RuleTree); len(r.rules) > maxRules {
@@ -37,7 +37,7 @@ type reach struct {
 	numbers map[*ast.Rule]int32
 	below   map[*ast.TreeNode][]int32
 	refers  [][]int32
-	// depths are how deep what a rule rests on goes, 0 where that is not known yet.
+	// depths are the lengths of the longest chains of references from each rule, 0 if not yet computed.
 	depths []int
 }
 
@@ -87,7 +87,7 @@ func (r *reach) link(c *ast.Compiler) (err *ast.Error) {
 	return nil
 }
 
-// meant returns the node at and below which are all rules that a reference can mean; nil where there is none.
+// meant returns the node above all rules that a reference can mean; nil for none.
 func meant(root *ast.TreeNode, ref ast.Ref) *ast.TreeNode {
 	if !ref[0].Equal(ast.DefaultRootDocument) {
 		return nil
@@ -102,7 +102,7 @@ func meant(root *ast.TreeNode, ref ast.Ref) *ast.TreeNode {
 	return node
 }
 
-// chains refuses a rule that rests on a chain of others that is too long: the first one in it.
+// chains refuses the first rule with too long a chain of references.
 func (r *reach) chains() *ast.Error {
 	r.depths = make([]int, len(r.rules))
 	for n, rule := range r.rules {
@@ -113,7 +113,8 @@ func (r *reach) chains() *ast.Error {
 	return nil
 }
 
-// depth returns how many rules the longest way from a rule has. Ways that lead back, which OPA refuses, are not gone.
+// depth returns how many rules the longest way from a rule has. It skips
+// cycles: OPA refuses them.
 func (r *reach) depth(n int32) int {
 	if r.depths[n] == 0 {
 		r.depths[n] = 1

@@ -9,8 +9,8 @@ import (
 // unify gives the variables of one side that have no value yet those of the other side, element by element in arrays. OPA
 // has ordered the expressions of a body so that the other side has its values.
 //
-// It refuses two collections which both have variables without a value, as `[x, 1] = [{"x": x}, x]`: OPA binds x all the
-// same, and writes it out or compares it until the stack overflows, which ends the process.
+// It refuses two collections with variables without a value on both sides, as `[x, 1] = [{"x": x}, x]`: OPA binds x all the
+// same, and writes it out or compares it until the stack overflows and the process ends.
 func (w *written) unify(s scope, value, pattern *ast.Term) {
 	if s.open(value) {
 		value, pattern = pattern, value
@@ -100,8 +100,8 @@ func membersOf(t *ast.Term) (all []*ast.Term) {
 }
 
 // checkKeys refuses a reference whose keys OPA unifies with the keys of a rule so that a value becomes a part of itself.
-// Terms are unified with those that stand as deep: that needs a variable which stands at two depths on one side, and one
-// which is repeated on the other.
+// Terms are unified with those at the same depth: a cycle needs a variable at two depths on one side, and a repeated one on
+// the other.
 func (w *written) checkKeys(s scope, ref ast.Ref) {
 	node := meant(w.root, ref)
 	if node == nil {

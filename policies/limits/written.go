@@ -16,7 +16,7 @@ const (
 )
 
 // CheckWritten is a stage of OPA's compiler, before it checks types. It follows values through variables, rules and functions,
-// by their sizes. The error is of a literal that unfolds to too much, or of an expression that can make a value a part of itself.
+// by their sizes. The error is of a literal of too much, or of an expression that can make a value a part of itself.
 //
 // OPA writes out what the variables of a literal stand for whenever it needs the value, and nothing stops it meanwhile; it
 // writes out types in the same way. So `b := [a, a]`, `c := [b, b]` and so on, be they variables or rules, double at each step.
@@ -90,14 +90,14 @@ func (w *written) problem(format string, args ...any) {
 	}
 }
 
-// under looks at what do looks at where a `with` puts values of that size, and functions, in the place of others.
+// under calls do below a `with` that replaces values by others of that size, and functions by mocks.
 func (w *written) under(size int, mocks map[string]*ast.TreeNode, do func()) {
 	defer func(there *value, was map[string]*ast.TreeNode) { w.there, w.mocks = there, was }(w.there, w.mocks)
 	w.there, w.mocks = &value{size: min(size, maxUnfolded)}, mocks
 	do()
 }
 
-// once returns the value of that name, whose size make returns.
+// once returns the value of that name, with the size from the first call of size.
 func (w *written) once(name string, size func() int) *value {
 	name = fmt.Sprint(name, " below ", w.there.size, w.mocks)
 	v := w.values[name]
