@@ -93,7 +93,7 @@ func appendList(b []byte, iter func(func(*ast.Term) error) error, most int) ([]b
 	return append(b, ']'), err
 }
 
-// appendObject appends an object as JSON. The error is errContext for a key that is no string.
+// appendObject appends an object as JSON. The error is errContext for a key of another type than string.
 func appendObject(b []byte, o ast.Object, most int) ([]byte, error) {
 	b = append(b, '{')
 	first := len(b)

@@ -18,7 +18,7 @@ const (
 	maxExponent = 400
 )
 
-// appInput is what an app is told (policies/schemas/app).
+// appInput is the input of an app (policies/schemas/app).
 type appInput struct {
 	question.Input
 	sent [][2]*ast.Term
@@ -49,8 +49,8 @@ func newAppInput(q *resources.Question, parsed sentTerms) (*appInput, error) {
 	return input, nil
 }
 
-// sentTerms are the JSON objects that were read of bytes that do not change. Thousands of questions can be sent with
-// one object, which is then read once. nil remembers nothing.
+// sentTerms caches parsed JSON objects by their bytes, which do not change. Thousands of questions can be sent with one
+// object. nil caches none.
 type sentTerms map[sentBytes]*ast.Term
 
 // sentBytes names bytes by their place.

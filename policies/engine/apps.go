@@ -15,7 +15,7 @@ import (
 // entryApp is how the decisions of apps are counted.
 const entryApp = "app"
 
-// CountedEntries returns the names by which an Observer is told of evaluations.
+// CountedEntries returns the names of evaluations in an Observer.
 func CountedEntries() (names []string) {
 	for _, entry := range EntryPoints() {
 		names = append(names, nameOf(entry))
@@ -64,7 +64,7 @@ func AppRules(name string) string {
 	return ast.Ref{ast.DefaultRootDocument, ast.StringTerm("apps"), ast.StringTerm(name)}.String()
 }
 
-// App returns the app that decides about resources of the type, false where there is none. It is not to be changed.
+// App returns the app for resources of the type, false for none. Callers must not change it.
 func (s *Set) App(resourceType string) (resources.App, bool) {
 	if a := s.apps.byType[resourceType]; a != nil {
 		return a.App, true
@@ -105,7 +105,7 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 	}
 	input, err := newAppInput(&q, parsed)
 	if err != nil {
-		rejected = resources.AsError(err).Kind == resources.KindBadRequest // which is no failure of the policy
+		rejected = resources.AsError(err).Kind == resources.KindBadRequest // a fault of the client, not of the policy
 		return d, err
 	}
 	if sent := input.resourceType(); sent != kind {
@@ -117,7 +117,7 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 		e.opts.Observer.Cached(entryApp)
 		return d, nil
 	}
-	if err = e.opts.Gate.Enter(ctx, q.AccountID); err != nil { // that is no failure of the policy
+	if err = e.opts.Gate.Enter(ctx, q.AccountID); err != nil { // a full gate is not a failure of the policy
 		rejected = true
 		return d, err
 	}
@@ -129,7 +129,7 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 	return d, err
 }
 
-// JudgeApp has an app decide, whatever the resource's type, without a cache. The error tells why there is no decision.
+// JudgeApp has an app decide about a resource of any type, without a cache. The error says why it has not decided.
 func (s *Set) JudgeApp(ctx context.Context, name string, q resources.Question, within time.Duration) (resources.AppDecision, error) {
 	input, err := newAppInput(&q, nil)
 	if err != nil {
@@ -195,7 +195,7 @@ func sizeOf(d resources.AppDecision) int {
 	return size
 }
 
-// App returns the app that decides about resources of the type, false where there is none.
+// App returns the app for resources of the type, false for none.
 func (p Pinned) App(resourceType string) (resources.App, bool) { return p.set.App(resourceType) }
 
 // DecideApp has the app decide that claims the question's type. Errors are as for Decide, and a *resources.Error of

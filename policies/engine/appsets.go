@@ -29,8 +29,8 @@ var errUndefined = errors.New("it is undefined")
 // setsWithin bounds the evaluation of one set of an app.
 const setsWithin = 30 * time.Second
 
-// read evaluates the sets of all apps, once for the tree. The error has a line for each that is not of its form, and
-// for each type that is claimed twice.
+// read evaluates the sets of all apps, once for the tree. The error has a line for each set of another form, and
+// for each type of two apps.
 func (all *apps) read(ctx context.Context, s *Set) error {
 	var problems []error
 	for _, a := range all.all {
@@ -127,7 +127,7 @@ func nameOfAction(t *ast.Term) (string, bool) {
 	return textAt(o, "name")
 }
 
-// entities returns the members of a set in order; nil where one is no entity.
+// entities returns the members of a set in order; nil for a set with another member than entities.
 func entities(set ast.Set) []resources.Entity {
 	out := make([]resources.Entity, 0, set.Len())
 	for _, member := range set.Slice() {

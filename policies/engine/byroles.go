@@ -21,8 +21,8 @@ func restricting() []string {
 	return []string{"preconditions_met", "public_reasons", "refusals", "reason_texts"}
 }
 
-// byRoles says whether the rules by which a decision can allow are the embedded tree's, as compiled, so that nobody is
-// allowed what no role that is assigned to them grants.
+// byRoles says whether the rules by which a decision can allow are the embedded tree's, as compiled: only assigned roles
+// allow then.
 func byRoles(compiler *ast.Compiler) (bool, error) {
 	embedded, err := embeddedRules()
 	if err != nil {

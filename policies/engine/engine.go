@@ -47,9 +47,8 @@ type Options struct {
 	// CheckChange is asked before a reload with the tree in force and the one that is to take its place; an error
 	// refuses the reload. It may take long: decisions go on meanwhile. It must not call the engine's Reload.
 	CheckChange func(ctx context.Context, inForce, next *Set) error
-	// Gate bounds the evaluations for requests that are under way at once, and those that
-	// wait; questions beyond it are refused with KindUnavailable. nil is no bound. Inside
-	// passes no gate.
+	// Gate bounds the concurrent and the waiting evaluations of requests; it refuses more with KindUnavailable. nil is
+	// unbounded. Inside skips the gate.
 	Gate *gate.Gate
 	// Pace has evaluations rest; the zero value has none do so. A rest does not count for the deadline.
 	Pace     limits.Pace
@@ -126,8 +125,8 @@ type asked struct {
 	room  [keyRoom]byte
 }
 
-// ask returns the cached verdict of an equal question, or evaluates. A caller whose context has ended is given
-// none: that fails in the evaluation, with or without a cache.
+// ask returns the cached verdict of an equal question, or evaluates. After the end of the context it evaluates, which
+// fails, with or without a cache.
 func (e *Engine) ask(
 	ctx context.Context, set *Set, through *gate.Gate, within time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
@@ -153,7 +152,7 @@ func (e *Engine) ask(
 	if d, hit = e.cached(ctx, set, entry, key); hit {
 		return input.Told(d), nil
 	}
-	if err = through.Enter(ctx, q.AccountID); err != nil { // that is no failure of the policy
+	if err = through.Enter(ctx, q.AccountID); err != nil { // a full gate is not a failure of the policy
 		rejected = true
 		return d, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Failure says why there was no decision; it is a label for counting.
+// Failure says why an evaluation has not decided; it is a label for counting.
 type Failure string
 
 // The failures of an evaluation.
@@ -49,7 +49,7 @@ type failed struct {
 func (f *failed) Error() string { return string(f.why) + ": " + f.cause.Error() }
 func (f *failed) Unwrap() error { return f.cause }
 
-// FailureOf says why there was no decision.
+// FailureOf says why an evaluation has not decided.
 func FailureOf(err error) Failure {
 	var f *failed
 	if errors.As(err, &f) {
@@ -166,7 +166,7 @@ func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 	)}
 }
 
-// valueAt returns a member of an object; false where there is none, or one of another type.
+// valueAt returns a member of an object; false for a missing one, or one of another type.
 func valueAt[T ast.Value](o ast.Object, name string) (value T, ok bool) {
 	if term := o.Get(ast.InternedTerm(name)); term != nil {
 		value, ok = term.Value.(T)

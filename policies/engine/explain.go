@@ -33,8 +33,8 @@ type Explained struct {
 	Conditions []resources.Condition
 	// Denies are the deny rules that fire, by place.
 	Denies []resources.PolicyRule
-	// Told are the names of conditions that the user in question may be told of. PublicDenies are the reasons of
-	// deny rules that they may be told; AllDenies says that they may be told all of them.
+	// Told are the names of conditions that the user in question may see. PublicDenies are the reasons of deny rules for
+	// them; AllDenies says that they may see all reasons of deny rules.
 	Told         map[string]bool
 	PublicDenies map[string]bool
 	AllDenies    bool
@@ -109,7 +109,7 @@ func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, def
 // Roles returns the system roles, by id.
 func (p Pinned) Roles() []resources.Role { return p.set.Roles() }
 
-// ConditionAt returns where the tree says when a condition holds, "" where it can't be told.
+// ConditionAt returns the place of a condition's rule in the tree, "" for an unknown place.
 func (p Pinned) ConditionAt(name string) string {
 	for _, rule := range p.set.rules(ruleMet) {
 		if key := rule.Head.Key; key != nil && key.Equal(ast.StringTerm(name)) {
@@ -119,8 +119,8 @@ func (p Pinned) ConditionAt(name string) string {
 	return ""
 }
 
-// GrantingAt returns where the tree says which role grants an action, or else where it decides; for an action that a strict
-// tree does not list, where it lists them.
+// GrantingAt returns the place of the rule for roles that grant an action, or of the decision. For an unlisted action of a
+// strict tree it returns the place of the list.
 func (p Pinned) GrantingAt(a resources.Action) string {
 	set := p.set
 	if set.tree.Strict && !set.listed[a.ID] {
@@ -145,7 +145,7 @@ func (s *Set) rules(name string) []*ast.Rule {
 
 func place(rule *ast.Rule) string { return fmt.Sprintf("%s:%d", rule.Location.File, rule.Location.Row) }
 
-// explain evaluates what the rules tell of a question beside the verdict: conditions, denies, and what may be told.
+// explain evaluates the conditions of a question, its denies, and the public names of both.
 func (s *Set) explain(ctx context.Context, q *resources.Question, within time.Duration) (e Explained, err error) {
 	e.Told, e.PublicDenies = map[string]bool{}, map[string]bool{}
 	if e.Conditions, err = s.conditions(ctx, q, within); err != nil {
@@ -189,8 +189,8 @@ func members(sets []*ast.Term, fn func(*ast.Term)) {
 	}
 }
 
-// conditions reads data.authz.conditions: an object of {"holds": boolean, "says": string} by their names. What has
-// another form is no condition.
+// conditions reads data.authz.conditions: an object of {"holds": boolean, "says": string} by their names. It skips members of
+// another form.
 func (s *Set) conditions(ctx context.Context, q *resources.Question, within time.Duration) ([]resources.Condition, error) {
 	values, err := s.values(ctx, ruleConditions, q, within)
 	var out []resources.Condition
@@ -216,7 +216,7 @@ func (s *Set) conditions(ctx context.Context, q *resources.Question, within time
 	return out, err
 }
 
-// denies asks each rule of data.authz.deny by itself, which tells where it stands.
+// denies asks each rule of data.authz.deny by itself, to know the place of each.
 func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Duration) (out []resources.PolicyRule, err error) {
 	for _, rule := range s.rules(ruleDeny) {
 		says := rule.Head.Key
@@ -248,10 +248,10 @@ func (s *Set) values(ctx context.Context, name string, q *resources.Question, wi
 	return s.each(ctx, ast.NewBody(), ast.NewTerm(ast.MustParseRef(name)), q, within)
 }
 
-// explained is the variable that each binds; no rule of a tree can have a variable of that name.
+// explained is the variable of each's results. No rule of a tree can have a variable of that name.
 const explained = ast.Var("__explained__")
 
-// each gives the values that a term has where the body holds.
+// each returns the values of a term for all results of the body.
 func (s *Set) each(ctx context.Context, body ast.Body, term *ast.Term, q *resources.Question, within time.Duration) (out []*ast.Term, err error) {
 	err = s.run(ctx, evaluation{
 		name: "explanation", body: append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), term)),

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Observer is told what happens, for logs and metrics. A nil function is not
+// Observer sees evaluations and reloads, for logs and metrics. A nil function is not
 // called. They are called on the goroutine that decides or reloads, must not
 // block, and may be called by many at once.
 type Observer struct {

@@ -102,7 +102,7 @@ const maxMask = 16 << 20
 // has says whether the tree has a rule.
 func (s *Set) has(rule string) bool { return len(s.tree.Compiler.GetRules(ast.MustParseRef(rule))) > 0 }
 
-// value evaluates the rule that the evaluation names, nil where it is undefined.
+// value evaluates the rule with the evaluation's name, nil if it is undefined.
 func (s *Set) value(ctx context.Context, e evaluation) (value ast.Value, err error) {
 	if !s.has(e.name) {
 		return nil, nil

@@ -15,10 +15,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// ErrMasked means that the tree reads a part of a question that a mask has left out.
+// ErrMasked means that the tree reads a masked part of a question.
 var ErrMasked = errors.New("masked, and the tree reads it")
 
-// errOlderForm means that the input was recorded by a release whose rules were told something else.
+// errOlderForm means that an older release with another input has recorded it.
 var errOlderForm = errors.New("recorded in an older form")
 
 // errNoRule means that the tree has no rule, app or route for the question.
@@ -41,7 +41,7 @@ func NewRejudge(set *Set, within time.Duration) *Rejudge {
 	return r
 }
 
-// Masked is a recorded question of which a mask has left parts out.
+// Masked is a recorded question with masked parts.
 type Masked struct {
 	Path string
 	At   resources.Time
@@ -51,7 +51,7 @@ type Masked struct {
 	Parts [][]string
 }
 
-// Recorded is a recorded question as a tree is told it.
+// Recorded is a recorded question with its input for a tree.
 type Recorded struct {
 	// Path is what was asked.
 	Path  string
@@ -99,7 +99,7 @@ func (r *Rejudge) Whole(j *resources.Judgement) (*Recorded, error) {
 	return q, err
 }
 
-// Masked returns a question of which a mask has left parts out. The error says where the tree reads one.
+// Masked returns a question with masked parts. The error names a masked part that the tree reads.
 func (r *Rejudge) Masked(m *Masked) (*Recorded, error) {
 	q, err := r.asked(m.Path)
 	if err != nil {

@@ -69,7 +69,8 @@ func (e *Engine) bring(set *Set) {
 	e.current.Store(set)
 }
 
-// Refuse says that the newest tree is not taken: the observer is told, and it is the last refusal. It returns the error.
+// Refuse reports to the observer that the newest tree is not taken, and keeps the error as the last refusal. It returns
+// the error.
 func (e *Engine) Refuse(err error) error {
 	e.refusal.Store(&refusal{err})
 	e.opts.Observer.Refused(err)

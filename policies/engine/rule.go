@@ -21,7 +21,7 @@ type Rule struct {
 // Rule returns the rule of that name, as data.authz.met: all definitions of it. It must not be a function.
 func (s *Set) Rule(name string) Rule { return Rule{s, newQuery(name)} }
 
-// Value evaluates the rule on an input; nil is undefined. The error tells why there is no value.
+// Value evaluates the rule on an input; nil is undefined. The error says why it has no value.
 func (r Rule) Value(ctx context.Context, input *ast.Term, now resources.Time, within time.Duration) (ast.Value, error) {
 	answer, err := r.set.answer(ctx, r.query, input, now, within)
 	if err != nil || answer == nil {

@@ -29,7 +29,7 @@ func EntryPoints() []string { return []string{EntryDecision, EntryAccess, EntryG
 
 // Compiled is a tree that was compiled without a problem.
 type Compiled struct {
-	// Revision names the tree, Bundle the bundle in which it came, where it came in one.
+	// Revision names the tree, Bundle the bundle of a tree that came in one.
 	Revision, Bundle string
 	// Compiler has the rules without their tests; they call built-ins by OPA's own names. The set takes it over.
 	Compiler *ast.Compiler
@@ -111,7 +111,7 @@ func newQuery(name string) *query {
 	return &query{name: name, rule: rule, rows: question.All(), body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm()))}
 }
 
-// Judge evaluates a question at an entry point, without a cache. The error tells why there is no decision.
+// Judge evaluates a question at an entry point, without a cache. The error says why it has not decided.
 func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
 	input := question.Of(&q)
 	d, err := s.evaluate(ctx, entry, &input, within)
@@ -130,7 +130,7 @@ func (s *Set) key(b []byte, entry string, input *question.Input) []byte {
 // Revision names the tree.
 func (s *Set) Revision() string { return s.tree.Revision }
 
-// BundleRevision returns the revision that the manifest of the tree's bundle gives; empty for a tree that came in another way.
+// BundleRevision returns the revision in the manifest of the tree's bundle; empty for a tree without one.
 func (s *Set) BundleRevision() string { return s.tree.Bundle }
 
 // Routes returns the action catalogue by name, a copy.

@@ -17,9 +17,8 @@ func actionIDs(listed []resources.ListedAction) map[string]bool {
 	return ids
 }
 
-// unlisted says whether the question is about an action that a strict tree does not list, with the denial. It stands
-// before the rules and the cache, so that it holds in every tree, whatever its rules read, and costs the others
-// nothing. Those that prove a tree ask the rules themselves (Judge).
+// unlisted says whether the question is about an action that a strict tree does not list, with the denial. It comes
+// before the rules and the cache: it holds in every tree, for all that its rules read, and costs the others nothing. Those that prove a tree ask the rules themselves (Judge).
 func (s *Set) unlisted(entry string, action resources.Action) (resources.Decision, bool) {
 	if !s.tree.Strict || entry != EntryDecision || s.listed[action.ID] {
 		return resources.Decision{}, false

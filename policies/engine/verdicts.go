@@ -14,9 +14,8 @@ const (
 	maxVerdict = 1024
 )
 
-// cache holds the verdicts of one set, and goes with it, so that it has none of another tree. It holds answers only, no
-// failures. A verdict is found by its whole key (policies/question), of which it is a pure function, so that it can't be
-// stale. nil caches none.
+// cache holds the verdicts of one set, never its failures, and goes with it: it has none of another tree. A verdict is a
+// pure function of its whole key (policies/question), and can't be stale. nil caches none.
 type cache[D any] struct{ table *memo.Table[string, D] }
 
 func newCache[D any](most int) *cache[D] {

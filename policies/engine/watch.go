@@ -41,8 +41,7 @@ func (e *Engine) Watch(ctx context.Context, dir string, now <-chan os.Signal) er
 	}
 }
 
-// look reads the tree where its files may have changed, and has a new one judged, or any where the
-// look is certain.
+// look reads the tree if its files may have changed, and judges a new one. A certain look judges any.
 func (w *watcher) look(ctx context.Context, certain bool) {
 	tree := policies.Dir(w.dir)
 	if !certain && w.seen == "" && w.read != nil && w.read.Unchanged(tree) {
