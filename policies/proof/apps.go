@@ -106,7 +106,7 @@ func allows(answer ast.Value) bool {
 	return answer.Compare(deny) != 0
 }
 
-// apps asks each app about each of its types, and about nothing at all: whatever is asked, it has an answer. What it
+// apps asks each app about each of its types, and about nothing at all: it must have an answer to each question. What it
 // answers is its own affair: an app may be about what everybody may do.
 func (p *prober) apps(ctx context.Context) {
 	const unknown, robot = `{"type": "user", "id": "` + probeUser + `"}`, `{"type": "robot", "id": "r2", "properties": {}}`

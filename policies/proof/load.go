@@ -67,7 +67,7 @@ func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *c
 	return c, list
 }
 
-// newSet returns nil where the tree is no set, with the problems.
+// newSet returns nil for a tree with problems, and adds them.
 func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalogue, p *Problems) *engine.Set {
 	set, err := engine.NewSet(ctx, engine.Compiled{
 		Revision: src.Revision, Bundle: src.Bundle, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,

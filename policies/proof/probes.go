@@ -20,7 +20,7 @@ func checkEntries(c *ast.Compiler, p *Problems) {
 	}
 }
 
-// prober asks a set what must be denied whatever the policy says.
+// prober asks a set questions that every policy must deny.
 type prober struct {
 	set    *engine.Set
 	rules  *ast.Compiler
@@ -99,7 +99,7 @@ func denied(answer ast.Object) bool {
 	return allow != nil && allow.Value.Compare(ast.Boolean(false)) == 0
 }
 
-// place returns where an entry point is defined, by its default where it has one.
+// place returns the place of an entry point's default, or of its first rule.
 func (p *prober) place(entry string) (file string, row int) {
 	rules := p.rules.GetRulesExact(ast.MustParseRef(entry))
 	loc := rules[0].Location

@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// Problems are all the reasons for which a tree is refused, one a line, each with
-// file:line where it has a place.
+// Problems are all reasons to refuse a tree, one a line, each with file:line if it has a
+// place.
 type Problems []string
 
 // Error implements error: one problem a line.

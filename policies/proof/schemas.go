@@ -24,7 +24,7 @@ func schemaProblem(schema any) string {
 }
 
 // checkSchemas holds every schema of the tree to that, before anything is held against one.
-// One that is no JSON is told of by readSchemas.
+// readSchemas reports one that isn't JSON.
 func checkSchemas(src *policies.Source, p *Problems) {
 	for _, name := range src.Names {
 		var schema any
@@ -37,7 +37,7 @@ func checkSchemas(src *policies.Source, p *Problems) {
 	}
 }
 
-// expansion walks a schema as if there were no references in it.
+// expansion walks a schema with its references replaced.
 type expansion struct {
 	root    any
 	budget  int

@@ -25,7 +25,7 @@ import (
 // oneTestWithin bounds one test at the desk.
 const oneTestWithin = 10 * time.Second
 
-// TestRun says which tests of a tree are run for its author, and what is told of them.
+// TestRun says which tests of a tree to run for its author, and what to print.
 type TestRun struct {
 	// Run is a regular expression over data.authz_test.test_name; "" runs all.
 	Run string

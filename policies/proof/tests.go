@@ -170,7 +170,7 @@ type triedCases struct {
 	keys []*ast.Array
 }
 
-// tried is told the keys of a case.
+// tried notes the keys of a case.
 func (c *triedCases) tried(_ topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
 	if keys, ok := operands[0].Value.(*ast.Array); ok {
 		c.keys = append(c.keys, keys)
@@ -178,8 +178,7 @@ func (c *triedCases) tried(_ topdown.BuiltinContext, operands []*ast.Term, iter 
 	return iter(ast.InternedTerm(true))
 }
 
-// failed names the cases that were tried and aren't true in the table's value, and those
-// that are something else.
+// failed names the tried cases without a true in the table's value, and other values.
 func (c *triedCases) failed(value any) []string {
 	names := untrue(value, "")
 	for _, keys := range c.keys {
