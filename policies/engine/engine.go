@@ -162,11 +162,18 @@ func (e *Engine) ask(
 	}
 	start = time.Now()
 	if d, err = set.evaluate(ctx, entry, input, within); err == nil {
-		d.Code, d.Reason = strings.Clone(d.Code), strings.Clone(d.Reason) // they can be parts of the caller's strings
-		set.verdicts.put(key, d, len(d.Code)+len(d.Reason))
+		set.keep(key, d)
 		d = input.Told(d)
 	}
 	return d, err
+}
+
+// keep caches a verdict. It copies the texts: they can be parts of the caller's strings.
+func (s *Set) keep(key []byte, d resources.Decision) {
+	if s.verdicts != nil && key != nil {
+		d.Code, d.Reason = strings.Clone(d.Code), strings.Clone(d.Reason)
+		s.verdicts.put(key, d, len(d.Code)+len(d.Reason))
+	}
 }
 
 // cached returns the verdict of an equal question; false is a miss.
