@@ -104,14 +104,14 @@ func cleanValue(value []byte) (out jsontext.Value, changed bool, err error) {
 
 // copy copies the next token.
 func (v *valueCleaner) copy() error {
-	within, members := v.dec.StackIndex(v.dec.StackDepth())
+	container, members := v.dec.StackIndex(v.dec.StackDepth())
 	switch v.dec.PeekKind() {
 	case '"':
 		raw, err := v.dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		return v.copyText(raw, within == '{' && members%2 == 0)
+		return v.copyText(raw, container == '{' && members%2 == 0)
 	case '0':
 		raw, err := v.dec.ReadValue()
 		if err != nil {

@@ -72,12 +72,12 @@ func (w *writer) addEvent(m *maskedEvent) error {
 var errNotJSON = errors.New("the event is not JSON whose texts are UTF-8 and whose objects have each name once")
 
 // mask asks the tree and does what it says.
-func (e *Event) mask(ctx context.Context, by Mask) (drop bool, err error) {
+func (e *Event) mask(ctx context.Context, tree Mask) (drop bool, err error) {
 	raw, err := e.JSON()
 	if err != nil {
 		return false, errNotJSON
 	}
-	drop, rules, err := by.Mask(ctx, raw)
+	drop, rules, err := tree.Mask(ctx, raw)
 	if err != nil || drop {
 		return drop, err
 	}

@@ -182,7 +182,7 @@ func Enough() error { return errStop }
 
 // Follow calls fn with each new record until the context ends, and first with those since from: reading the existing logs
 // takes time. It looks for new records on each value of look.
-func (r Reader) Follow(ctx context.Context, f Filter, from resources.Time, look <-chan struct{}, fn func(*Record) error) error {
+func (r Reader) Follow(ctx context.Context, f Filter, since resources.Time, look <-chan struct{}, fn func(*Record) error) error {
 	cursors := map[string]*cursor{}
 	for first := true; ; first = false {
 		dirs, err := logsIn(r.Dir)
@@ -197,7 +197,7 @@ func (r Reader) Follow(ctx context.Context, f Filter, from resources.Time, look 
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if first && rec.At < from || !f.Matches(rec) {
+				if first && rec.At < since || !f.Matches(rec) {
 					return nil
 				}
 				return fn(rec)

@@ -72,9 +72,9 @@ func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 		t.Errorf("%v, and %d are lost", got, s.Lost)
 	}
 	r := w.verify(t)
-	for who, lost := range map[string]map[string]uint64{"the metrics": s.LostOf, "the log": r.LostOf} {
+	for name, lost := range map[string]map[string]uint64{"the metrics": s.LostOf, "the log": r.LostOf} {
 		if !maps.Equal(lost, map[string]uint64{"acct-a-v1": s.Lost}) {
-			t.Errorf("%s: %v of %d", who, lost, s.Lost)
+			t.Errorf("%s: %v of %d", name, lost, s.Lost)
 		}
 	}
 	if len(r.Findings) > 0 || r.Lost != s.Lost || !strings.Contains(w.said.text, "acct-a-v1: ") {
