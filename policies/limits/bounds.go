@@ -61,9 +61,9 @@ func NewBounds(pace Pace) *Bounds {
 }
 
 // Start begins an evaluation that may take so long and make so many bytes.
-func (b *Bounds) Start(ctx context.Context, within time.Duration, bytes int) {
+func (b *Bounds) Start(ctx context.Context, limit time.Duration, bytes int) {
 	now := time.Now()
-	b.ctx, b.deadline, b.budget, b.asked, b.stop, b.since = ctx, now.Add(within), bytes, 0, nil, now
+	b.ctx, b.deadline, b.budget, b.asked, b.stop, b.since = ctx, now.Add(limit), bytes, 0, nil, now
 }
 
 // Release forgets the evaluation's context.

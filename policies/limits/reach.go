@@ -43,7 +43,7 @@ type reach struct {
 
 // number numbers the rules at a node and below it.
 func (r *reach) number(node *ast.TreeNode) {
-	from := len(r.rules)
+	start := len(r.rules)
 	for _, rule := range node.Values {
 		for branch := rule; branch != nil; branch = branch.Else {
 			r.numbers[branch] = int32(len(r.rules)) //nolint:gosec // bounded by the text of the tree
@@ -56,7 +56,7 @@ func (r *reach) number(node *ast.TreeNode) {
 		}
 	}
 	r.below[node] = nil
-	for n := from; n < len(r.rules); n++ {
+	for n := start; n < len(r.rules); n++ {
 		r.below[node] = append(r.below[node], int32(n)) //nolint:gosec // bounded by the text of the tree
 	}
 }

@@ -23,8 +23,8 @@ const (
 func CheckWritten(c *ast.Compiler) *ast.Error {
 	w := &written{root: c.RuleTree, values: map[string]*value{}, replaced: map[*ast.TreeNode]bool{}}
 	for _, module := range c.Modules {
-		ast.WalkWiths(module, func(with *ast.With) bool {
-			if ref, ok := with.Target.Value.(ast.Ref); ok {
+		ast.WalkWiths(module, func(replaced *ast.With) bool {
+			if ref, ok := replaced.Target.Value.(ast.Ref); ok {
 				w.replace(meant(w.root, ref))
 			}
 			return false
@@ -193,15 +193,15 @@ func (w *written) body(s scope, body ast.Body) {
 			continue
 		}
 		size, mocks := w.there.size, maps.Clone(w.mocks)
-		for _, with := range expr.With {
-			if put := w.term(s, with.Value); put.base != constant {
+		for _, replaced := range expr.With {
+			if put := w.term(s, replaced.Value); put.base != constant {
 				size += put.base.size
 			}
-			if ref, ok := with.Value.Value.(ast.Ref); ok && meant(w.root, ref) != nil {
+			if ref, ok := replaced.Value.Value.(ast.Ref); ok && meant(w.root, ref) != nil {
 				if mocks == nil {
 					mocks = map[string]*ast.TreeNode{}
 				}
-				mocks[Name(with.Target.Value.(ast.Ref))] = meant(w.root, ref)
+				mocks[Name(replaced.Target.Value.(ast.Ref))] = meant(w.root, ref)
 			}
 		}
 		w.under(size, mocks, func() { w.expr(s, expr) })
@@ -344,12 +344,12 @@ func (w *written) gather(s scope, members []*ast.Term, parts map[*value][]string
 	for _, t := range members {
 		if composite(t) {
 			below := map[*value][]string{}
-			within := w.gather(s, membersOf(t), below)
+			inner := w.gather(s, membersOf(t), below)
 			for base, paths := range below {
 				parts[base] = append(parts[base], paths...)
 			}
 			if size++; len(below) > 0 {
-				size += within
+				size += inner
 			}
 			continue
 		}
