@@ -26,11 +26,11 @@ func readApp(answer ast.Value) (allowed bool, context []resources.Member, err er
 		return false, nil, errAppForm
 	}
 	decision, decided := valueAt[ast.Boolean](o, "decision")
-	more, with := valueAt[ast.Object](o, "context")
-	if !decided || o.Len() != 1 && (!with || o.Len() != 2) {
+	more, hasContext := valueAt[ast.Object](o, "context")
+	if !decided || o.Len() != 1 && (!hasContext || o.Len() != 2) {
 		return false, nil, errAppForm
 	}
-	if with {
+	if hasContext {
 		if context, err = membersOf(more); err != nil {
 			return false, nil, err
 		}

@@ -130,21 +130,21 @@ func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, 
 }
 
 // JudgeApp has an app decide about a resource of any type, without a cache. The error says why it has not decided.
-func (s *Set) JudgeApp(ctx context.Context, name string, q resources.Question, within time.Duration) (resources.AppDecision, error) {
+func (s *Set) JudgeApp(ctx context.Context, name string, q resources.Question, limit time.Duration) (resources.AppDecision, error) {
 	input, err := newAppInput(&q, nil)
 	if err != nil {
 		return resources.AppDecision{}, err
 	}
 	if a := s.apps.named(name); a != nil {
-		return s.judgeApp(ctx, a, input, within)
+		return s.judgeApp(ctx, a, input, limit)
 	}
 	return resources.AppDecision{}, errors.New("there is no such app")
 }
 
 // judgeApp evaluates the app's decision. An undefined one denies, as a rule without a default is false where it does
 // not hold; anything else but an answer in its form is an error with the zero decision.
-func (s *Set) judgeApp(ctx context.Context, a *app, input *appInput, within time.Duration) (d resources.AppDecision, err error) {
-	answer, err := s.answer(ctx, a.query, input.whole(), input.Question().Now, within)
+func (s *Set) judgeApp(ctx context.Context, a *app, input *appInput, limit time.Duration) (d resources.AppDecision, err error) {
+	answer, err := s.answer(ctx, a.query, input.whole(), input.Question().Now, limit)
 	if err != nil {
 		return d, err
 	}

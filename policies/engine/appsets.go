@@ -65,7 +65,7 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 			problem(name, "reads the input, the time or chance: it must be the same for every question")
 			continue
 		}
-		value, err := s.value(ctx, evaluation{name: rule, within: setsWithin, memory: limits.OfTest})
+		value, err := s.value(ctx, evaluation{name: rule, limit: setsWithin, memory: limits.OfTest})
 		if err == nil && value == nil {
 			err = errUndefined
 		}

@@ -13,12 +13,12 @@ import (
 // tree, and one that denies more, and not where anything else allows.
 func TestTreeThatAllowsOtherwiseIsNotByRoles(t *testing.T) {
 	embedded := policytest.Copy(t, policies.Tree())
-	changed := func(name, from, replacement string) policytest.Tree {
+	changed := func(name, old, replacement string) policytest.Tree {
 		text := string(embedded[name].Data)
-		if !strings.Contains(text, from) {
-			t.Fatalf("%s does not hold %q", name, from)
+		if !strings.Contains(text, old) {
+			t.Fatalf("%s does not hold %q", name, old)
 		}
-		return embedded.With(name, strings.Replace(text, from, replacement, 1))
+		return embedded.With(name, strings.Replace(text, old, replacement, 1))
 	}
 	for name, c := range map[string]struct {
 		tree policytest.Tree

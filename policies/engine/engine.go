@@ -128,7 +128,7 @@ type asked struct {
 // ask returns the cached verdict of an equal question, or evaluates. After the end of the context it evaluates, which
 // fails, with or without a cache.
 func (e *Engine) ask(
-	ctx context.Context, set *Set, through *gate.Gate, within time.Duration, entry string, q resources.Question,
+	ctx context.Context, set *Set, through *gate.Gate, limit time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
 	a := &asked{q: q}
 	a.input = question.Of(&a.q)
@@ -161,7 +161,7 @@ func (e *Engine) ask(
 		return input.Told(d), nil
 	}
 	start = time.Now()
-	if d, err = set.evaluate(ctx, entry, input, within); err == nil {
+	if d, err = set.evaluate(ctx, entry, input, limit); err == nil {
 		set.keep(key, d)
 		d = input.Told(d)
 	}

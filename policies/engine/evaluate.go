@@ -61,10 +61,10 @@ func FailureOf(err error) Failure {
 // evaluate asks one entry point. Anything but a well-formed answer in time is an
 // error with the zero decision.
 func (s *Set) evaluate(
-	ctx context.Context, entry string, input *question.Input, within time.Duration,
+	ctx context.Context, entry string, input *question.Input, limit time.Duration,
 ) (d resources.Decision, err error) {
 	q := s.queries[entry]
-	answer, err := s.answer(ctx, q, input.Term(q.rows), input.Question().Now, within)
+	answer, err := s.answer(ctx, q, input.Term(q.rows), input.Question().Now, limit)
 	switch {
 	case err != nil:
 		return d, err
@@ -75,10 +75,10 @@ func (s *Set) evaluate(
 }
 
 // answer returns the value of a rule for an input, nil where it is undefined.
-func (s *Set) answer(ctx context.Context, q *query, input *ast.Term, now resources.Time, within time.Duration) (*ast.Term, error) {
+func (s *Set) answer(ctx context.Context, q *query, input *ast.Term, now resources.Time, limit time.Duration) (*ast.Term, error) {
 	values := topdown.NewVirtualCache()
 	err := s.run(ctx, evaluation{
-		name: q.name, body: q.body, input: input, now: now, within: within, memory: limits.OfQuestion, values: values,
+		name: q.name, body: q.body, input: input, now: now, limit: limit, memory: limits.OfQuestion, values: values,
 		each: func(topdown.QueryResult) error { return nil },
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ type evaluation struct {
 	input *ast.Term
 	// now is the time for a policy that asks for it.
 	now    resources.Time
-	within time.Duration
+	limit  time.Duration
 	memory int
 	values topdown.VirtualCache
 	each   func(topdown.QueryResult) error
@@ -109,7 +109,7 @@ func (s *Set) run(ctx context.Context, e evaluation) (err error) {
 		}
 	}()
 	bounds := s.bounds.Get().(*limits.Bounds)
-	bounds.Start(ctx, e.within, e.memory)
+	bounds.Start(ctx, e.limit, e.memory)
 	err = topdown.NewQuery(e.body).
 		WithCompiler(s.tree.Compiler).
 		WithStore(s.tree.Store).WithTransaction(s.txn).

@@ -146,15 +146,15 @@ func (s *Set) rules(name string) []*ast.Rule {
 func place(rule *ast.Rule) string { return fmt.Sprintf("%s:%d", rule.Location.File, rule.Location.Row) }
 
 // explain evaluates the conditions of a question, its denies, and the public names of both.
-func (s *Set) explain(ctx context.Context, q *resources.Question, within time.Duration) (e Explained, err error) {
+func (s *Set) explain(ctx context.Context, q *resources.Question, limit time.Duration) (e Explained, err error) {
 	e.Told, e.PublicDenies = map[string]bool{}, map[string]bool{}
-	if e.Conditions, err = s.conditions(ctx, q, within); err != nil {
+	if e.Conditions, err = s.conditions(ctx, q, limit); err != nil {
 		return e, err
 	}
-	if e.Denies, err = s.denies(ctx, q, within); err != nil {
+	if e.Denies, err = s.denies(ctx, q, limit); err != nil {
 		return e, err
 	}
-	values, err := s.values(ctx, ruleTold, q, within)
+	values, err := s.values(ctx, ruleTold, q, limit)
 	if err != nil {
 		return e, err
 	}
@@ -164,7 +164,7 @@ func (s *Set) explain(ctx context.Context, q *resources.Question, within time.Du
 		}
 	})
 	e.AllDenies = e.Told[codeDenyRule]
-	public, err := s.values(ctx, rulePublic, q, within)
+	public, err := s.values(ctx, rulePublic, q, limit)
 	if err != nil {
 		return e, err
 	}
@@ -191,8 +191,8 @@ func members(sets []*ast.Term, fn func(*ast.Term)) {
 
 // conditions reads data.authz.conditions: an object of {"holds": boolean, "says": string} by their names. It skips members of
 // another form.
-func (s *Set) conditions(ctx context.Context, q *resources.Question, within time.Duration) ([]resources.Condition, error) {
-	values, err := s.values(ctx, ruleConditions, q, within)
+func (s *Set) conditions(ctx context.Context, q *resources.Question, limit time.Duration) ([]resources.Condition, error) {
+	values, err := s.values(ctx, ruleConditions, q, limit)
 	var out []resources.Condition
 	for _, t := range values {
 		byName, ok := t.Value.(ast.Object)
@@ -217,13 +217,13 @@ func (s *Set) conditions(ctx context.Context, q *resources.Question, within time
 }
 
 // denies asks each rule of data.authz.deny by itself, to know the place of each.
-func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Duration) (out []resources.PolicyRule, err error) {
+func (s *Set) denies(ctx context.Context, q *resources.Question, limit time.Duration) (out []resources.PolicyRule, err error) {
 	for _, rule := range s.rules(ruleDeny) {
 		says := rule.Head.Key
 		if says == nil {
 			says = rule.Head.Value
 		}
-		values, err := s.each(ctx, rule.Body, says, q, within)
+		values, err := s.each(ctx, rule.Body, says, q, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -241,21 +241,21 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Dur
 }
 
 // values returns the value of a rule, none where it is undefined.
-func (s *Set) values(ctx context.Context, name string, q *resources.Question, within time.Duration) ([]*ast.Term, error) {
+func (s *Set) values(ctx context.Context, name string, q *resources.Question, limit time.Duration) ([]*ast.Term, error) {
 	if len(s.rules(name)) == 0 {
 		return nil, nil
 	}
-	return s.each(ctx, ast.NewBody(), ast.NewTerm(ast.MustParseRef(name)), q, within)
+	return s.each(ctx, ast.NewBody(), ast.NewTerm(ast.MustParseRef(name)), q, limit)
 }
 
 // explained is the variable of each's results. No rule of a tree can have a variable of that name.
 const explained = ast.Var("__explained__")
 
 // each returns the values of a term for all results of the body.
-func (s *Set) each(ctx context.Context, body ast.Body, term *ast.Term, q *resources.Question, within time.Duration) (out []*ast.Term, err error) {
+func (s *Set) each(ctx context.Context, body ast.Body, term *ast.Term, q *resources.Question, limit time.Duration) (out []*ast.Term, err error) {
 	err = s.run(ctx, evaluation{
 		name: "explanation", body: append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), term)),
-		input: InputOf(q), now: q.Now, within: within, memory: limits.OfQuestion,
+		input: InputOf(q), now: q.Now, limit: limit, memory: limits.OfQuestion,
 		each: func(result topdown.QueryResult) error {
 			value := result[explained]
 			if value != nil && !slices.ContainsFunc(out, value.Equal) {

@@ -38,9 +38,9 @@ func (e *Engine) BringBeside(s *Set) {
 }
 
 // Unfilled is Judge with the places of the reason as the tree has them, as verdicts are cached.
-func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
+func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, limit time.Duration) (resources.Decision, error) {
 	input := question.Of(&q)
-	return s.evaluate(ctx, entry, &input, within)
+	return s.evaluate(ctx, entry, &input, limit)
 }
 
 // Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of KeyParts, "" for none.

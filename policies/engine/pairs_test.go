@@ -112,17 +112,17 @@ func (p *pairs) tree(tb testing.TB) {
 	var before []*asked
 	for range p.each {
 		next := &asked{}
-		var from *asked
+		var former *asked
 		if len(before) < 20 || r.IntN(20) == 0 {
 			next.Ask = r.Ask()
 		} else {
-			from = before[r.IntN(len(before))]
-			next.Ask = r.Mutate(from.Ask)
+			former = before[r.IntN(len(before))]
+			next.Ask = r.Mutate(former.Ask)
 		}
 		next.key = nameOf(t.keys, whole, &next.Ask)
 		before = append(before, next)
 		p.ignored = slices.DeleteFunc(p.ignored, func(part string) bool { return p.wrongWithout(part, t, next) })
-		p.count(next, from)
+		p.count(next, former)
 	}
 }
 
@@ -136,13 +136,13 @@ type asking struct {
 }
 
 // count takes note of a question that was made of another one.
-func (p *pairs) count(next, from *asked) {
+func (p *pairs) count(next, former *asked) {
 	p.asked++
-	if from == nil || next.key == "" || from.key == "" {
+	if former == nil || next.key == "" || former.key == "" {
 		return
 	}
 	p.mutated++
-	if next.key == from.key {
+	if next.key == former.key {
 		p.equal++
 		if next.failure != "" {
 			p.failed++

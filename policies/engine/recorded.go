@@ -53,7 +53,7 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 	if err != nil {
 		return false, nil, errors.New("the event is not a value of Rego")
 	}
-	asked := evaluation{input: ast.NewTerm(value), now: resources.At(time.Now()), within: e.opts.Deadline, memory: limits.OfQuestion}
+	asked := evaluation{input: ast.NewTerm(value), now: resources.At(time.Now()), limit: e.opts.Deadline, memory: limits.OfQuestion}
 	asked.name = dropRule
 	dropped, err := set.value(ctx, asked)
 	if err != nil {

@@ -28,13 +28,13 @@ var errNoRule = errors.New("the tree does not have")
 type Rejudge struct {
 	set  *Set
 	rows map[string]*resources.Route
-	// within bounds one evaluation.
-	within time.Duration
+	// limit bounds one evaluation.
+	limit time.Duration
 }
 
 // NewRejudge returns a judge by the tree.
-func NewRejudge(set *Set, within time.Duration) *Rejudge {
-	r := &Rejudge{set, map[string]*resources.Route{}, within}
+func NewRejudge(set *Set, limit time.Duration) *Rejudge {
+	r := &Rejudge{set, map[string]*resources.Route{}, limit}
 	for _, row := range set.Routes() {
 		r.rows[row.Name] = &row
 	}
@@ -149,7 +149,7 @@ func (r *Rejudge) Judge(ctx context.Context, q *Recorded) (d resources.AppDecisi
 			return resources.AppDecision{Decision: denied}, nil
 		}
 	}
-	value, err := Rule{r.set, q.query}.Value(ctx, q.input, q.now, r.within)
+	value, err := Rule{r.set, q.query}.Value(ctx, q.input, q.now, r.limit)
 	switch {
 	case err != nil:
 		return d, err

@@ -22,8 +22,8 @@ type Rule struct {
 func (s *Set) Rule(name string) Rule { return Rule{s, newQuery(name)} }
 
 // Value evaluates the rule on an input; nil is undefined. The error says why it has no value.
-func (r Rule) Value(ctx context.Context, input *ast.Term, now resources.Time, within time.Duration) (ast.Value, error) {
-	answer, err := r.set.answer(ctx, r.query, input, now, within)
+func (r Rule) Value(ctx context.Context, input *ast.Term, now resources.Time, limit time.Duration) (ast.Value, error) {
+	answer, err := r.set.answer(ctx, r.query, input, now, limit)
 	if err != nil || answer == nil {
 		return nil, err
 	}
@@ -49,14 +49,14 @@ func (r Rule) Ref() ast.Ref { return r.query.rule }
 
 // Elements evaluates one definition of a partial set by itself, and returns the elements that it gives. The error
 // tells why there are none.
-func (s *Set) Elements(ctx context.Context, rule *ast.Rule, input *ast.Term, now resources.Time, within time.Duration) (ast.Set, error) {
+func (s *Set) Elements(ctx context.Context, rule *ast.Rule, input *ast.Term, now resources.Time, limit time.Duration) (ast.Set, error) {
 	element, elements := ast.VarTerm("element"), ast.NewSet()
 	body := append(rule.Body.Copy(), ast.Equality.Expr(element, rule.Head.Key))
 	for i := range body {
 		body[i].Index = i
 	}
 	err := s.run(ctx, evaluation{
-		name: rule.Ref().String(), body: body, input: input, now: now, within: within, memory: limits.OfQuestion,
+		name: rule.Ref().String(), body: body, input: input, now: now, limit: limit, memory: limits.OfQuestion,
 		each: func(r topdown.QueryResult) error {
 			elements.Add(r["element"])
 			return nil

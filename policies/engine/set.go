@@ -112,9 +112,9 @@ func newQuery(name string) *query {
 }
 
 // Judge evaluates a question at an entry point, without a cache. The error says why it has not decided.
-func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
+func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, limit time.Duration) (resources.Decision, error) {
 	input := question.Of(&q)
-	d, err := s.evaluate(ctx, entry, &input, within)
+	d, err := s.evaluate(ctx, entry, &input, limit)
 	return input.Told(d), err
 }
 

@@ -29,22 +29,22 @@ decision := {"allow": true, "reason": "an admin"} if some item in input.subject.
 		"it does not say":    {`{` + listed + `}`, map[string]bool{"project:instance:read": true, check: true, unknown: true}},
 		"nothing listed":     {`{}`, map[string]bool{"project:instance:read": true, check: true, unknown: true}},
 	} {
-		for which, tree := range map[string]policytest.Tree{"the shipped tree": shipped, "a tree that reads no action": blind} {
-			t.Run(name+", "+which, func(t *testing.T) {
+		for kind, tree := range map[string]policytest.Tree{"the shipped tree": shipped, "a tree that reads no action": blind} {
+			t.Run(name+", "+kind, func(t *testing.T) {
 				e := newEngine(t, tree.With("actions/data.json", c.actions), engine.Options{})
 				for range 2 { // the second time from the cache
 					for _, action := range []string{"project:instance:read", check, unknown} {
 						q := policytest.Question(policytest.AdminSubject(), action)
-						for by, decide := range map[string]func() (resources.Decision, error){
+						for door, decide := range map[string]func() (resources.Decision, error){
 							"the engine":        func() (resources.Decision, error) { return e.Decide(t.Context(), q) },
 							"the engine inside": func() (resources.Decision, error) { return e.Inside().Decide(t.Context(), q) },
 						} {
 							d, err := decide()
 							if err != nil || d.Allowed != c.allowed[action] || d.PolicyRevision != e.Revision() {
-								t.Errorf("%s: %s: %+v, %v", by, action, d, err)
+								t.Errorf("%s: %s: %+v, %v", door, action, d, err)
 							}
 							if !d.Allowed && (d.Code != "needs_known_action" || d.Reason != "unknown action") {
-								t.Errorf("%s: %s: %+v", by, action, d)
+								t.Errorf("%s: %s: %+v", door, action, d)
 							}
 						}
 					}
