@@ -22,12 +22,12 @@ const appsFolder = "apps"
 func findApps(src *policies.Source, modules, tests map[string]*ast.Module, p *Problems) []string {
 	hasRules := map[string]bool{}
 	for _, name := range src.Names {
-		rest, within := strings.CutPrefix(policies.Place(name), appsFolder+"/")
+		rest, isApp := strings.CutPrefix(policies.Place(name), appsFolder+"/")
 		app, _, below := strings.Cut(rest, "/")
 		switch module := either(modules[name], tests[name]); {
-		case within && !below:
+		case isApp && !below:
 			p.report(name, 0, "is not in the folder of an app: move it to %s/<name>/", appsFolder)
-		case within:
+		case isApp:
 			hasRules[app] = hasRules[app] || isModule(name) && !isTest(name)
 			if module != nil {
 				checkPackage(name, app, module, tests[name] != nil, p)
@@ -112,14 +112,14 @@ func (p *prober) apps(ctx context.Context) {
 	const unknown, robot = `{"type": "user", "id": "` + probeUser + `"}`, `{"type": "robot", "id": "r2", "properties": {}}`
 	for _, app := range p.set.Apps() {
 		rule := strings.TrimPrefix(engine.AppRules(app.Name), "data.") + ".decision"
-		ask := func(who string, q resources.Question) {
+		ask := func(name string, q resources.Question) {
 			if p.reported[rule] {
 				return
 			}
-			if _, err := p.set.JudgeApp(ctx, app.Name, q, p.within); err != nil {
+			if _, err := p.set.JudgeApp(ctx, app.Name, q, p.limit); err != nil {
 				p.reported[rule] = true
 				file, row := p.place("data." + rule)
-				p.problems.report(file, row, "%s has no answer to the question of %s: %v", rule, who, err)
+				p.problems.report(file, row, "%s has no answer to the question of %s: %v", rule, name, err)
 			}
 		}
 		ask("nobody about nothing", resources.Question{Now: probeNow})
@@ -131,9 +131,9 @@ func (p *prober) apps(ctx context.Context) {
 			ask("a subject that is no user about "+name, q)
 			sent.Subject = []byte(unknown)
 			ask("a user who is not known about "+name, q)
-			for _, by := range callersWithoutRights() {
-				q.Principal, q.AccountID, q.Facts.Subject = by.principal, probeAccount, by.subject
-				ask(by.who+" about "+name, q)
+			for _, caller := range callersWithoutRights() {
+				q.Principal, q.AccountID, q.Facts.Subject = caller.principal, probeAccount, caller.subject
+				ask(caller.name+" about "+name, q)
 			}
 		}
 	}

@@ -8,15 +8,15 @@ import (
 )
 
 // ProveWithin is Prove with another bound on the tree's own tests.
-func ProveWithin(ctx context.Context, src *policies.Source, within time.Duration) error {
-	_, _, err := prove(ctx, src, within)
+func ProveWithin(ctx context.Context, src *policies.Source, limit time.Duration) error {
+	_, _, err := prove(ctx, src, limit)
 	return err
 }
 
 // Probed names the callers whom a policy has to deny.
 func Probed() (who []string) {
 	for _, by := range callersWithoutRights() {
-		who = append(who, by.who)
+		who = append(who, by.name)
 	}
 	return who
 }

@@ -83,7 +83,7 @@ func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalo
 }
 
 // prove compiles a tree, holds it against the catalogue and the probes, and runs its tests.
-func prove(ctx context.Context, src *policies.Source, within time.Duration) (set *engine.Set, tests int, err error) {
+func prove(ctx context.Context, src *policies.Source, limit time.Duration) (set *engine.Set, tests int, err error) {
 	defer refusePanic(&set, &err)
 	var p Problems
 	c, list := read(ctx, src, &p)
@@ -99,13 +99,13 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}
-	asker := &prober{rules: c.serving, within: within, reported: map[string]bool{}, problems: &p}
+	asker := &prober{rules: c.serving, limit: limit, reported: map[string]bool{}, problems: &p}
 	if asker.set = newSet(ctx, src, c, list, &p); asker.set == nil {
 		return nil, 0, p.err()
 	}
 	asker.probe(ctx, list.routes)
 	asker.apps(ctx)
-	tests = runTests(ctx, t, within, &p)
+	tests = runTests(ctx, t, limit, &p)
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}

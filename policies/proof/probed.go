@@ -10,8 +10,8 @@ import (
 
 // probed is a caller whom any policy has to deny.
 type probed struct {
-	// who finishes "… allows".
-	who       string
+	// name finishes "… allows".
+	name      string
 	principal resources.Principal
 	subject   *resources.Subject
 }
@@ -30,13 +30,13 @@ const (
 // a tree that forgets to ask for that thing is refused.
 func (p *prober) withoutRights(ctx context.Context) {
 	action, _ := resources.ParseAction(probeAction) // it is one
-	for _, by := range callersWithoutRights() {
-		facts := resources.Facts{Subject: by.subject}
-		p.question(ctx, by.who, resources.Question{
-			Principal: by.principal, AccountID: probeAccount, Facts: facts, Action: action, Now: probeNow,
+	for _, caller := range callersWithoutRights() {
+		facts := resources.Facts{Subject: caller.subject}
+		p.question(ctx, caller.name, resources.Question{
+			Principal: caller.principal, AccountID: probeAccount, Facts: facts, Action: action, Now: probeNow,
 		}, engine.EntryDecision, engine.EntryAccess)
-		p.question(ctx, by.who, resources.Question{
-			Principal: by.principal, AccountID: probeAccount, Facts: facts, Grant: &resources.Grant{Permissions: []string{probeAction}}, Now: probeNow,
+		p.question(ctx, caller.name, resources.Question{
+			Principal: caller.principal, AccountID: probeAccount, Facts: facts, Grant: &resources.Grant{Permissions: []string{probeAction}}, Now: probeNow,
 		}, engine.EntryGrantable)
 	}
 }
@@ -61,9 +61,9 @@ func (p *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 
 // callersWithoutRights returns callers to whom nothing may be allowed, each with one thing missing.
 func callersWithoutRights() []probed {
-	person := func(who string, without func(by *probed, held *resources.HeldRole)) probed {
-		by := probed{
-			who: who,
+	person := func(name string, without func(caller *probed, held *resources.HeldRole)) probed {
+		caller := probed{
+			name: name,
 			principal: resources.Principal{
 				Kind: resources.PrincipalUser, ID: probeUser, UUID: "probe", AccountID: probeAccount, Credential: resources.CredentialToken,
 			},
@@ -76,20 +76,22 @@ func callersWithoutRights() []probed {
 				}},
 			},
 		}
-		without(&by, &by.subject.Assignments[0])
-		return by
+		without(&caller, &caller.subject.Assignments[0])
+		return caller
 	}
 	return []probed{
-		person("a member who holds no role", func(by *probed, _ *resources.HeldRole) { by.subject.Assignments = nil }),
-		person("a user who is not known", func(by *probed, _ *resources.HeldRole) { by.subject.UserExists, by.subject.UserStatus = false, "" }),
-		person("a suspended user", func(by *probed, _ *resources.HeldRole) { by.subject.UserStatus = resources.StatusSuspended }),
-		person("a user who is no member of the account", func(by *probed, _ *resources.HeldRole) { by.subject.Member = false }),
-		person("a user of an account that is deleted", func(by *probed, _ *resources.HeldRole) {
-			by.subject.AccountExists, by.subject.AccountStatus = false, ""
+		person("a member who holds no role", func(caller *probed, _ *resources.HeldRole) { caller.subject.Assignments = nil }),
+		person("a user who is not known", func(caller *probed, _ *resources.HeldRole) {
+			caller.subject.UserExists, caller.subject.UserStatus = false, ""
+		}),
+		person("a suspended user", func(caller *probed, _ *resources.HeldRole) { caller.subject.UserStatus = resources.StatusSuspended }),
+		person("a user who is no member of the account", func(caller *probed, _ *resources.HeldRole) { caller.subject.Member = false }),
+		person("a user of an account that is deleted", func(caller *probed, _ *resources.HeldRole) {
+			caller.subject.AccountExists, caller.subject.AccountStatus = false, ""
 		}),
 		person("a user whose only assignment has ended", func(_ *probed, held *resources.HeldRole) { held.ExpiresAt = probeNow - 1 }),
 		person("a user whose only assignment is not active", func(_ *probed, held *resources.HeldRole) { held.Status = resources.StatusInactive }),
 		person("a user whose only role is not active", func(_ *probed, held *resources.HeldRole) { held.RoleStatus = resources.StatusInactive }),
-		person("an API key without a scope", func(by *probed, _ *resources.HeldRole) { by.principal.Credential = resources.CredentialKey }),
+		person("an API key without a scope", func(caller *probed, _ *resources.HeldRole) { caller.principal.Credential = resources.CredentialKey }),
 	}
 }

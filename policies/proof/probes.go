@@ -22,9 +22,9 @@ func checkEntries(c *ast.Compiler, p *Problems) {
 
 // prober asks a set questions that every policy must deny.
 type prober struct {
-	set    *engine.Set
-	rules  *ast.Compiler
-	within time.Duration // the tests' bound, not that of a decision: this is no measurement of a busy machine
+	set   *engine.Set
+	rules *ast.Compiler
+	limit time.Duration // the tests' bound, not that of a decision: this is no measurement of a busy machine
 	// reported are the entry points with a problem: one is enough to mend.
 	reported map[string]bool
 	problems *Problems
@@ -57,15 +57,15 @@ func (p *prober) probe(ctx context.Context, routes []resources.Route) {
 	p.defaults()
 }
 
-func (p *prober) question(ctx context.Context, who string, q resources.Question, entries ...string) {
+func (p *prober) question(ctx context.Context, caller string, q resources.Question, entries ...string) {
 	for _, entry := range entries {
-		decision, err := p.set.Judge(ctx, entry, q, p.within)
-		p.deny(entry, who, decision, err)
+		decision, err := p.set.Judge(ctx, entry, q, p.limit)
+		p.deny(entry, caller, decision, err)
 	}
 }
 
 // deny finds a problem where the entry point does anything else.
-func (p *prober) deny(entry, who string, decision resources.Decision, err error) {
+func (p *prober) deny(entry, caller string, decision resources.Decision, err error) {
 	if p.reported[entry] || err == nil && !decision.Allowed {
 		return
 	}
@@ -73,10 +73,10 @@ func (p *prober) deny(entry, who string, decision resources.Decision, err error)
 	file, row := p.place(entry)
 	name := strings.TrimPrefix(entry, "data.")
 	if err != nil {
-		p.problems.report(file, row, "%s has no answer to the question of %s: %v", name, who, err)
+		p.problems.report(file, row, "%s has no answer to the question of %s: %v", name, caller, err)
 		return
 	}
-	p.problems.report(file, row, "%s allows %s, which must be denied whatever is asked: let its default deny, and let it allow only where every condition is asked for", name, who)
+	p.problems.report(file, row, "%s allows %s, which must be denied whatever is asked: let its default deny, and let it allow only where every condition is asked for", name, caller)
 }
 
 // defaults refuses an entry point whose default is anything but a plain deny: a default stands

@@ -35,27 +35,27 @@ func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 		}
 		return policytest.Small(t).With("authz/authz.rego", rules)
 	}
-	refused := func(t *testing.T, tree policytest.Tree, who string) {
+	refused := func(t *testing.T, tree policytest.Tree, name string) {
 		_, err := load(t, tree)
-		if err == nil || !strings.Contains(err.Error(), "authz/authz.rego:") || !strings.Contains(err.Error(), "authz.access allows "+who+", which must be denied") {
+		if err == nil || !strings.Contains(err.Error(), "authz/authz.rego:") || !strings.Contains(err.Error(), "authz.access allows "+name+", which must be denied") {
 			t.Fatalf("got %v", err)
 		}
 		if lines := strings.Count(err.Error(), "\n") + 1; lines > 3 {
 			t.Errorf("%d lines for three entry points:\n%v", lines, err)
 		}
 	}
-	for who := range conditions {
-		t.Run(who, func(t *testing.T) {
+	for name := range conditions {
+		t.Run(name, func(t *testing.T) {
 			remaining := maps.Clone(conditions)
-			delete(remaining, who)
-			refused(t, allowing(slices.Collect(maps.Values(remaining))), who)
+			delete(remaining, name)
+			refused(t, allowing(slices.Collect(maps.Values(remaining))), name)
 		})
 	}
 	_, err := load(t, allowing(slices.Collect(maps.Values(conditions))))
 	must(t, err)
-	for who, kind := range map[string]string{"a caller without a credential on authorization.check": "none", "a service without a scope on authorization.check": "service"} {
-		t.Run(who, func(t *testing.T) {
-			refused(t, allowing([]string{`input.route.name != ""`, `input.principal.kind == "` + kind + `"`}), who)
+	for name, kind := range map[string]string{"a caller without a credential on authorization.check": "none", "a service without a scope on authorization.check": "service"} {
+		t.Run(name, func(t *testing.T) {
+			refused(t, allowing([]string{`input.route.name != ""`, `input.principal.kind == "` + kind + `"`}), name)
 		})
 	}
 }

@@ -30,7 +30,7 @@ func TestASchemaThatDoesNotEndIsRefused(t *testing.T) {
 		"another name":       {`{"definitions": {"a": {"$id": "x", "allOf": [{"$ref": "#"}]}}}`, "has an $id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for what, tree := range map[string]policytest.Tree{
+			for name, tree := range map[string]policytest.Tree{
 				"of the input": small.With("schemas/input/schema.json", c.schema),
 				"of the data":  small.With("schemas/grants/schema.json", c.schema),
 				"in a rule":    small.With("authz/more.rego", "package authz\n\n# METADATA\n# schemas:\n#   - input: "+c.schema+"\nx if input.now == 1\n"),
@@ -38,7 +38,7 @@ func TestASchemaThatDoesNotEndIsRefused(t *testing.T) {
 				_, err := load(t, tree)
 				var problems proof.Problems
 				if !errors.As(err, &problems) || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%s: got %v", what, err)
+					t.Errorf("%s: got %v", name, err)
 				}
 			}
 		})

@@ -91,8 +91,8 @@ func findTests(c *ast.Compiler) (out []test) {
 // to decisions. It returns how many passed.
 //
 // OPA's runner is not asked: the package's comment says what that would cost.
-func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems) (passed int) {
-	ctx, cancel := context.WithTimeout(ctx, within)
+func runTests(ctx context.Context, c *tested, limit time.Duration, p *Problems) (passed int) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	txn, err := c.store.NewTransaction(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems)
 	cached := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
 	bounds := limits.NewBounds(limits.Pace{})
 	for _, t := range findTests(c.Compiler) {
-		bounds.Start(ctx, 2*within, limits.OfTest) // ctx ends before, for all of them
+		bounds.Start(ctx, 2*limit, limits.OfTest) // ctx ends before, for all of them
 		if err := t.run(ctx, c, txn, cached, bounds); err != nil {
 			p.report(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
 			continue
@@ -112,7 +112,7 @@ func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems)
 	}
 	switch {
 	case ctx.Err() != nil:
-		p.add("policy tests: not finished within %v", within)
+		p.add("policy tests: not finished within %v", limit)
 	case passed == 0 && len(*p) == 0:
 		p.add("policy tests: there are none; a tree that proves nothing isn't taken")
 	}
