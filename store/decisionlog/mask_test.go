@@ -162,3 +162,13 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 		w.wantWhole(t, 6)
 	}
 }
+
+// TestACredentialInAMaskedPathIsRemoved guarantees that also the path of a mask, which rules can make of the event, has no
+// credential on disk.
+func TestACredentialInAMaskedPathIsRemoved(t *testing.T) {
+	secret := keyOf("")
+	_, disk := masked(t, &mask{rules: `[{"op": "upsert", "path": "/input/` + secret + `", "value": 1}, "/input/` + secret + `"]`})
+	if bytes.Contains(disk, []byte(secret[12:])) || !bytes.Contains(disk, []byte(`"masked":[`)) || !bytes.Contains(disk, []byte(`"erased":[`)) {
+		t.Errorf("%s", disk)
+	}
+}
