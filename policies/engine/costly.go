@@ -4,18 +4,18 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// Costly is an entry point whose verdicts the cache can't keep, or keeps for one text alone.
+// Costly is an entry point without cached verdicts, or with one for each value of a text.
 type Costly struct {
 	// Entry is its name, as decision or apps.documents.decision.
 	Entry string
-	// Because has a line for each rule that is the reason, with its place.
+	// Because has a line for each rule to blame, with its place.
 	Because []string
 }
 
-// Uncached returns the entry points of which no verdict is cached.
+// Uncached returns the entry points without cached verdicts.
 func (s *Set) Uncached() []Costly { return s.uncached }
 
-// ByText returns the entry points of which each verdict is cached for one text of the input: an id, a path.
+// ByText returns the entry points with a cached verdict for each value of a text: an id, a path.
 func (s *Set) ByText() []Costly { return s.byText }
 
 // findCosts finds both; it must come before the rules call charged built-ins.

@@ -38,7 +38,7 @@ func against(c *ast.Compiler, entry, now string, timed func(path string) bool) (
 	return slices.Compact(lines)
 }
 
-// ByText names the texts by which verdicts of a rule are cached, one line with its place for each rule that reads one.
+// ByText names the texts in the key of a rule's verdicts: a line with its place for each rule and text.
 func ByText(c *ast.Compiler, rule string) (lines []string) {
 	for _, r := range reachable(c, rule) {
 		paths, _ := inputsOf([]*ast.Rule{r})

@@ -21,8 +21,8 @@ type described struct {
 	Items       *described
 }
 
-// TestReferenceHasTheInput guarantees that authors read of every value of the input, whether it is a column or a text, what
-// it means and which words it may have: the page is made from the table and the schema.
+// TestReferenceHasTheInput: authors read of every value of the input, its kind, its meaning and its words. The page is made
+// from the table and the schema.
 func TestReferenceHasTheInput(t *testing.T) {
 	raw, err := fs.ReadFile(policies.Tree(), "schemas/input/schema.json")
 	if err != nil {
