@@ -83,7 +83,7 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 }
 
 // costLines name the rules that make verdicts cost more, each once.
-func costLines(title string, costly []engine.Costly) (lines []string) {
+func costLines(verdicts string, costly []engine.Costly) (lines []string) {
 	entries := map[string][]string{}
 	for _, entry := range costly {
 		for _, because := range entry.Because {
@@ -91,7 +91,7 @@ func costLines(title string, costly []engine.Costly) (lines []string) {
 		}
 	}
 	for _, because := range slices.Sorted(maps.Keys(entries)) {
-		lines = append(lines, fmt.Sprintf("%s of %s: %s", title, strings.Join(entries[because], ", "), because))
+		lines = append(lines, fmt.Sprintf("%s of %s: %s", verdicts, strings.Join(entries[because], ", "), because))
 	}
 	return lines
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// asked is a question to an example of docs/author/write.md, by default about a member who is an admin.
+// asked is a question to an example of docs/author/write.md; without a role an account's admin asks it.
 type asked struct {
 	action, account, project, credential, role, row string
 	hour                                            int
 	ended, allow                                    bool
 }
 
-// examples are the most wanted changes of authors, each with its further files.
+// examples are the changes that authors want most, with the other files of each.
 var examples = map[string]struct {
 	also  []string
 	asked []asked
