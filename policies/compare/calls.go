@@ -171,7 +171,7 @@ func (c *expression) aggregate(name string, args []*value) *value {
 		return &value{shape: size, needs: set.needs}
 	case name == "min", name == "max":
 		c.needs = c.needs.and(set.needs)
-		return chosen(set.items)
+		return joined(set.items).chosen()
 	case (name == "or" || name == "union") && len(args) == 2 && args[1].shape == elements:
 		return join(set, args[1])
 	}
@@ -201,17 +201,6 @@ func plainResult(name string, args []*value) *value {
 		return out
 	}
 	return &value{made: true}
-}
-
-// chosen returns one of the items, when the analyzer cannot say which one.
-func chosen(items []*value) (out *value) {
-	for _, item := range items {
-		out = join(out, item)
-	}
-	if out == nil {
-		return &value{}
-	}
-	return out.chosen()
 }
 
 // membership compares a value with the elements of a set.

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// pair is a group of each tree with the same name and different text or data.
+// pair is a group of each tree that differ by themselves: in text, data or the names of their dependencies.
 type pair struct {
 	groups [2]int
 	// onlyGrants says that only data.grants differs.
@@ -106,11 +106,8 @@ func (c *changes) canDiffer(pt *point) bool {
 	if !c.sameRequest[pt[requestPart]] {
 		return true
 	}
-	s, i := &c.every, pt[requestPart]
-	if c.t.entry == engine.EntryGrantable {
-		i = pt[grantPart]
-	}
-	if c.t.sameRoles[i] {
+	s := &c.every
+	if c.t.sameRoles[pt[c.t.lookupPart()]] {
 		s = &c.fewer
 	}
 	if len(s.pairs) == 0 {
@@ -140,9 +137,7 @@ func (t *table) equal(s *pairSet, pt point) bool {
 	}
 	for i := range classes {
 		pt[holdingPart] = classes[i].members[0]
-		for _, tree := range t.sides {
-			tree.epoch[1]++
-		}
+		t.epoch[1]++
 		for _, p := range s.pairs {
 			if t.value(t.sides[0], p.groups[0], &pt) != t.value(t.sides[1], p.groups[1], &pt) {
 				return false
@@ -155,14 +150,14 @@ func (t *table) equal(s *pairSet, pt point) bool {
 // countQuestions returns the number of questions at a point, one per holding.
 func (c *changes) countQuestions(pt *point) (n int) {
 	key := [3]int{pt[requestPart], pt[grantPart], 0}
-	if c.t.canHold(pt) != "" {
+	if c.t.persons[pt[personPart]].canHold() {
 		key[2] = 1
 	}
 	n, ok := c.counts[key]
 	if !ok {
-		patterns, stands := c.t.lookups(pt)
+		patterns, roleOf := c.t.lookups(pt)
 		for h := range c.t.holdings {
-			if c.t.holdable(pt, h, patterns, stands) {
+			if c.t.holdable(pt, h, patterns, roleOf) {
 				n++
 			}
 		}

@@ -21,12 +21,12 @@ func (t *table) classify(pt point) []class {
 	var out []class
 	byNumber := map[int]int{}
 	numbers := t.numbersOfHoldings(&pt)
-	patterns, stands := t.lookups(&pt)
+	patterns, roleOf := t.lookups(&pt)
 	for h := range t.holdings {
 		if t.ctx.Err() != nil {
 			return nil
 		}
-		if !t.holdable(&pt, h, patterns, stands) {
+		if !t.holdable(&pt, h, patterns, roleOf) {
 			continue
 		}
 		if numbers[h] == 0 {
@@ -58,8 +58,8 @@ func (t *table) numbersOfHoldings(pt *point) []int {
 // holdingNumber numbers the values of the groups that read a holding, at a point.
 func (t *table) holdingNumber(pt point) int {
 	vector := []byte("held ")
+	t.epoch[1]++
 	for _, s := range t.sides {
-		s.epoch[1]++
 		for n := range s.groups {
 			if s.readsHoldings[n] {
 				vector = binary.AppendVarint(vector, int64(t.value(s, n, &pt)))
@@ -70,8 +70,8 @@ func (t *table) holdingNumber(pt point) int {
 }
 
 // projectReads numbers, by part and value, what the groups of both trees read together with a further text.
-func (t *table) projectReads(groups func(s *side) []int, besides func(p part, i int) string) (out [parts][]int) {
-	for p, size := range [parts]int{requestPart: len(t.requests), personPart: len(t.persons), targetPart: len(t.targets), grantPart: len(t.grants)} {
+func (t *table) projectReads(groups func(s *side) []int, context func(p part, i int) string) (out [parts][]int) {
+	for p, size := range t.sizes() {
 		for i := range size {
 			var key []byte
 			for _, s := range t.sides {
@@ -79,7 +79,7 @@ func (t *table) projectReads(groups func(s *side) []int, besides func(p part, i 
 					key = binary.AppendVarint(key, int64(s.reads[n][p][i]))
 				}
 			}
-			out[p] = append(out[p], t.id("some "+string(key)+" "+besides(part(p), i), nil))
+			out[p] = append(out[p], t.id("some "+string(key)+" "+context(part(p), i), nil))
 		}
 	}
 	return out
@@ -90,7 +90,7 @@ func (t *table) projectReads(groups func(s *side) []int, besides func(p part, i 
 func (t *table) valueContext(part part, i int) string {
 	switch part {
 	case personPart:
-		return t.canHold(&point{personPart: i})
+		return fmt.Sprint(t.persons[i].canHold())
 	case targetPart:
 		return t.targets[i].target.ProjectID + "\n" + t.targets[i].target.Resource
 	case grantPart:
@@ -118,25 +118,22 @@ func pointKey(numbers *[parts][]int, pt *point) (out [parts]int) {
 	return out
 }
 
-// canHold returns " holds" if the user at a point can have assignments, and "" if not.
-func (t *table) canHold(pt *point) string {
-	if w := &t.persons[pt[personPart]]; w.subject != nil && w.subject.Member && w.subject.UserID != "" {
-		return " holds"
-	}
-	return ""
+// canHold says whether a person can have assignments.
+func (p *person) canHold() bool {
+	return p.subject != nil && p.subject.Member && p.subject.UserID != ""
 }
 
 // holdable says whether the user can have the holding, and whether the table asks about it at the point.
-func (t *table) holdable(pt *point, h int, patterns []string, stands map[string]string) bool {
+func (t *table) holdable(pt *point, h int, patterns []string, roleOf map[string]string) bool {
 	holding := &t.holdings[h]
-	if len(holding.held) == 0 {
+	if len(holding.assignments) == 0 {
 		return true
 	}
-	if t.canHold(pt) == "" {
+	if !t.persons[pt[personPart]].canHold() {
 		return false
 	}
 	if holding.pattern != "" && !slices.Contains(patterns, holding.pattern) {
 		return false
 	}
-	return !slices.ContainsFunc(holding.system, func(role string) bool { return stands[role] != role })
+	return !slices.ContainsFunc(holding.system, func(role string) bool { return roleOf[role] != role })
 }

@@ -11,8 +11,8 @@ import (
 // mostPoints limits the points of a table, not counting holdings.
 const mostPoints = 5_000_000
 
-// finding is a difference for a class of holdings. caller is the index of a person; old and next are numbers of
-// answers.
+// finding is a difference for a class of holdings. caller is the index of a person, and grants of a grant, -1 outside
+// grantable; old and next are numbers of answers.
 type finding struct {
 	request, grants, caller, old, next int
 	reachable                          bool
@@ -22,7 +22,8 @@ type finding struct {
 // shown are the values of each part that a finding was made with.
 type shown [parts]map[int]bool
 
-// compare enumerates the questions of a root and compares the answers. An error is the context's.
+// compare enumerates the questions of a root and compares the answers. It returns an error if a document cannot be read
+// or the context ends.
 func (c *comparison) compare(ctx context.Context, root root) (out Difference, err error) {
 	if c, err = c.forRoot(ctx, root); err != nil {
 		return out, err
@@ -87,8 +88,8 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 		}
 		pt[holdingPart] = classes[i].members[0]
 		var answers [2]int
+		t.epoch[1]++
 		for n, s := range t.sides {
-			s.epoch[1]++
 			answers[n] = t.answer(n, t.value(s, len(s.groups)-1, &pt), &pt)
 		}
 		if answers[0] == answers[1] {

@@ -44,8 +44,7 @@ func Agree(ctx context.Context, old, next *engine.Set, seed uint64, n int) (aske
 				}
 				first := pt
 				first[holdingPart] = class.members[0]
-				s.epoch[0]++
-				s.epoch[1]++
+				t.reset()
 				has, q := t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &first), &pt)], t.question(side, pt)
 				input := question.Of(&q)
 				if has.Reason = input.Told(resources.Decision{Reason: has.Reason}).Reason; has != answers[side] {

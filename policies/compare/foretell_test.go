@@ -35,7 +35,7 @@ func Foretell(ctx context.Context, old, next *engine.Set, seed uint64, n int) (o
 			return nil, err
 		}
 		every := slices.IndexFunc(t.holdings, func(h holding) bool {
-			return len(h.held) == 1 && h.place == "account" && slices.Equal(h.held[0].Permissions, []string{"*:*:*"})
+			return len(h.assignments) == 1 && h.place == "account" && slices.Equal(h.assignments[0].Permissions, []string{"*:*:*"})
 		})
 		among := t.both()
 		for lively, turning, tries := 0, 0, 0; lively+turning < 2*n && tries < 1000*n; tries++ {
@@ -95,8 +95,7 @@ func (t *table) foretold(pt point) Foretold {
 	f := Foretold{Entry: t.entry}
 	for side, answer := range []*Answer{&f.Old, &f.New} {
 		s := t.sides[side]
-		s.epoch[0]++
-		s.epoch[1]++
+		t.reset()
 		*answer = t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &pt), &pt)]
 	}
 	f.Question = t.question(0, pt)

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,26 +34,24 @@ func gap(location *ast.Location, reads, leftOut string) Gap {
 // appAndLogGaps returns a gap for each app, and for the decision log, whose rules differ between the trees. No table
 // covers them: questions to an app have any form, and an event of the log holds more than a question.
 func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err error) {
-	names := map[string]string{}
-	for _, set := range []*engine.Set{old, next} {
-		for _, app := range set.Apps() {
-			names[app.Name] = engine.AppRules(app.Name)
+	compared := map[string]Gap{"data.system.log": {
+		Reads: "events of the decision log", LeftOut: "what is masked and dropped of them, which is not the same in both trees",
+	}}
+	for _, app := range slices.Concat(old.Apps(), next.Apps()) {
+		compared[engine.AppRules(app.Name)] = Gap{
+			Reads: "what is asked of the app " + app.Name, LeftOut: "all questions to the app, which is not the same in both trees",
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		changed, err := changedRules(ctx, old, next, names[name])
+	for rules, g := range compared {
+		changed, err := changedRules(ctx, old, next, rules)
 		if err != nil {
 			return nil, err
 		}
 		for _, location := range changed {
-			gaps = append(gaps, gap(location, "what is asked of the app "+name, "all questions to the app, which is not the same in both trees"))
+			gaps = append(gaps, gap(location, g.Reads, g.LeftOut))
 		}
 	}
-	changed, err := changedRules(ctx, old, next, "data.system.log")
-	for _, location := range changed {
-		gaps = append(gaps, gap(location, "events of the decision log", "what is masked and dropped of them, which is not the same in both trees"))
-	}
-	return gaps, err
+	return gaps, nil
 }
 
 // partGaps returns a gap for each rule below a root that has no rule of its own to evaluate.

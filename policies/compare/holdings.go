@@ -113,7 +113,7 @@ func pairs(good, idle []holding) (out []holding) {
 // and returns both holdings as one.
 func (h holding) and(other holding) holding {
 	return holding{
-		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, place: h.place + " and " + other.place,
+		assignments: slices.Concat(h.assignments, other.assignments), role: h.role + " and " + other.role, place: h.place + " and " + other.place,
 		pair:   [][2]string{{h.role, h.place}, {other.role, other.place}},
 		system: slices.Concat(h.system, other.system), states: slices.Concat(h.states, other.states), impossible: h.impossible || other.impossible,
 	}
@@ -203,7 +203,7 @@ func (r roleCase) heldAt(place spot, s standing) holding {
 		}
 	}
 	h := holding{
-		held: []resources.HeldRole{{
+		assignments: []resources.HeldRole{{
 			RoleID: r.id, RoleScope: scope, RoleStatus: s.role, Custom: r.custom, Permissions: r.permissions,
 			ProjectID: place.project, ResourceID: place.resource, Status: s.assignment, ExpiresAt: s.ends,
 		}},

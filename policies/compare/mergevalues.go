@@ -2,6 +2,7 @@ package compare
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,10 +14,11 @@ import (
 // sources. Persons with different callers stay apart, since a row names its caller.
 func (t *table) mergeValues() {
 	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.readNumber, func(i int) string {
-		if t.persons[i].subject == nil {
+		w := &t.persons[i]
+		if w.subject == nil {
 			return "none"
 		}
-		return strings.Join([]string{t.persons[i].caller, t.persons[i].credential, t.canHold(&point{personPart: i})}, "\n")
+		return strings.Join([]string{w.caller, w.credential, fmt.Sprint(w.canHold())}, "\n")
 	}))
 	t.targets = selected(t.targets, t.mergePart(targetPart, len(t.targets), t.readNumber, t.targetText))
 	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.valueNumber, func(i int) string {
@@ -25,7 +27,7 @@ func (t *table) mergeValues() {
 		if w.account == "" {
 			account = ""
 		}
-		return strings.Join([]string{w.caller, w.credential, account, t.canHold(&point{personPart: i})}, "\n")
+		return strings.Join([]string{w.caller, w.credential, account, fmt.Sprint(w.canHold())}, "\n")
 	}))
 	t.targets = selected(t.targets, t.mergePart(targetPart, len(t.targets), t.valueNumber, func(i int) string {
 		if t.targets[i].target.UserID != "" {

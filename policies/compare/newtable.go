@@ -146,7 +146,7 @@ func (c *comparison) representatives(t *table) []string {
 	}
 	all, fixed := map[string]bool{}, c.consts.patternsAmong()
 	ids := slices.Sorted(maps.Keys(c.scopes))
-	stands := func(patterns []string) (map[string]string, bool) {
+	represent := func(patterns []string) (map[string]string, bool) {
 		out, first, same := map[string]string{}, map[string]string{}, c.opaque
 		patterns = slices.Concat(patterns, fixed)
 		for _, id := range ids {
@@ -164,29 +164,34 @@ func (c *comparison) representatives(t *table) []string {
 		}
 		return out, same
 	}
-	size := len(t.requests)
-	if t.entry == engine.EntryGrantable {
-		size = len(t.grants)
-	}
+	size := t.sizes()[t.lookupPart()]
 	t.roleOf, t.sameRoles = make([]map[string]string, size), make([]bool, size)
 	for i := range t.roleOf {
-		var patterns []string
-		if t.entry == engine.EntryGrantable {
-			patterns = generalisations(t.grants[i].permissions)
-		} else {
-			patterns = t.requests[i].patterns()
-		}
-		t.roleOf[i], t.sameRoles[i] = stands(patterns)
+		t.roleOf[i], t.sameRoles[i] = represent(t.patternsOf(i))
 	}
 	return slices.Sorted(maps.Keys(all))
 }
 
+// lookupPart returns the part whose permissions rules look up.
+func (t *table) lookupPart() part {
+	if t.entry == engine.EntryGrantable {
+		return grantPart
+	}
+	return requestPart
+}
+
+// patternsOf returns the patterns that rules look up for a value of lookupPart.
+func (t *table) patternsOf(i int) []string {
+	if t.entry == engine.EntryGrantable {
+		return generalisations(t.grants[i].permissions)
+	}
+	return t.requests[i].patterns()
+}
+
 // lookups returns the patterns that rules look up at a point, and the representative of each system role there.
 func (t *table) lookups(pt *point) ([]string, map[string]string) {
-	if t.entry == engine.EntryGrantable {
-		return generalisations(t.grants[pt[grantPart]].permissions), t.roleOf[pt[grantPart]]
-	}
-	return t.requests[pt[requestPart]].patterns(), t.roleOf[pt[requestPart]]
+	i := pt[t.lookupPart()]
+	return t.patternsOf(i), t.roleOf[i]
 }
 
 // fits says whether the gateway asks the engine this question, and whether a caller can cause it.

@@ -183,7 +183,7 @@ func (c *expression) member(v *value, key *ast.Term) *value {
 }
 
 // setMember returns the element of a set that equals a key. Variables of the key are bound to any element.
-func (c *expression) setMember(v *value, key *ast.Term) (out *value) {
+func (c *expression) setMember(v *value, key *ast.Term) *value {
 	c.needs = c.needs.and(v.needs)
 	if len(v.items) == 0 {
 		c.bind(key, &value{})
@@ -198,9 +198,7 @@ func (c *expression) setMember(v *value, key *ast.Term) (out *value) {
 		}
 		return is
 	}
-	for _, item := range v.items {
-		out = join(out, item)
-	}
+	out := joined(v.items)
 	c.bind(key, out)
 	return out
 }
@@ -231,16 +229,10 @@ func (c *expression) iterate(v *value, key ast.Var) *value {
 		return &value{shape: assignment}
 	case elements:
 		c.needs = c.needs.and(v.needs)
-		var out *value
-		for _, item := range v.items {
-			out = join(out, item)
-		}
 		if v.needs != (needs{}) {
 			c.loops++
 		}
-		if out == nil {
-			out = &value{}
-		}
+		out := joined(v.items)
 		bind(out)
 		return out
 	}

@@ -45,24 +45,24 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 				return
 			}
 			old, next, caller := t.answerList[f.old], t.answerList[f.next], t.persons[f.caller]
-			whatever := len(t.holdings[f.members.members[0]].held) == 0 || old.Allow == next.Allow
+			anyHolding := len(t.holdings[f.members.members[0]].assignments) == 0 || old.Allow == next.Allow
 			for _, h := range f.members.members {
-				held := &t.holdings[h]
-				k := rowKey{f.request, f.grants, caller.caller, caller.credential, "", "", old, next, f.reachable && (whatever || !held.impossible)}
-				if whatever {
+				holding := &t.holdings[h]
+				k := rowKey{f.request, f.grants, caller.caller, caller.credential, "", "", old, next, f.reachable && (anyHolding || !holding.impossible)}
+				if anyHolding {
 					if !pairs {
 						merge(rows, k, c, nil)
 						turned[bare(k)] = true
 					}
 					break
 				}
-				if (held.pair != nil) != pairs || pairs && t.alone(bare(k), held, turned) {
+				if (holding.pair != nil) != pairs || pairs && t.alone(bare(k), holding, turned) {
 					continue
 				}
-				k.place = held.place
-				for _, name := range t.names(f, held) {
+				k.place = holding.place
+				for _, name := range t.names(f, holding) {
 					k.role = name
-					merge(rows, k, c, held.states)
+					merge(rows, k, c, holding.states)
 					turned[bare(k)] = true
 				}
 			}
@@ -87,9 +87,9 @@ func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
 
 // content is what questions of a row have: their states, the numbers of their targets, and the number of a caller.
 type content struct {
-	states map[State]bool
-	where  map[int]bool
-	caller int
+	states  map[State]bool
+	targets map[int]bool
+	caller  int
 }
 
 // merge adds states and targets to a row.
@@ -98,7 +98,7 @@ func merge(rows map[rowKey]content, k rowKey, c content, held []State) {
 		rows[k] = content{map[State]bool{}, map[int]bool{}, c.caller}
 	}
 	maps.Copy(rows[k].states, c.states)
-	maps.Copy(rows[k].where, c.where)
+	maps.Copy(rows[k].targets, c.targets)
 	for _, state := range held {
 		rows[k].states[state] = true
 	}
@@ -107,7 +107,7 @@ func merge(rows map[rowKey]content, k rowKey, c content, held []State) {
 // contents returns what the questions of a row ask.
 func (t *table) contents(k rowKey, c content) (out Asked) {
 	out.Principal = t.persons[c.caller].principal
-	for _, i := range slices.Sorted(maps.Keys(c.where)) {
+	for _, i := range slices.Sorted(maps.Keys(c.targets)) {
 		out.Targets = append(out.Targets, t.targets[i].target)
 	}
 	if k.grants >= 0 {
@@ -154,13 +154,13 @@ func (a Answer) renamed(old, name string) Answer {
 
 // names returns the roles that a holding represents.
 func (t *table) names(f finding, held *holding) []string {
-	if len(held.system) != 1 || len(held.held) != 1 {
+	if len(held.system) != 1 || len(held.assignments) != 1 {
 		return []string{held.role}
 	}
 	pt := point{requestPart: f.request, grantPart: max(f.grants, 0)}
-	_, stands := t.lookups(&pt)
+	_, roleOf := t.lookups(&pt)
 	var out []string
-	for id, other := range stands {
+	for id, other := range roleOf {
 		if other == held.system[0] {
 			out = append(out, id)
 		}

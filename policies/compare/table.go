@@ -57,6 +57,7 @@ type table struct {
 	assignmentIDs map[[4]int]int
 	buffer        []byte
 	evaluations   int
+	epoch         [2]int // for cached values: [0] of groups independent of the holding, [1] of the others
 	subjects      map[[2]int]*resources.Subject
 }
 
@@ -83,7 +84,6 @@ type side struct {
 	// cached are the values at the current point. They are valid if cachedEpoch is the current epoch.
 	cached      []int
 	cachedEpoch []int
-	epoch       [2]int // [0] of groups independent of the holding, [1] of the others
 }
 
 // id returns the number of a text. The text stands for a value, or for the reason why it has none.
@@ -144,25 +144,28 @@ func (s *side) partsOf(g *group) (all partSet) {
 	return all
 }
 
+// sizes returns the number of values of each part except the holding.
+func (t *table) sizes() [parts]int {
+	return [parts]int{requestPart: len(t.requests), personPart: len(t.persons), targetPart: len(t.targets), grantPart: len(t.grants)}
+}
+
 // numberReads numbers what each group reads of each value of each part. Values with equal numbers are the same to the
 // group.
 func (t *table) numberReads(s *side) {
 	s.reads = make([][parts][]int, len(s.groups))
-	for _, values := range []struct {
-		part part
-		size int
-	}{{requestPart, len(t.requests)}, {personPart, len(t.persons)}, {targetPart, len(t.targets)}, {grantPart, len(t.grants)}} {
-		for i := range values.size {
+	for n, size := range t.sizes() {
+		part := part(n)
+		for i := range size {
 			if t.ctx.Err() != nil {
 				return
 			}
 			pt := point{}
-			pt[values.part] = i
-			read := t.pathNumbers(s, pt, values.part)
+			pt[part] = i
+			read := t.pathNumbers(s, pt, part)
 			for n, g := range s.groups {
 				t.buffer = t.buffer[:0]
 				for p := range paths {
-					if g.reads[p] && p.part() == values.part {
+					if g.reads[p] && p.part() == part {
 						id := read[p]
 						if constants := g.constants[p]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
 							id = -1
@@ -170,7 +173,7 @@ func (t *table) numberReads(s *side) {
 						t.buffer = binary.AppendVarint(t.buffer, int64(id))
 					}
 				}
-				s.reads[n][values.part] = append(s.reads[n][values.part], t.id("tuple "+string(t.buffer), nil))
+				s.reads[n][part] = append(s.reads[n][part], t.id("tuple "+string(t.buffer), nil))
 			}
 		}
 	}
@@ -178,7 +181,8 @@ func (t *table) numberReads(s *side) {
 
 // pathNumbers returns the numbers of the inputs that belong to a part.
 func (t *table) pathNumbers(s *side, pt point, part part) (read [paths]int) {
-	input := t.input(s.number, pt)
+	q := t.question(s.number, pt)
+	input := engine.InputOf(&q)
 	for p := range paths {
 		if p.part() == part {
 			read[p] = t.id("value "+pathText(input, p), nil)
@@ -196,17 +200,11 @@ func pathText(input *ast.Term, p path) string {
 	return value.String()
 }
 
-// input returns the input of a tree at a point.
-func (t *table) input(side int, pt point) *ast.Term {
-	q := t.question(side, pt)
-	return engine.InputOf(&q)
-}
-
 // question returns the question of a tree at a point.
 func (t *table) question(side int, pt point) resources.Question {
 	a, w, p, h, g := &t.requests[pt[requestPart]], &t.persons[pt[personPart]], &t.targets[pt[targetPart]], &t.holdings[pt[holdingPart]], &t.grants[pt[grantPart]]
 	facts := resources.Facts{Subject: w.subject, ProjectState: p.projectState}
-	if w.subject != nil && len(h.held) > 0 {
+	if w.subject != nil && len(h.assignments) > 0 {
 		facts.Subject = t.holder(pt[personPart], pt[holdingPart])
 	}
 	q := resources.Question{
@@ -227,7 +225,7 @@ func (t *table) holder(w, h int) *resources.Subject {
 	key := [2]int{w, h}
 	if t.subjects[key] == nil {
 		subject := t.persons[w].subject.Clone()
-		subject.Assignments = t.holdings[h].held
+		subject.Assignments = t.holdings[h].assignments
 		t.subjects[key] = subject
 	}
 	return t.subjects[key]
@@ -235,10 +233,8 @@ func (t *table) holder(w, h int) *resources.Subject {
 
 // reset invalidates the values cached for the previous point.
 func (t *table) reset() {
-	for _, s := range t.sides {
-		s.epoch[0]++
-		s.epoch[1]++
-	}
+	t.epoch[0]++
+	t.epoch[1]++
 }
 
 // value returns the number of a group's value at a point. It evaluates the group once for each combination of inputs
@@ -248,11 +244,11 @@ func (t *table) value(s *side, n int, pt *point) int {
 	if s.onHoldings[n] {
 		level = 1
 	}
-	if s.cachedEpoch[n] == s.epoch[level] {
+	if s.cachedEpoch[n] == t.epoch[level] {
 		return s.cached[n]
 	}
 	if twin := s.twins[n]; twin >= 0 && t.sameRequest {
-		s.cached[n], s.cachedEpoch[n] = t.value(t.sides[0], twin, pt), s.epoch[level]
+		s.cached[n], s.cachedEpoch[n] = t.value(t.sides[0], twin, pt), t.epoch[level]
 		return s.cached[n]
 	}
 	g := s.groups[n]
@@ -278,7 +274,7 @@ func (t *table) value(s *side, n int, pt *point) int {
 		value = t.evaluate(s, g, pt)
 		s.memos[n][memo] = value
 	}
-	s.cached[n], s.cachedEpoch[n] = value, s.epoch[level]
+	s.cached[n], s.cachedEpoch[n] = value, t.epoch[level]
 	return value
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -169,6 +170,15 @@ func join(a, b *value) *value {
 		return &value{shape: a.shape, needs: a.needs}
 	}
 	return &value{shape: unknown}
+}
+
+// joined returns the value that is one of the items; plain without constants if there are none.
+func joined(items []*value) *value {
+	out := (*value)(nil)
+	for _, item := range items {
+		out = join(out, item)
+	}
+	return cmp.Or(out, &value{})
 }
 
 // joinParts returns the value that is one of two lists or one of two objects, item by item.

@@ -24,7 +24,7 @@ const (
 	unknownVerb                = "unheard-of"
 )
 
-// The times of questions, in milliseconds. Each is later than the one before. A question is asked at theTime, and Later
+// The times of questions, in order. A question is asked at theTime or at a time that rules name. Later
 // is the end of assignments that end in the future.
 const ended, theTime, Later, afterwards = resources.Time(1), resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
 
@@ -135,7 +135,7 @@ type target struct {
 
 // holding is a value of the holding part: the assignments of the user.
 type holding struct {
-	held        []resources.HeldRole
+	assignments []resources.HeldRole
 	role, place string
 	// pair has the role and place of each, if two are held.
 	pair [][2]string
