@@ -7,8 +7,8 @@ import (
 )
 
 // bind binds the variables of a term to the parts of a value. A variable with a value is compared instead.
-func (f *analyzer) bind(s *scope, t *ast.Term, v *value) {
-	(&expression{analyzer: f, scope: s}).bind(t, v)
+func (a *analyzer) bind(s *scope, t *ast.Term, v *value) {
+	(&expression{analyzer: a, scope: s}).bind(t, v)
 }
 
 func (c *expression) bind(t *ast.Term, v *value) {

@@ -19,15 +19,18 @@
 //   - holding: the assignments of the user;
 //   - grant: the permissions to grant, their end, and the current time.
 //
-// The comparison enumerates the values of each part. For an open value, such as an id, a path or a time, it takes the
-// constants that rules compare it with and one other value.
+// The comparison enumerates the values of each part. It takes all values of a column, an input with a closed list of
+// values such as a status. For an open value, such as an id, a path or a time, it takes the constants that rules compare
+// it with and one other value.
+//
+// Root: a rule under comparison, with the entry point whose questions it gets (compare.go).
 //
 // Group: all definitions of one rule in one tree (rules.go). The value of a group is a function of the inputs it reads
 // and of the values of its dependencies, the groups it refers to. Groups with the same text, data and dependencies in
 // both trees share their values.
 //
-// Table: all questions for one rule under comparison, such as an entry point (table.go). The table evaluates a group
-// once for each combination of what the group reads. It then enumerates all questions by number alone.
+// Table: all questions for one root (table.go). The table evaluates a group once for each combination of what the group
+// reads, and numbers the results. The enumeration then compares numbers.
 //
 // Class: holdings with the same values of all groups that read the holding (classes.go). The comparison asks about one
 // holding of each class.
@@ -39,8 +42,19 @@
 // A random test checks this against plain evaluation by OPA, with changes far beyond the list.
 //
 // Needs: how many assignments a difference needs at once (value.go). The comparison asks about single assignments and
-// some pairs. A condition that some assignment meets needs one assignment to stay true, and none to stay false. The
-// analyzer adds what keeps one tree allowing to what keeps the other tree from it. More than one assignment is a gap.
+// pairs that count. A condition that some assignment meets needs one assignment to stay true, and none to stay false.
+// The analyzer adds what keeps one tree allowing to what keeps the other tree from it. If the sum exceeds one, the
+// comparison adds pairs with an assignment that does not count, and reports a gap for larger sets.
+//
+// # Steps
+//
+// For each root, unless fingerprints and inputs prove equal answers (sameAnswers):
+//
+//  1. The analyzer follows the rules of both trees, and returns constants, gaps and needs (follow.go).
+//  2. newTable enumerates the values of each part, and merges those that no rule can distinguish (mergevalues.go).
+//  3. changes finds the groups that differ, and with them the points at which an answer can differ (changes.go).
+//  4. compare evaluates both trees at these points, once per class of holdings (enumerate.go).
+//  5. rows turns the differences into rows, with the route, action, caller and role of each (rows.go).
 //
 // # Rejected
 //

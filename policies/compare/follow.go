@@ -56,44 +56,44 @@ func newAnalyzer(r *rules, document func(ast.Ref) (ast.Value, error)) *analyzer 
 }
 
 // follow analyzes a rule with everything it refers to. It returns the needs of its allowing.
-func (f *analyzer) follow(name string) needs {
+func (a *analyzer) follow(name string) needs {
 	ref := ast.MustParseRef(name)
-	if rules := f.rules.compiler.GetRulesExact(ref); len(rules) > 0 {
-		return f.followDefinitions(rules, nil).allows
+	if rules := a.rules.compiler.GetRulesExact(ref); len(rules) > 0 {
+		return a.followDefinitions(rules, nil).allows
 	}
-	for _, rule := range f.rules.compiler.GetRules(ref) {
-		f.followDefinition(rule, nil)
+	for _, rule := range a.rules.compiler.GetRules(ref) {
+		a.followDefinition(rule, nil)
 	}
 	return needs{}
 }
 
 // gap notes a gap at the current expression.
-func (f *analyzer) gap(reads, leftOut string) { f.gaps[gap(f.location, reads, leftOut)] = true }
+func (a *analyzer) gap(reads, leftOut string) { a.gaps[gap(a.location, reads, leftOut)] = true }
 
 // gapOf notes a gap for each part of the input from which the values may come, and returns an unknown value.
-func (f *analyzer) gapOf(leftOut string, values ...*value) *value {
+func (a *analyzer) gapOf(leftOut string, values ...*value) *value {
 	for _, v := range values {
 		switch v.shape {
 		case open, members:
 			for _, path := range v.paths {
-				f.gap(path, leftOut)
+				a.gap(path, leftOut)
 			}
 		case assignments, assignment:
-			f.gap("subject.here", leftOut)
+			a.gap("subject.here", leftOut)
 		case systemRole:
-			f.opaque = false
-			f.gap("grants", leftOut)
+			a.opaque = false
+			a.gap("grants", leftOut)
 		case printed:
-			f.gap("a text made of the question", leftOut)
+			a.gap("a text made of the question", leftOut)
 		case elements, size:
-			f.gap("a set of members of the input", leftOut)
+			a.gap("a set of members of the input", leftOut)
 		case list, object:
-			f.gapOf(leftOut, slices.Concat(v.items, slices.Collect(maps.Values(v.named)))...)
+			a.gapOf(leftOut, slices.Concat(v.items, slices.Collect(maps.Values(v.named)))...)
 		case unknown:
-			f.gap("a value that is not followed", leftOut)
+			a.gap("a value that is not followed", leftOut)
 		case plain:
 			if v.needs != (needs{}) {
-				f.gap("subject.here", leftOut)
+				a.gap("subject.here", leftOut)
 			}
 		}
 	}
@@ -101,23 +101,23 @@ func (f *analyzer) gapOf(leftOut string, values ...*value) *value {
 }
 
 // followRule returns the result of a rule without parameters, and caches it.
-func (f *analyzer) followRule(ref ast.Ref) *result {
+func (a *analyzer) followRule(ref ast.Ref) *result {
 	name := ref.String()
-	if f.results[name] == nil {
-		location, negated, loops := f.location, f.negated, f.loops
-		f.negated = false
-		f.results[name] = &result{value: &value{shape: unknown}} // during the analysis
-		f.results[name] = f.followDefinitions(f.rules.compiler.GetRulesExact(ref), nil)
-		f.location, f.negated, f.loops = location, negated, loops
+	if a.results[name] == nil {
+		location, negated, loops := a.location, a.negated, a.loops
+		a.negated = false
+		a.results[name] = &result{value: &value{shape: unknown}} // during the analysis
+		a.results[name] = a.followDefinitions(a.rules.compiler.GetRulesExact(ref), nil)
+		a.location, a.negated, a.loops = location, negated, loops
 	}
-	return f.results[name]
+	return a.results[name]
 }
 
 // followDefinitions returns the joined result of the definitions of a rule, or of a function called with args.
-func (f *analyzer) followDefinitions(rules []*ast.Rule, args []*value) *result {
+func (a *analyzer) followDefinitions(rules []*ast.Rule, args []*value) *result {
 	out, isDefault := &result{}, false
 	for _, rule := range rules {
-		r := f.followDefinition(rule, args)
+		r := a.followDefinition(rule, args)
 		out.value = join(out.value, r.value)
 		out.defined, out.allows = out.defined.or(r.defined), out.allows.or(r.allows)
 		isDefault = isDefault || rule.Default
@@ -133,10 +133,10 @@ func (f *analyzer) followDefinitions(rules []*ast.Rule, args []*value) *result {
 
 // followDefinition returns the result of one definition with its else branches. That of a partial set is the set of its
 // element.
-func (f *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
-	f.location = rule.Location
-	if f.visited++; f.visited > mostFollowed {
-		f.gap("input", "what so many calls of functions tell apart")
+func (a *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
+	a.location = rule.Location
+	if a.visited++; a.visited > mostFollowed {
+		a.gap("input", "what so many calls of functions tell apart")
 		return &result{value: &value{shape: unknown}}
 	}
 	out := &result{}
@@ -144,10 +144,10 @@ func (f *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
 	for r := rule; r != nil; r = r.Else {
 		s := &scope{map[ast.Var]*value{}, map[string]bool{}}
 		for i, arg := range rule.Head.Args {
-			f.bind(s, arg, args[i])
+			a.bind(s, arg, args[i])
 		}
-		n := f.body(s, r.Body)
-		v := f.head(s, r)
+		n := a.body(s, r.Body)
+		v := a.head(s, r)
 		branch := needs{n.yes + before, max(n.no, chosen)}
 		if out.defined = out.defined.or(branch); mayAllow(v) {
 			out.allows = out.allows.or(branch)
@@ -172,45 +172,45 @@ func mayAllow(v *value) bool {
 func (v *value) isOne() bool { return v.isPlain() && !v.flat().made && len(v.flat().consts) < 2 }
 
 // head returns the value of a branch: for a partial set, the set of its element.
-func (f *analyzer) head(s *scope, r *ast.Rule) *value {
+func (a *analyzer) head(s *scope, r *ast.Rule) *value {
 	switch r.Head.DocKind() {
 	case ast.PartialSetDoc:
-		return &value{shape: elements, items: []*value{f.term(s, r.Head.Key)}}
+		return &value{shape: elements, items: []*value{a.term(s, r.Head.Key)}}
 	case ast.PartialObjectDoc:
 		for _, t := range r.Head.Reference[1:] {
-			if v := f.term(s, t); !v.isPlain() {
-				return f.gapOf("members of a rule by such names", v)
+			if v := a.term(s, t); !v.isPlain() {
+				return a.gapOf("members of a rule by such names", v)
 			}
 		}
 	}
 	if r.Head.Value == nil {
 		return &value{}
 	}
-	return f.term(s, r.Head.Value)
+	return a.term(s, r.Head.Value)
 }
 
 // body analyzes the expressions of a body, which must all hold, and returns their needs.
-func (f *analyzer) body(s *scope, body ast.Body) (n needs) {
-	location, loops := f.location, f.loops
+func (a *analyzer) body(s *scope, body ast.Body) (n needs) {
+	location, loops := a.location, a.loops
 	for _, e := range body {
 		if e.Location != nil && e.Location.File != "" {
 			location = e.Location
 		}
-		f.location = location
-		n = n.and(f.expr(s, e))
+		a.location = location
+		n = n.and(a.expr(s, e))
 	}
-	if f.location = location; f.loops > loops && n.no > 0 {
-		f.gap("subject.here", "what holds of each assignment by what the others are")
+	if a.location = location; a.loops > loops && n.no > 0 {
+		a.gap("subject.here", "what holds of each assignment by what the others are")
 	}
 	return n
 }
 
 // expr analyzes one expression and returns its needs.
-func (f *analyzer) expr(s *scope, e *ast.Expr) needs {
-	negated := f.negated
-	f.negated = negated || e.Negated
-	defer func() { f.negated = negated }()
-	c := &expression{analyzer: f, scope: s}
+func (a *analyzer) expr(s *scope, e *ast.Expr) needs {
+	negated := a.negated
+	a.negated = negated || e.Negated
+	defer func() { a.negated = negated }()
+	c := &expression{analyzer: a, scope: s}
 	switch terms := e.Terms.(type) {
 	case *ast.Term:
 		c.require(c.term(terms))
@@ -222,10 +222,10 @@ func (f *analyzer) expr(s *scope, e *ast.Expr) needs {
 		inner := s.inner()
 		for _, t := range []*ast.Term{terms.Key, terms.Value} {
 			if t != nil {
-				f.bind(inner, t, domain.flat())
+				a.bind(inner, t, domain.flat())
 			}
 		}
-		if below := f.body(inner, terms.Body); below != (needs{}) {
+		if below := a.body(inner, terms.Body); below != (needs{}) {
 			c.gap("subject.here", "what holds of every one of some values")
 		}
 	case []*ast.Term:
@@ -255,11 +255,11 @@ type expression struct {
 }
 
 // term returns the value of a term outside a body. Needs are a gap there.
-func (f *analyzer) term(s *scope, t *ast.Term) *value {
-	c := &expression{analyzer: f, scope: s}
+func (a *analyzer) term(s *scope, t *ast.Term) *value {
+	c := &expression{analyzer: a, scope: s}
 	v := c.term(t)
 	if c.needs != (needs{}) {
-		f.gap("subject.here", "what is held, in the value of a rule")
+		a.gap("subject.here", "what is held, in the value of a rule")
 	}
 	return v
 }

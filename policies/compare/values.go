@@ -12,21 +12,33 @@ import (
 
 // Names that stand for any other. No record has them.
 const (
-	AnyAccount, OtherAccount   = "acct-any-v0", "acct-other-v0"
-	AnyUser, AnyUUID           = "user-any-v0", "uuid-any-v0"
-	OtherUser, otherUUID       = "user-other-v0", "uuid-other-v0"
-	AnyProject, otherProject   = "proj-any-v0", "proj-other-v0"
-	AnyResource, otherResource = "things/any-v0", "things/beside-v0"
-	anyRole, anyService        = "role-any-v0", resources.ServicePrefix + "any"
-	aCollection, pathBelow     = "things", "/parts-v0"
-	anyScope                   = "any:scope-v0"
-	unknownResource            = "unheard-of"
-	unknownVerb                = "unheard-of"
+	AnyAccount      = "acct-any-v0"
+	OtherAccount    = "acct-other-v0"
+	AnyUser         = "user-any-v0"
+	AnyUUID         = "uuid-any-v0"
+	OtherUser       = "user-other-v0"
+	otherUUID       = "uuid-other-v0"
+	AnyProject      = "proj-any-v0"
+	otherProject    = "proj-other-v0"
+	AnyResource     = "things/any-v0"
+	otherResource   = "things/beside-v0"
+	pathBelow       = "/parts-v0"
+	aCollection     = "things"
+	anyRole         = "role-any-v0"
+	anyService      = resources.ServicePrefix + "any"
+	anyScope        = "any:scope-v0"
+	unknownResource = "unheard-of"
+	unknownVerb     = "unheard-of"
 )
 
-// The times of questions, in order. A question is asked at theTime or at a time that rules name. Later
-// is the end of assignments that end in the future.
-const ended, theTime, Later, afterwards = resources.Time(1), resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
+// The times of questions, in order. A question is asked at theTime or at a time that rules name.
+const (
+	ended   = resources.Time(1)
+	theTime = resources.Time(1_000_000)
+	// Later is the end of assignments that end in the future.
+	Later      = resources.Time(2_000_000)
+	afterwards = resources.Time(3_000_000)
+)
 
 // standsForAny says whether a text is one of these names, or is composed of them.
 func standsForAny(text string) bool {
