@@ -83,7 +83,7 @@ func (t *table) newPairSet(pairs []pair) pairSet {
 			below[i] = append(below[i], side.index[g])
 		}
 	}
-	s.reads = t.projectReads(func(tree *side) []int { return below[tree.number] }, func(part, int) string { return "" })
+	s.reads = t.projectReads(below, func(part, int) string { return "" })
 	return s
 }
 

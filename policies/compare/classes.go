@@ -70,12 +70,12 @@ func (t *table) holdingNumber(pt point) int {
 }
 
 // projectReads numbers, by part and value, what the groups of both trees read together with a further text.
-func (t *table) projectReads(groups func(s *side) []int, context func(p part, i int) string) (out [parts][]int) {
+func (t *table) projectReads(groups [2][]int, context func(p part, i int) string) (out [parts][]int) {
 	for p, size := range t.sizes() {
 		for i := range size {
 			var key []byte
 			for _, s := range t.sides {
-				for _, n := range groups(s) {
+				for _, n := range groups[s.number] {
 					key = binary.AppendVarint(key, int64(s.reads[n][p][i]))
 				}
 			}

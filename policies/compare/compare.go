@@ -174,18 +174,20 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 	gaps, both := map[Gap]bool{}, [2]*analyzer{}
 	var n [2]needs
 	for i, r := range c.rules {
-		f := newAnalyzer(r, func(ref ast.Ref) (ast.Value, error) { return r.documentValue(ctx, ref) })
-		if n[i] = f.follow(root.rule); f.err != nil {
-			return nil, f.err
+		a := &analyzer{
+			ctx: ctx, rules: r, compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, results: map[string]*result{}, opaque: true,
 		}
-		both[i] = f
-		c.consts.add(f.compared)
-		c.opaque = c.opaque && f.opaque
-		maps.Copy(gaps, f.gaps)
+		if n[i] = a.follow(root.rule); a.err != nil {
+			return nil, a.err
+		}
+		both[i] = a
+		c.consts.add(a.compared)
+		c.opaque = c.opaque && a.opaque
+		maps.Copy(gaps, a.gaps)
 	}
 	for _, set := range c.sets {
-		for _, row := range set.Routes() {
-			for _, word := range row.Access {
+		for _, route := range set.Routes() {
+			for _, word := range route.Access {
 				if scope, isScope := strings.CutPrefix(word, "service:"); isScope {
 					c.consts.add(map[string]map[string]ast.Value{"principal.scopes": words([]string{scope}).consts})
 				}
@@ -193,8 +195,8 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 		}
 	}
 	if c.combined = root.rule == root.entry && max(n[0].yes+n[1].no, n[1].yes+n[0].no) > 1; c.combined {
-		for _, f := range both {
-			for _, location := range f.holdingLoops {
+		for _, a := range both {
+			for _, location := range a.holdingLoops {
 				gaps[gap(location, "subject.here", "three assignments and more, and most that do not count beside others")] = true
 			}
 		}

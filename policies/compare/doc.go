@@ -52,7 +52,7 @@
 //
 //  1. The analyzer follows the rules of both trees, and returns constants, gaps and needs (follow.go).
 //  2. newTable enumerates the values of each part, and merges those that no rule can distinguish (mergevalues.go).
-//  3. changes finds the groups that differ, and with them the points at which an answer can differ (changes.go).
+//  3. changes finds the groups that differ, and from them the points with possibly different answers (changes.go).
 //  4. compare evaluates both trees at these points, once per class of holdings (enumerate.go).
 //  5. rows turns the differences into rows, with the route, action, caller and role of each (rows.go).
 //

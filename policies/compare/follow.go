@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -15,12 +16,12 @@ const mostFollowed = 20_000
 // analyzer evaluates the rules of one tree abstractly: over what is known of each value, in place of the value. It
 // follows a closed list of forms. Everything else is a gap, so an unforeseen form hides no difference.
 type analyzer struct {
+	ctx   context.Context
 	rules *rules
 	// compared are the constants that rules compare with each path.
 	compared map[string]map[string]ast.Value
 	gaps     map[Gap]bool
 	results  map[string]*result
-	document func(ref ast.Ref) (ast.Value, error)
 	err      error // the first error of reading a document
 	visited  int
 	// opaque says that rules read only two things of a system role: its scope, and whether it has a looked-up
@@ -48,12 +49,6 @@ type scope struct {
 
 // inner returns the scope of a nested body.
 func (s *scope) inner() *scope { return &scope{maps.Clone(s.vars), map[string]bool{}} }
-
-func newAnalyzer(r *rules, document func(ast.Ref) (ast.Value, error)) *analyzer {
-	return &analyzer{
-		rules: r, compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, results: map[string]*result{}, document: document, opaque: true,
-	}
-}
 
 // follow analyzes a rule with everything it refers to. It returns the needs of its allowing.
 func (a *analyzer) follow(name string) needs {

@@ -46,8 +46,8 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		}
 		t.firstCaller = append(t.firstCaller, first[caller])
 	}
-	context := func(s *side) []int { return s.holdingGroups }
-	t.classKeys, t.numberKeys = t.projectReads(context, t.classContext), t.projectReads(context, t.valueContext)
+	groups := [2][]int{t.sides[0].holdingGroups, t.sides[1].holdingGroups}
+	t.classKeys, t.numberKeys = t.projectReads(groups, t.classContext), t.projectReads(groups, t.valueContext)
 	return t, ctx.Err()
 }
 

@@ -93,7 +93,7 @@ func (c *expression) dataRef(ref ast.Ref) *value {
 			return c.descend(&value{shape: systemRole}, ref[3:])
 		}
 	}
-	document, err := c.document(prefix)
+	document, err := c.rules.documentValue(c.ctx, prefix)
 	if err != nil && c.err == nil {
 		c.err = err
 	}
