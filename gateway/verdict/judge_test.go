@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -387,13 +388,7 @@ func TestTheRightToAskIsJudgedOnce(t *testing.T) {
 					t.Errorf("%d: %+v", i, o)
 				}
 			}
-			rights := 0
-			for _, asked := range m.parts.asked {
-				if asked == "access" {
-					rights++
-				}
-			}
-			if rights != want {
+			if rights := strings.Count(strings.Join(m.parts.asked, " ")+" ", "access "); rights != want {
 				t.Errorf("%d rights, want %d", rights, want)
 			}
 		}

@@ -79,10 +79,10 @@ func (a *assignmentInput) granted(role resources.Role) resources.Assignment {
 
 // replaced returns the assignment of the current role: at the same place, or at account level
 // for an ACCOUNT role.
-func (input *assignmentInput) replaced(current resources.Role) resources.Assignment {
-	a := input.granted(current)
+func (a *assignmentInput) replaced(current resources.Role) resources.Assignment {
+	out := a.granted(current)
 	if current.Scope == resources.RoleScopeAccount {
-		a.ProjectID, a.ResourceID = "", ""
+		out.ProjectID, out.ResourceID = "", ""
 	}
-	return a
+	return out
 }

@@ -153,9 +153,9 @@ func (c changeInput) query() store.Query {
 }
 
 // wants says whether the record is one that was asked for.
-func (input changeInput) wants(c resources.Change) bool {
-	return (input.actor == "" || c.Actor.ID == input.actor) && (input.subject == "" || c.Subject.ID == input.subject) &&
-		(input.action == "" || c.Action == input.action) && c.At >= input.since && (input.until == 0 || c.At < input.until)
+func (c changeInput) wants(change resources.Change) bool {
+	return (c.actor == "" || change.Actor.ID == c.actor) && (c.subject == "" || change.Subject.ID == c.subject) &&
+		(c.action == "" || change.Action == c.action) && change.At >= c.since && (c.until == 0 || change.At < c.until)
 }
 
 func changeBodyOf(c resources.Change) changeBody {
