@@ -44,7 +44,7 @@ var mutants = []mutant{
 		{commitFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
 	}, splitPrimary},
 	{"values kept before the read has committed", []edit{
-		{cacheFile, "v any) { found[k.of(kind, id)] = v })", "v any) {\n\t\tfound[k.of(kind, id)] = v\n\t\tc.shared.Put(k.of(kind, id), v)\n\t})"},
+		{cacheFile, "v any) { values[k.sharedKeyOf(kind, id)] = v })", "v any) {\n\t\tvalues[k.sharedKeyOf(kind, id)] = v\n\t\tc.shared.Put(k.sharedKeyOf(kind, id), v)\n\t})"},
 	}, splitPrimary},
 	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
 	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "_ = store.ErrOutcomeUnknown\n\t\t\treturn false, nil"}}, splitPrimary},
@@ -83,8 +83,8 @@ var mutants = []mutant{
 	}, withoutRevision...), strictReplicas},
 	{"last admin looked for outside the transaction", []edit{
 		{revokeFile, "	err = s.changeRoles(", "	if err := s.adminLeft(ctx, revoked); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\terr = s.changeRoles("},
-		{revokeFile, `		of := records.RoleChange{AccountID: revoked.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{revoked.RoleID}}
-		return s.c.KeepAdmins(ctx, tx, of, func() error {
+		{revokeFile, `		change := records.RoleChange{AccountID: revoked.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{revoked.RoleID}}
+		return s.c.KeepAdmins(ctx, tx, change, func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
 `, "		return s.c.Assignments.Delete(ctx, tx, *rec)\n"},
