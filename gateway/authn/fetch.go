@@ -18,8 +18,8 @@ var (
 	errReadPanic = errors.New("the reader of the key set panicked")
 )
 
-// begin returns the running fetch, or starts one unless one was started in the last 30 seconds;
-// then it returns nil. s.mu is held.
+// begin returns the channel that ends with the running fetch, and starts a fetch if none runs. It returns nil if the last
+// one was started less than 30 seconds ago. The caller holds s.mu.
 func (s *URLSource) begin() <-chan struct{} {
 	if s.fetching != nil {
 		return s.fetching

@@ -120,7 +120,7 @@ func (v *value) isPlain() bool {
 	return v.needs == (needs{}) && (v.shape == plain || v.shape == list || v.shape == object || v.shape == elements)
 }
 
-// flat returns a plain value with the constants of all parts of a plain value.
+// flat returns one value with the constants of a value and of all its parts. It is made by a built-in if any of them is.
 func (v *value) flat() *value {
 	out := &value{consts: maps.Clone(v.consts), made: v.made}
 	if out.consts == nil {

@@ -81,7 +81,8 @@ func (x *merge) hasCallsOf(name string, row resources.Route) bool {
 	return was.Method == row.Method && was.Host == row.Host && was.Path == row.Path
 }
 
-// routes decodes rows; the proof refuses what is not one.
+// routes decodes the rows of a document by their names. It returns nil of a document that is not a set of rows: policies/proof
+// refuses that one.
 func routes(text []byte) map[string]resources.Route {
 	var out map[string]resources.Route
 	if json.Unmarshal(text, &out) != nil {

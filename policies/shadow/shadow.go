@@ -126,7 +126,7 @@ func (s *Shadow) Run(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = candidate.Watch(watching, s.opts.Dir, nil) // the context's
+		_ = candidate.Watch(watching, s.opts.Dir, nil) // the error is the context's
 	}()
 	s.work(ctx, candidate)
 	stop()

@@ -44,7 +44,7 @@ func sumOf(manifest []byte) []byte {
 	return fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(manifest), manifestName)
 }
 
-// describe reads a database file.
+// describe returns the size and the SHA-256 of a database file.
 func describe(path string) (Database, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -222,7 +222,7 @@ func (l *Log) losses() (all uint64, byAccount losses) {
 	return l.stats.lost.Load(), maps.Clone(l.lostOf)
 }
 
-// Stats returns what metrics show.
+// Stats returns the counters of records since the start, how many wait, and the accounts that lost most.
 func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	waiting, lost := l.queue.verdicts, l.lostOf.most(statsOfAccounts)

@@ -52,8 +52,9 @@ func (q *search) walk(ctx context.Context, read func(after Place, size int) (chu
 	}
 }
 
-// take judges candidates in their order until the page is full or they end. The error is of KindForbidden
-// or KindUnavailable, or a 400 of the question.
+// take judges a chunk of candidates in order and adds the allowed ones to the page. It ends at the first allowed candidate
+// beyond the page, and notes that there are more. The error is of KindForbidden or KindUnavailable, or of KindBadRequest for
+// a malformed question.
 func (q *search) take(ctx context.Context, w *walk, c chunk) error {
 	candidates, last := c.candidates, error(nil)
 	_, err := c.judge.Judge(ctx, q.call.Caller, q.call.Row, c.questions, func(o *verdict.Outcome) bool {

@@ -93,7 +93,7 @@ func denied(e *resources.Error, requestID string) *auth.CheckResponse {
 	}
 }
 
-// code returns the code of gRPC.
+// code returns the gRPC status code for a kind of error.
 func code(k resources.Kind) codes.Code {
 	switch k {
 	case resources.KindNoCredential, resources.KindBadCredential:

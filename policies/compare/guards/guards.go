@@ -208,7 +208,8 @@ func fields(all []diff.Field) (out []*ast.Term) {
 	return out
 }
 
-// rows returns the rows as guards read them (policies/schemas/guards).
+// rows returns the rows of the comparison as input of the guards, the author's rules about changes of policy
+// (policies/schemas/guards).
 func rows(all []compare.Row) (out []*ast.Term) {
 	for i := range all {
 		row := &all[i]

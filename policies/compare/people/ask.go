@@ -55,7 +55,8 @@ func (all *asks) sorted() (out []*ask) {
 	return out
 }
 
-// add adds what a row asks. One by nobody, or by a service that does not ask about a user, concerns no people.
+// add adds the questions of a row that concern users: those that users ask themselves, and those of services about a user,
+// which the decision answers. It skips all other rows.
 func (all *asks) add(r *compare.Row) {
 	caller := &r.Asked.Principal
 	service := caller.Kind == resources.PrincipalService && r.Entry == "decision"
@@ -69,7 +70,7 @@ func (all *asks) add(r *compare.Row) {
 	for _, target := range r.Asked.Targets {
 		a.targets[target] = true
 		if target.ProjectID != "" && target.ProjectID != compare.AnyProject {
-			all.omitted["the project "+target.ProjectID+", which a rule names, but for those who hold a role there"] = true
+			all.omitted["the project "+target.ProjectID+" of a rule, at which only holders of a role were asked about"] = true
 		}
 	}
 }
