@@ -34,10 +34,10 @@ func (x *merge) checkNames(file, prefix, kind string) {
 	folder := strings.TrimSuffix(file, "/data.json")
 	for name := range members(x.files[file]) {
 		_, replaces := x.manifest.Replaces[folder+"/"+name]
-		_, known := x.parts[folder+"/"+name]
+		_, exists := x.parts[folder+"/"+name]
 		switch {
 		case replaces:
-		case known:
+		case exists:
 			x.problems.add(file, lineOf(x.files[file], name), "%s is a %s of the base: name your own %s…, or replace it, as `portcullis policy replace %s/%[1]s` prepares", name, kind, prefix, folder)
 		case !strings.HasPrefix(name, prefix):
 			x.problems.add(file, lineOf(x.files[file], name), "%s: the name of an own %s begins with %s, so that no upgrade of the base takes it", name, kind, prefix)
@@ -59,15 +59,15 @@ func lineOf(text []byte, name string) int {
 // checkRows refuses an own row that takes calls from a row of the base.
 func (x *merge) checkRows() {
 	base := routes(x.base[routesFile])
-	own := routes(x.files[routesFile])
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		if _, replaces := x.manifest.Replaces["routes/"+name]; replaces && x.hasCallsOf(name, own[name]) {
+	rows := routes(x.files[routesFile])
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		if _, replaces := x.manifest.Replaces["routes/"+name]; replaces && x.hasCallsOf(name, rows[name]) {
 			continue
 		}
 		for _, other := range slices.Sorted(maps.Keys(base)) {
-			theirs, ours := base[other], own[name]
-			meets, _ := theirs.Overlap(&ours)
-			if _, stays := ours.Overlap(&theirs); meets && !stays {
+			baseRow, row := base[other], rows[name]
+			meets, _ := baseRow.Overlap(&row)
+			if _, stays := row.Overlap(&baseRow); meets && !stays {
 				x.problems.add(routesFile, lineOf(x.files[routesFile], name),
 					"%s takes calls from %s of the base: give it another path, or replace that row, as `portcullis policy replace routes/%[2]s` prepares", name, other)
 			}
@@ -81,8 +81,7 @@ func (x *merge) hasCallsOf(name string, row resources.Route) bool {
 	return was.Method == row.Method && was.Host == row.Host && was.Path == row.Path
 }
 
-// routes decodes the rows of a document by their names. It returns nil of a document that is not a set of rows: policies/proof
-// refuses that one.
+// routes decodes the rows of a document by their names. It returns nil for any other document; policies/proof refuses it.
 func routes(text []byte) map[string]resources.Route {
 	var out map[string]resources.Route
 	if json.Unmarshal(text, &out) != nil {
@@ -113,6 +112,6 @@ func (x *merge) mergeActions() {
 }
 
 // difference returns the lines in which two texts differ, as a patch.
-func difference(from string, a []byte, to string, b []byte) string {
-	return udiff.Unified(from, to, string(a)+"\n", string(b)+"\n")
+func difference(oldName string, a []byte, newName string, b []byte) string {
+	return udiff.Unified(oldName, newName, string(a)+"\n", string(b)+"\n")
 }

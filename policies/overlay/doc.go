@@ -1,11 +1,15 @@
-// Package overlay merges an author's own policy with the tree of the program, the base. The result is one tree for all that
-// proves, compiles, compares and serves it; nothing behind this package knows of two.
+// Package overlay merges an author's policy folder with the tree of the program, the base. The result is one tree. Proof,
+// engine, comparison and bundles see that tree alone.
 //
-// A folder is an overlay if it has a policy.json (manifest.go) whose base is "embedded". It adds to the base and takes nothing
-// away by accident: in the base's packages its rules are named own_…, or are one of the extension points that the base leaves
-// open (rules.go), and its roles and rows have names that no base uses (data.go). What replaces or removes a part of the base
-// is named in the manifest, with the revision of the part that was replaced, so that an upgrade which changes it is noticed.
+// A folder is an overlay if its policy.json names the base "embedded" (manifest.go). It adds to the base:
 //
-// Files of the base keep their names behind policies.BaseMark in the merged tree, so that a message names the author's file as
-// it lies in the folder.
+//   - rules named own_… in the base's packages, and rules at the base's extension points (rules.go);
+//   - roles named own_… and rows named own.…, names that no base uses (data.go);
+//   - apps, guards and rules about the decision log.
+//
+// The manifest lists each part of the base that the folder replaces, with the part's revision. An upgrade that changes such a
+// part is reported (parts.go). Any other change of the base is refused.
+//
+// In the merged tree the base's files have policies.BaseMark before their names. So a message names the author's file as it
+// lies in the folder.
 package overlay

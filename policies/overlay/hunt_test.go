@@ -183,8 +183,8 @@ func says(src *policies.Source) bool {
 	return false
 }
 
-// TestRandomOverlaysChangeNothingOfTheBase guarantees that no overlay which is taken lets anybody in whom the base keeps out, and
-// that one without deny rules and conditions decides as the base does, and takes no call from one of its rows.
+// TestRandomOverlaysChangeNothingOfTheBase guarantees that an accepted overlay lets nobody in. One without deny rules and
+// conditions decides as the base does, and takes no call from a row of the base.
 func TestRandomOverlaysChangeNothingOfTheBase(t *testing.T) {
 	hunts := huntsByDefault
 	if n, err := strconv.Atoi(os.Getenv(huntsVariable)); err == nil {

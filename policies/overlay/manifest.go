@@ -62,7 +62,7 @@ func (m Manifest) Format() []byte {
 	return append(text, '\n')
 }
 
-// Problems are all reasons for which a folder is not an overlay of its base, each with its file and line where it has one.
+// Problems are all reasons against a folder as an overlay of its base, each with its file, and its line if it has one.
 type Problems []string
 
 // Error implements error: one problem a line.

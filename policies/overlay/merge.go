@@ -14,18 +14,18 @@ import (
 // Read reads the tree in a folder: an overlay merged with the program's tree, or a whole tree as it is. The error is
 // Problems where the folder is not an overlay of this base.
 func Read(tree fs.FS) (*policies.Source, error) {
-	own, err := policies.Read(tree)
+	folder, err := policies.Read(tree)
 	if err != nil {
 		return nil, err
 	}
-	return Over(own)
+	return Over(folder)
 }
 
 // Over merges an overlay with the program's tree; a source without a manifest is a whole tree and stays as it is. No file of
 // either has the name of one of the program's.
-func Over(own *policies.Source) (*policies.Source, error) {
+func Over(folder *policies.Source) (*policies.Source, error) {
 	var p Problems
-	for _, name := range own.Names {
+	for _, name := range folder.Names {
 		if strings.HasPrefix(name, baseMark) {
 			p.add(name, 0, "a name that begins with %s is that of a file of the program's tree: take another one", baseMark)
 		}
@@ -33,18 +33,18 @@ func Over(own *policies.Source) (*policies.Source, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	if own.Files[ManifestFile] == nil {
-		return own, nil
+	if folder.Files[ManifestFile] == nil {
+		return folder, nil
 	}
 	base, err := policies.Read(policies.Tree())
 	if err != nil {
 		return nil, err
 	}
-	return Merge(base, own)
+	return Merge(base, folder)
 }
 
-// without returns the files but for the manifest.
-func without(files map[string][]byte) map[string][]byte {
+// withoutManifest returns the files but for the manifest.
+func withoutManifest(files map[string][]byte) map[string][]byte {
 	out := maps.Clone(files)
 	delete(out, ManifestFile)
 	return out
@@ -52,15 +52,15 @@ func without(files map[string][]byte) map[string][]byte {
 
 // Merge lays an overlay, which has a manifest, over a base. The error is Problems: everything in the overlay that would change
 // the base without saying so.
-func Merge(base, own *policies.Source) (*policies.Source, error) {
-	m, err := parseManifest(own.Files[ManifestFile])
+func Merge(base, folder *policies.Source) (*policies.Source, error) {
+	m, err := parseManifest(folder.Files[ManifestFile])
 	if err != nil {
 		return nil, err
 	}
 	if m.Base == baseNone {
-		return own.Merged(without(own.Files), "", nil), nil
+		return folder.Merged(withoutManifest(folder.Files), "", nil), nil
 	}
-	x := newMerge(base, own, m)
+	x := newMerge(base, folder, m)
 	x.checkFiles()
 	x.checkReplaced()
 	x.checkRules()
@@ -71,7 +71,7 @@ func Merge(base, own *policies.Source) (*policies.Source, error) {
 	for name, text := range x.base {
 		x.files[policies.BaseMark+name] = text
 	}
-	return own.Merged(x.files, base.Revision, x.warnings), nil
+	return folder.Merged(x.files, base.Revision, x.warnings), nil
 }
 
 // merge is an overlay on its way to be laid over a base.
@@ -81,22 +81,22 @@ type merge struct {
 	parts map[string]Part
 	// base and files are the files of the base that stay, with what is left of each, and those of the overlay.
 	base, files map[string][]byte
-	// own are the modules of the overlay, replaced those of the base whose place some of them take, by their names.
-	own, replaced map[string]*ast.Module
-	// rules are those of the base that stay, by their paths, and used are all names that stand in them.
+	// modules are those of the overlay by their names; replaced are the base's modules behind those in their place.
+	modules, replaced map[string]*ast.Module
+	// rules are the remaining rules of the base by their paths; used has all names in them.
 	rules    map[string]*ast.Rule
 	used     map[ast.Var]bool
 	problems Problems
 	warnings []string
 }
 
-func newMerge(base, own *policies.Source, m Manifest) *merge {
-	x := &merge{manifest: m, parts: Parts(base), base: map[string][]byte{}, files: without(own.Files), replaced: map[string]*ast.Module{}}
-	modules, errs := parse(own.Files)
+func newMerge(base, folder *policies.Source, m Manifest) *merge {
+	x := &merge{manifest: m, parts: Parts(base), base: map[string][]byte{}, files: withoutManifest(folder.Files), replaced: map[string]*ast.Module{}}
+	modules, errs := parse(folder.Files)
 	for name, err := range errs {
 		x.problems.parser(name, err)
 	}
-	x.own = modules
+	x.modules = modules
 	for name, text := range base.Files {
 		if !strings.HasSuffix(name, testSuffix) || isShared(name) {
 			x.base[name] = text
@@ -113,7 +113,7 @@ func isShared(name string) bool {
 	return strings.HasSuffix(name, "fixtures"+testSuffix) || strings.HasSuffix(name, "promises"+testSuffix)
 }
 
-// folders are those in which an overlay may have files, with the files that it may have there; "" is any.
+// folders has the files that an overlay may have, by the folder; "" is any file.
 var folders = map[string]string{
 	"authz": ".rego", "guards": ".rego", "log": ".rego", "apps": "", "tools": ".rego", "grants": "data.json", "routes": "data.json", "actions": "data.json",
 }
@@ -122,14 +122,14 @@ var folders = map[string]string{
 func (x *merge) checkFiles() {
 	for name := range x.files {
 		folder, rest, nested := strings.Cut(name, "/")
-		want, known := folders[folder]
+		want, exists := folders[folder]
 		switch {
 		case !nested:
 			x.problems.add(name, 0, "an overlay has no such file: rules are in authz/, data in grants/, routes/ and actions/")
 		case strings.HasPrefix(folder, ownPrefix) && rest == "data.json":
-		case !known && folder == "schemas":
+		case !exists && folder == "schemas":
 			x.problems.add(name, 0, "the schemas are the base's: take the file out")
-		case !known:
+		case !exists:
 			x.problems.add(name, 0, "an overlay has no folder %s: its own data is in a folder named %s…", folder, ownPrefix)
 		case want == "data.json" && rest != want:
 			x.problems.add(name, 0, "must be %s/data.json", folder)
@@ -142,8 +142,8 @@ func (x *merge) checkFiles() {
 // checkReplaced takes what is replaced and removed out of the base, and warns of what has changed since.
 func (x *merge) checkReplaced() {
 	for _, name := range slices.Sorted(maps.Keys(x.manifest.Replaces)) {
-		part, known := x.parts[name]
-		if !known {
+		part, exists := x.parts[name]
+		if !exists {
 			x.problems.add(ManifestFile, 0, "replaces: the base has no %s; take it out of the list, and name what takes its place %s…", name, ownPrefix)
 			continue
 		}
@@ -161,8 +161,8 @@ func (x *merge) checkReplaced() {
 		}
 	}
 	for _, id := range x.manifest.Without {
-		part, known := x.parts["grants/"+id]
-		if !known {
+		part, exists := x.parts["grants/"+id]
+		if !exists {
 			x.problems.add(ManifestFile, 0, "without: the base has no system role %s", id)
 			continue
 		}

@@ -39,9 +39,9 @@ func over(files ...string) policytest.Tree {
 	return tree
 }
 
-func merged(t *testing.T, base, own policytest.Tree) *policies.Source {
+func merged(t *testing.T, base, folder policytest.Tree) *policies.Source {
 	t.Helper()
-	src, err := overlay.Merge(read(t, base), read(t, own))
+	src, err := overlay.Merge(read(t, base), read(t, folder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestAnUpgradeTakesNothingFromAnOverlay(t *testing.T) {
 
 // TestEachExtensionPoint guarantees that an overlay's condition, texts, public reason, role, row and actions are in force.
 func TestEachExtensionPoint(t *testing.T) {
-	own := over(
+	folder := over(
 		"authz/x.rego", `package authz
 
 condition_codes contains "own_open"
@@ -169,7 +169,7 @@ public_reasons contains ["no deletes", "deny_rule"] if "no deletes" in deny
 		"apps/notes/notes.rego", "# METADATA\n# scope: package\n# schemas:\n#   - input: schema.app.schema\npackage apps.notes\n\ntypes := {\"note\"}\n\n"+
 			"decision := input.facts.member\n",
 	)
-	set, _ := proved(t, merged(t, base(t), own))
+	set, _ := proved(t, merged(t, base(t), folder))
 	d, err := set.Judge(context.Background(), engine.EntryDecision, deletes(resources.CredentialToken), engine.DefaultDeadline)
 	if err != nil || d.Allowed || d.Reason != "no deletes" {
 		t.Errorf("%+v %v", d, err)
@@ -182,7 +182,7 @@ public_reasons contains ["no deletes", "deny_rule"] if "no deletes" in deny
 	if len(set.Roles()) != 6 || !set.Strict() || !slices.ContainsFunc(set.Actions(), func(a resources.ListedAction) bool { return a.ID == "account:bill:pay" }) {
 		t.Error("data of the overlay is missing")
 	}
-	if _, known := set.App("note"); !known {
+	if _, exists := set.App("note"); !exists {
 		t.Error("the app is missing")
 	}
 }
@@ -252,8 +252,8 @@ var refused = map[string]struct{ file, text, want string }{
 	"replaces without a base":          {"policy.json", `{"base": "none", "replaces": {"grants/team_member": "x"}}`, "policy.json: replaces and without are about a base"},
 }
 
-// TestWaysToWeakenTheBaseAreRefused guarantees that nothing in an overlay changes the base by accident: each way is refused with
-// its file, its line where it has one, and the remedy.
+// TestWaysToWeakenTheBaseAreRefused guarantees that nothing in an overlay changes the base by accident. The error has the file,
+// the line and the remedy.
 func TestWaysToWeakenTheBaseAreRefused(t *testing.T) {
 	for name, c := range refused {
 		t.Run(name, func(t *testing.T) {
@@ -269,15 +269,15 @@ func TestWaysToWeakenTheBaseAreRefused(t *testing.T) {
 
 // TestAllProblemsAreReported guarantees that an author learns of everything at once.
 func TestAllProblemsAreReported(t *testing.T) {
-	own := over("authz/a.rego", "package authz\n\nx if true\n\ndecision := 1", "grants/data.json", `{"a": {}}`, "schemas/x.json", "{}")
-	_, err := overlay.Merge(read(t, base(t)), read(t, own))
+	folder := over("authz/a.rego", "package authz\n\nx if true\n\ndecision := 1", "grants/data.json", `{"a": {}}`, "schemas/x.json", "{}")
+	_, err := overlay.Merge(read(t, base(t)), read(t, folder))
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 4 {
 		t.Errorf("%q", lines)
 	}
 }
 
-// TestAReplacementIsFollowed guarantees that what replaces a part of the base is in force, that an upgrade which changes that
-// part is told of with the difference, and that the replacement stays.
+// TestAReplacementIsFollowed guarantees that a replacement is in force, and stays after an upgrade of the replaced part, with a
+// warning that shows the difference.
 func TestAReplacementIsFollowed(t *testing.T) {
 	role := `{"name": "Team member", "scope": "ACCOUNT", "description": "Less.", "permissions": {"account:role:read": true}}`
 	file := string(base(t)["authz/self_service.rego"].Data)
@@ -287,13 +287,13 @@ func TestAReplacementIsFollowed(t *testing.T) {
 		"reason_texts/no_role":    {"authz/own_reasons.rego", "package authz\n\nreason_texts[\"no_role\"] := \"ask your admin\"\n", "no active role of the user grants", `+reason_texts["no_role"] := "ask your admin"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := over(c.file, c.text)
-			changed, err := overlay.Replace(read(t, base(t)), read(t, own), name)
+			folder := over(c.file, c.text)
+			changed, err := overlay.Replace(read(t, base(t)), read(t, folder), name)
 			if err != nil || len(changed) != 1 {
 				t.Fatalf("%v %v", slices.Collect(maps.Keys(changed)), err)
 			}
-			own = own.With(overlay.ManifestFile, string(changed[overlay.ManifestFile]))
-			src := merged(t, base(t), own)
+			folder = folder.With(overlay.ManifestFile, string(changed[overlay.ManifestFile]))
+			src := merged(t, base(t), folder)
 			if _, tests := proved(t, src); len(src.Warnings) > 0 || tests < 3 {
 				t.Errorf("%q", src.Warnings)
 			}
@@ -308,7 +308,7 @@ func TestAReplacementIsFollowed(t *testing.T) {
 			if name == "grants/team_member" {
 				upgraded = upgraded.With("grants/data.json", strings.Replace(string(base(t)["grants/data.json"].Data), "Sees who", "NEW who", 1))
 			}
-			after := merged(t, upgraded, own)
+			after := merged(t, upgraded, folder)
 			if len(after.Warnings) != 1 || !strings.Contains(after.Warnings[0], c.difference) || !strings.HasPrefix(after.Warnings[0], name+" was replaced at revision ") {
 				t.Errorf("%q", after.Warnings)
 			}
@@ -320,19 +320,19 @@ func TestAReplacementIsFollowed(t *testing.T) {
 	}
 }
 
-// TestReplaceCopiesThePart guarantees that the copy which Replace makes decides as the base does, and is in the manifest.
+// TestReplaceCopiesThePart guarantees that an unchanged copy decides as the base does.
 func TestReplaceCopiesThePart(t *testing.T) {
 	whole, _ := proved(t, read(t, base(t)))
 	for _, name := range []string{"grants/team_member", "routes/authorization.check", "authz/roles.rego", "authz/conditions.rego", "authz/reasons.rego", "reason_texts/no_role"} {
-		own := over()
-		changed, err := overlay.Replace(read(t, base(t)), read(t, own), name)
+		folder := over()
+		changed, err := overlay.Replace(read(t, base(t)), read(t, folder), name)
 		if err != nil || len(changed) != 2 {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for file, text := range changed {
-			own = own.With(file, string(text))
+			folder = folder.With(file, string(text))
 		}
-		set, _ := proved(t, merged(t, base(t), own))
+		set, _ := proved(t, merged(t, base(t), folder))
 		if !slices.EqualFunc(set.Roles(), whole.Roles(), func(a, b resources.Role) bool { return a.ID == b.ID && slices.Equal(a.Permissions, b.Permissions) }) {
 			t.Errorf("%s: other roles", name)
 		}
@@ -375,9 +375,9 @@ func TestNoFolderHasAFileOfTheProgram(t *testing.T) {
 
 // TestTheExportIsTheSameTree guarantees that a merged tree written as plain files decides and is tested as the merged one is.
 func TestTheExportIsTheSameTree(t *testing.T) {
-	own := start(t).With("grants/data.json", `{"own_oncall": {"name": "O", "scope": "ACCOUNT", "description": "On call.", "permissions": {"project:*:*": true}}}`).
+	folder := start(t).With("grants/data.json", `{"own_oncall": {"name": "O", "scope": "ACCOUNT", "description": "On call.", "permissions": {"project:*:*": true}}}`).
 		With("actions/data.json", `{"known": {"account:bill:pay": {"description": "Pays a bill."}}}`)
-	src := merged(t, base(t), own)
+	src := merged(t, base(t), folder)
 	plain := policytest.Tree{}
 	for name, text := range overlay.Export(src) {
 		plain = plain.With(name, string(text))

@@ -106,7 +106,7 @@ func (x *merge) replacement(part Part) []byte {
 		_ = json.Indent(&text, row, "", "  ") // it was decoded
 		return text.Bytes()
 	case textsFolder:
-		for _, module := range x.own {
+		for _, module := range x.modules {
 			for _, rule := range module.Rules {
 				if textOf(rule) == name {
 					return ruleText(rule)

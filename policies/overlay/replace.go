@@ -12,14 +12,14 @@ import (
 // textsFile is where Replace writes texts of reasons.
 const textsFile = "authz/own_reasons.rego"
 
-// Replace returns the files of an overlay that change so that it replaces a part of the base: the manifest with the part's
-// revision, and a copy of the part where the overlay has nothing in its place yet.
-func Replace(base, own *policies.Source, name string) (map[string][]byte, error) {
-	part, known := Parts(base)[name]
-	if !known {
+// Replace returns the files to write so that an overlay replaces a part of the base: the manifest with the part's revision,
+// and a copy of the part unless the overlay has something in its place.
+func Replace(base, folder *policies.Source, name string) (map[string][]byte, error) {
+	part, exists := Parts(base)[name]
+	if !exists {
 		return nil, fmt.Errorf("the base has no part %s: a part is authz/<file>.rego, grants/<role>, routes/<row> or reason_texts/<code>", name)
 	}
-	raw := own.Files[ManifestFile]
+	raw := folder.Files[ManifestFile]
 	if raw == nil {
 		return nil, fmt.Errorf("the folder is not an overlay: it has no %s", ManifestFile)
 	}
@@ -35,7 +35,7 @@ func Replace(base, own *policies.Source, name string) (map[string][]byte, error)
 	}
 	m.Replaces[name] = part.Revision
 	changed := map[string][]byte{ManifestFile: m.Format()}
-	x := newMerge(base, own, m)
+	x := newMerge(base, folder, m)
 	if x.replacement(part) != nil {
 		return changed, nil
 	}

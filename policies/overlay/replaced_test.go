@@ -52,13 +52,13 @@ func TestAReplacementHasTheNamesOfItsPart(t *testing.T) {
 	b := read(t, base(t))
 	rows := over()
 	for _, name := range overlay.PartNames(overlay.Parts(b)) {
-		own := over()
+		folder := over()
 		if strings.HasPrefix(name, "routes/") {
-			own = rows
+			folder = rows
 		} else if !strings.HasSuffix(name, ".rego") {
 			continue
 		}
-		changed, err := overlay.Replace(b, read(t, own), name)
+		changed, err := overlay.Replace(b, read(t, folder), name)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -66,13 +66,13 @@ func TestAReplacementHasTheNamesOfItsPart(t *testing.T) {
 			if strings.HasSuffix(file, ".rego") {
 				text = append(text, "\nown_more if true\n\n_an_old_helper if true\n"...)
 			}
-			own = own.With(file, string(text))
+			folder = folder.With(file, string(text))
 		}
 		if strings.HasPrefix(name, "routes/") {
-			rows = own
+			rows = folder
 			continue
 		}
-		if _, err := overlay.Merge(b, read(t, own)); err != nil {
+		if _, err := overlay.Merge(b, read(t, folder)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

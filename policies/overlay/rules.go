@@ -35,7 +35,7 @@ func (x *merge) checkRules() {
 		}
 	}
 	e := x.extensions()
-	for name, module := range x.own {
+	for name, module := range x.modules {
 		x.checkModule(name, module)
 		for _, r := range module.Rules {
 			x.checkRule(name, r, e)
@@ -58,7 +58,7 @@ func (x *merge) replaces(file string, name ast.Var) bool {
 	return replaced != nil && slices.ContainsFunc(replaced.Rules, func(r *ast.Rule) bool { return nameOf(r) == name })
 }
 
-// checkModule refuses packages that are the base's, and annotations that change what its rules are held against.
+// checkModule refuses the base's packages, and annotations with schemas: the checker would hold the base's rules against them.
 func (x *merge) checkModule(name string, module *ast.Module) {
 	pkg := module.Package.Path.String()
 	isTest := strings.HasSuffix(name, testSuffix)
@@ -92,14 +92,14 @@ func (x *merge) hasAnnotation(replaced *ast.Module, a *ast.Annotations) bool {
 func (x *merge) checkRule(file string, r *ast.Rule, e *extensions) {
 	path, name, row := pathOf(r), nameOf(r), r.Location.Row
 	pkg := r.Module.Package.Path.String()
-	if known, problem := x.extends(e, r); known {
+	if isPoint, problem := x.extends(e, r); isPoint {
 		if problem != "" && !x.replaces(file, name) {
 			x.problems.add(file, row, "%s", problem)
 		}
 		return
 	}
 	for _, other := range x.rules {
-		if theirs := pathOf(other); path.HasPrefix(theirs) || theirs.HasPrefix(path) {
+		if basePath := pathOf(other); path.HasPrefix(basePath) || basePath.HasPrefix(path) {
 			x.problems.add(file, row, "%s is a rule of the base (%s%s): name your own %s…, or replace the file, as `portcullis policy replace %[3]s` prepares",
 				strings.TrimPrefix(path.String(), pkg+"."), baseMark, other.Location.File, ownPrefix)
 			return
@@ -127,7 +127,7 @@ type extensions struct {
 
 func (x *merge) extensions() *extensions {
 	e := &extensions{map[string]bool{}, map[string]bool{}}
-	for _, module := range x.own {
+	for _, module := range x.modules {
 		for _, r := range module.Rules {
 			switch pathOf(r).String() {
 			case authzPackage + ".condition_codes":
@@ -198,7 +198,7 @@ func (e *extensions) isOwnDenial(r *ast.Rule) bool {
 	return len(r.Body) == 1 && r.Body[0].Equal(fires) && !slices.ContainsFunc(r.Module.Imports, func(i *ast.Import) bool { return i.Name() == "deny" })
 }
 
-// textOf returns the code of which a rule gives the text: the rule is reason_texts["<code>"] := …, and "" of any other.
+// textOf returns the code of a rule reason_texts["<code>"] := …, and "" for any other rule.
 func textOf(r *ast.Rule) string {
 	ref := r.Head.Ref()
 	if len(ref) != 2 || nameOf(r) != textsFolder || r.Module.Package.Path.String() != authzPackage || r.Head.DocKind() == ast.PartialSetDoc || len(r.Head.Args) > 0 || r.Default {

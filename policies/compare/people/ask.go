@@ -55,8 +55,8 @@ func (all *asks) sorted() (out []*ask) {
 	return out
 }
 
-// add adds the questions of a row that concern users: those that users ask themselves, and those of services about a user,
-// which the decision answers. It skips all other rows.
+// add adds the questions of a row, if they concern users: a user asks, or a service asks for a decision about a user. It skips
+// all other rows.
 func (all *asks) add(r *compare.Row) {
 	caller := &r.Asked.Principal
 	service := caller.Kind == resources.PrincipalService && r.Entry == "decision"
