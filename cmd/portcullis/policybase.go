@@ -4,24 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/compare/guards"
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // acceptBase has the guards of the last tree in force judge the tree to start with, if the program brings another base: no
 // reload asks them about an upgrade. Nobody asks them about changes of the folder at a start.
 func (a *app) acceptBase(ctx context.Context) error {
-	next, dir := a.policy.Source(), a.settings.Store.DataDir
+	next := a.policy.Source()
 	if next.Base == "" {
 		return nil
 	}
-	last, err := overlay.Kept(dir)
+	var last *policies.Source
+	raw, err := a.collections.LastPolicyTree(ctx, a.store)
+	if err == nil {
+		last, err = overlay.Unpack(raw)
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, store.ErrNotFound):
 		if set, _, err := proof.Compile(ctx, next); err != nil || !guards.Guarded(set) {
 			return err
 		}
@@ -59,8 +64,13 @@ func askOfBase(ctx context.Context, last, next *policies.Source) error {
 	return guards.Check(ctx, before, after)
 }
 
-// keepPolicy keeps an overlay's tree for the next start, and warns of what it replaces that its base has changed.
-func (a *app) keepPolicy() {
+// keptWithin bounds the write of the tree in force, which a reload waits for.
+const keptWithin = 10 * time.Second
+
+// keepPolicy keeps an overlay's tree for the next start, and warns of replaced parts with changes in the base.
+func (a *app) keepPolicy(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, keptWithin)
+	defer cancel()
 	tree := a.policy.Source()
 	for _, warning := range tree.Warnings {
 		a.log.Warn("policy: " + warning)
@@ -68,7 +78,11 @@ func (a *app) keepPolicy() {
 	if tree.Base == "" {
 		return
 	}
-	if err := overlay.Keep(a.settings.Store.DataDir, tree); err != nil {
+	raw, err := overlay.Pack(tree)
+	if err == nil {
+		err = a.collections.SavePolicyTree(ctx, a.store, raw)
+	}
+	if err != nil {
 		a.log.Warn("the policy tree can't be kept for the next start, whose guards then are not asked about a new base", "error", err.Error())
 	}
 }

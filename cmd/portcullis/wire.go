@@ -197,7 +197,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 	if err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
-	a.keepPolicy()
+	a.keepPolicy(ctx)
 	if a.feed != nil {
 		a.feed.Started()
 		a.feed.Observe = a.metrics.WatchBundle(bundles.Results()...)
@@ -255,7 +255,7 @@ func (a *app) reloaded(revision string) {
 		return
 	}
 	a.metrics.PolicyReloaded(true)
-	a.keepPolicy()
+	a.keepPolicy(context.Background())
 	a.policyInForce(revision)
 	a.log.Info("policy reloaded", "policy_revision", revision)
 }

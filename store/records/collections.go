@@ -24,6 +24,7 @@ type Collections struct {
 	Seals       store.Collection[Seal]
 	Copies      store.Collection[Copy]
 	LogHeads    store.Collection[LogHead]
+	PolicyTrees store.Collection[PolicyTree]
 
 	KubernetesClusters store.Collection[resources.KubernetesRecord]
 	GPUClusters        store.Collection[resources.GPURecord]
@@ -83,6 +84,7 @@ func NewCollections() Collections {
 		Seals:       seals(),
 		Copies:      copies(),
 		LogHeads:    logHeads(),
+		PolicyTrees: policyTrees(),
 
 		KubernetesClusters: kubernetesClusters(),
 		GPUClusters:        gpuClusters(),
@@ -102,7 +104,7 @@ func (c Collections) Schemas() []*store.Schema {
 	return []*store.Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
-		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.Copies.Schema(),
+		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.PolicyTrees.Schema(), c.Copies.Schema(),
 		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(), c.ChangeParts.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}

@@ -1,13 +1,15 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/policies/overlay"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
@@ -155,36 +157,54 @@ func TestANewBaseIsJudged(t *testing.T) {
 	}
 	harness.WriteFile(t, filepath.Join(dir, "guards", "guards.rego"), ownGuard)
 	harness.Launch(t, data, "--policy-dir", dir).Kill(t)
-	file := filepath.Join(data, "policy-in-force.json")
-	raw, err := os.ReadFile(file)
+	tree, err := overlay.Unpack(lastTree(t, data, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept struct {
-		Base  string            `json:"base"`
-		Files map[string][]byte `json:"files"`
-	}
-	if err := json.Unmarshal(raw, &kept); err != nil {
-		t.Fatal(err)
-	}
-	base := kept.Base
+	base := tree.Base
 	// The program before had a base in which project admins only read.
-	kept.Base = "000000000000"
-	grants := string(kept.Files["base:grants/data.json"])
+	tree.Base = "000000000000"
+	grants := string(tree.Files["base:grants/data.json"])
 	start := strings.Index(grants, `"project_admin"`)
-	kept.Files["base:grants/data.json"] = []byte(grants[:start] + strings.Replace(grants[start:], "project:*:*", "project:*:read", 1))
-	if raw, err = json.Marshal(kept); err != nil {
+	tree.Files["base:grants/data.json"] = []byte(grants[:start] + strings.Replace(grants[start:], "project:*:*", "project:*:read", 1))
+	raw, err := overlay.Pack(tree)
+	if err != nil {
 		t.Fatal(err)
 	}
-	harness.WriteFile(t, file, string(raw))
+	lastTree(t, data, raw)
 	o := harness.Command(t, nil, harness.Ephemeral(data, "--policy-dir", dir)...)
 	if o.Code != 2 || !strings.Contains(o.Stderr, "nobody new may delete") || !strings.Contains(o.Stderr, "--accept-base "+base) {
 		t.Fatalf("%+v", o)
 	}
 	harness.Launch(t, data, "--policy-dir", dir, "--accept-base", base).Kill(t)
 	harness.Launch(t, data, "--policy-dir", dir).Kill(t)
-	harness.WriteFile(t, file, "{")
+	lastTree(t, data, []byte("x"))
 	if o := harness.Command(t, nil, harness.Ephemeral(data, "--policy-dir", dir)...); o.Code != 2 || !strings.Contains(o.Stderr, "--accept-base "+base) {
 		t.Errorf("a tree that can't be read: %+v", o)
 	}
+}
+
+// lastTree returns the tree in the store of a data folder, and puts another one in its place if it is given one.
+func lastTree(t *testing.T, data string, next []byte) []byte {
+	t.Helper()
+	c := records.NewCollections()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: data, Schemas: c.Schemas()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if next != nil {
+		if err := c.SavePolicyTree(t.Context(), s, next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := c.LastPolicyTree(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }
