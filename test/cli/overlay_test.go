@@ -1,12 +1,15 @@
 package cli_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/gateway/private"
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
@@ -156,12 +159,17 @@ func TestANewBaseIsJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.WriteFile(t, filepath.Join(dir, "guards", "guards.rego"), ownGuard)
-	harness.Launch(t, data, "--policy-dir", dir).Kill(t)
+	g := harness.Launch(t, data, "--policy-dir", dir)
+	status := partsOf(t, g.HealthURL)
+	g.Kill(t)
 	tree, err := overlay.Unpack(lastTree(t, data, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := tree.Base
+	if status.Base != base || status.Own == "" || status.Revision != tree.Revision {
+		t.Errorf("/status has %+v of %s over %s", status, tree.Revision, base)
+	}
 	// The program before had a base in which project admins only read.
 	tree.Base = "000000000000"
 	grants := string(tree.Files["base:grants/data.json"])
@@ -207,4 +215,19 @@ func lastTree(t *testing.T, data string, next []byte) []byte {
 		t.Fatal(err)
 	}
 	return tree
+}
+
+// partsOf returns what /status has of the policy.
+func partsOf(t *testing.T, url string) private.PolicyStatus {
+	t.Helper()
+	resp, err := http.Get(url + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var status private.Status
+	if err := json.NewDecoder(resp.Body).Decode(&status); err != nil {
+		t.Fatal(err)
+	}
+	return status.Policy
 }
