@@ -383,9 +383,9 @@ func TestTheExportIsTheSameTree(t *testing.T) {
 		plain = plain.With(name, string(text))
 	}
 	set, tests := proved(t, src)
-	exported, others := proved(t, read(t, plain))
-	if tests != others || len(set.Roles()) != len(exported.Roles()) || len(set.Actions()) != len(exported.Actions()) {
-		t.Errorf("%d and %d tests, %d and %d roles", tests, others, len(set.Roles()), len(exported.Roles()))
+	exported, exportedTests := proved(t, read(t, plain))
+	if tests != exportedTests || len(set.Roles()) != len(exported.Roles()) || len(set.Actions()) != len(exported.Actions()) {
+		t.Errorf("%d and %d tests, %d and %d roles", tests, exportedTests, len(set.Roles()), len(exported.Roles()))
 	}
 	if allows(t, exported, deletes(resources.CredentialKey)) {
 		t.Error("the deny rule is lost")
@@ -394,8 +394,8 @@ func TestTheExportIsTheSameTree(t *testing.T) {
 
 // TestLogRulesOfTheBaseStay guarantees that an overlay adds nothing to a base's rules about the decision log under their names.
 func TestLogRulesOfTheBaseStay(t *testing.T) {
-	with := base(t).With("log/log.rego", "package system.log\n\ndrop if input.path == \"authz/decision\"\n")
-	_, err := overlay.Merge(read(t, with), read(t, over("log/x.rego", "package system.log\n\ndrop if true\n")))
+	newBase := base(t).With("log/log.rego", "package system.log\n\ndrop if input.path == \"authz/decision\"\n")
+	_, err := overlay.Merge(read(t, newBase), read(t, over("log/x.rego", "package system.log\n\ndrop if true\n")))
 	if err == nil || !strings.HasPrefix(err.Error(), "log/x.rego:3: drop is a rule of the base (base:log/log.rego)") {
 		t.Errorf("%v", err)
 	}
