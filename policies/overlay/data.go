@@ -38,7 +38,7 @@ func (x *merge) checkNames(file, prefix, kind string) {
 		switch {
 		case replaces:
 		case exists:
-			x.problems.add(file, lineOf(x.files[file], name), "%s is a %s of the base: name your own %s…, or replace it, as `portcullis policy replace %s/%[1]s` prepares", name, kind, prefix, folder)
+			x.problems.add(file, lineOf(x.files[file], name), "%s is a %s of the base: begin your own name with %s, or replace it, as `portcullis policy replace %s/%[1]s` prepares", name, kind, prefix, folder)
 		case !strings.HasPrefix(name, prefix):
 			x.problems.add(file, lineOf(x.files[file], name), "%s: the name of an own %s begins with %s, so that no upgrade of the base takes it", name, kind, prefix)
 		}

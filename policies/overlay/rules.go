@@ -100,7 +100,7 @@ func (x *merge) checkRule(file string, r *ast.Rule, e *extensions) {
 	}
 	for _, other := range x.rules {
 		if basePath := pathOf(other); path.HasPrefix(basePath) || basePath.HasPrefix(path) {
-			x.problems.add(file, row, "%s is a rule of the base (%s%s): name your own %s…, or replace the file, as `portcullis policy replace %[3]s` prepares",
+			x.problems.add(file, row, "%s is a rule of the base (%s%s): begin your own name with %s, or replace the file, as `portcullis policy replace %[3]s` prepares",
 				strings.TrimPrefix(path.String(), pkg+"."), baseMark, other.Location.File, ownPrefix)
 			return
 		}
@@ -110,7 +110,7 @@ func (x *merge) checkRule(file string, r *ast.Rule, e *extensions) {
 	case isOwn:
 	case x.replaced[file] != nil:
 		if x.used[name] && !x.replaces(file, name) {
-			x.problems.add(file, row, "%s: the rules of the base use this name, and %s%s has no rule of it: name your own %s…", name, baseMark, file, ownPrefix)
+			x.problems.add(file, row, "%s: the rules of the base use this name, and %s%s has no rule of it: begin your own name with %s", name, baseMark, file, ownPrefix)
 		}
 	case pkg == authzPackage:
 		x.problems.add(file, row, "%s: the name of an own rule begins with %s, so that no upgrade of the base takes it", name, ownPrefix)
