@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
@@ -40,13 +42,13 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 	if err != nil {
 		return out, err
 	}
+	changed := t.newChanges()
 	if points := len(t.requests) * len(t.persons) * len(t.targets) * len(t.grants); points > mostPoints {
-		location := cmp.Or(c.rules[1].groups[root.rule].location, c.rules[0].groups[root.rule].location, c.rules[1].reached[0].Location)
-		out.Gaps = append(out.Gaps, gap(location, strings.TrimPrefix(root.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
+		out.Gaps = append(out.Gaps, c.tooMany(root, t, changed.every.pairs)...)
 		out.Unasked = root.rule == root.entry
 		return out, nil
 	}
-	findings, changed := map[finding]*shown{}, t.newChanges()
+	findings := map[finding]*shown{}
 	var pt point
 	for pt[requestPart] = range t.requests {
 		t.sameRequest = changed.sameRequest[pt[requestPart]]
@@ -77,6 +79,22 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 		out.Gaps = append(out.Gaps, c.permissionSetGaps()...)
 	}
 	return out, ctx.Err() // a cancelled evaluation is not an answer
+}
+
+// tooMany returns the gaps of a table with too many points: at the root, and at each changed rule of either tree.
+func (c *comparison) tooMany(root root, t *table, pairs []pair) (gaps []Gap) {
+	add := func(location *ast.Location) {
+		gaps = append(gaps, gap(location, strings.TrimPrefix(root.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
+	}
+	add(cmp.Or(c.rules[1].groups[root.rule].location, c.rules[0].groups[root.rule].location, c.rules[1].reached[0].Location))
+	for _, p := range pairs {
+		for n, s := range t.sides {
+			if location := s.groups[p.groups[n]].location; location != nil {
+				add(location)
+			}
+		}
+	}
+	return gaps
 }
 
 // compareAt compares the answers at a point, once per class of holdings.
