@@ -155,7 +155,7 @@ func blank(text []byte, start, length int) []byte {
 // changed says that the base has changed a part since an overlay replaced it, with the difference from the replacement.
 func changed(part Part, revision string, replacement []byte) string {
 	return part.Name + " was replaced at revision " + revision + "; the base has " + part.Revision +
-		" now. The replacement stays. Take over what you want of the base's, then write its revision into " + ManifestFile + ":\n" +
+		" now. The replacement stays. Take over what you want of the base's, then run `portcullis policy replace " + part.Name + "` again, which notes its revision:\n" +
 		difference("base:"+part.Name, part.Text, part.Name, replacement)
 }
 
