@@ -62,6 +62,9 @@ func NewAsker(r Random, words *Words, before, after Catalogue) *Asker {
 		}
 	}
 	for _, text := range words.Texts {
+		if action, err := resources.ParseAction("project:" + text + ":start"); err == nil { // a resource with a verb that no rule names
+			a.actions = append(a.actions, action.ID)
+		}
 		if _, err := resources.ParsePattern(text); err == nil {
 			a.named = append(a.named, text)
 			if action, err := resources.ParseAction(strings.ReplaceAll(text, "*", "thing")); err == nil {
