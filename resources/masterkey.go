@@ -29,6 +29,7 @@ const (
 	PurposeAssertion = "portcullis/v1/upstream-assertion-ed25519"
 	PurposeRate      = "portcullis/v1/shared-rate"
 	PurposeLog       = "portcullis/v1/decision-log-ed25519"
+	PurposeConsole   = "portcullis/v1/console-session"
 )
 
 // MasterKey holds the keys from which all shared secrets of the replicas are derived. The first key

@@ -30,11 +30,12 @@ const (
 	ServiceScopeAdmin    = "platform:admin"
 	ServiceScopeUsers    = "users:sync"
 	ServiceScopeClusters = "clusters:provision"
+	ServiceScopeConsole  = "console:sessions"
 )
 
 // ServiceScopes returns all scopes of a service's token.
 func ServiceScopes() []string {
-	return []string{ServiceScopeCheck, ServiceScopeExplain, ServiceScopeAdmin, ServiceScopeUsers, ServiceScopeClusters}
+	return []string{ServiceScopeCheck, ServiceScopeExplain, ServiceScopeAdmin, ServiceScopeUsers, ServiceScopeClusters, ServiceScopeConsole}
 }
 
 // maxSubject bounds a subject in bytes (OpenID Connect, "sub").

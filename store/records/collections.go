@@ -26,6 +26,9 @@ type Collections struct {
 	LogHeads    store.Collection[LogHead]
 	PolicyTrees store.Collection[PolicyTree]
 
+	ConsoleSessions store.Collection[ConsoleSession]
+	ConsoleCodes    store.Collection[ConsoleCode]
+
 	KubernetesClusters store.Collection[resources.KubernetesRecord]
 	GPUClusters        store.Collection[resources.GPURecord]
 	// Changes and ChangeParts are written by resources/changes alone.
@@ -86,6 +89,9 @@ func NewCollections() Collections {
 		LogHeads:    logHeads(),
 		PolicyTrees: policyTrees(),
 
+		ConsoleSessions: consoleSessions(),
+		ConsoleCodes:    consoleCodes(),
+
 		KubernetesClusters: kubernetesClusters(),
 		GPUClusters:        gpuClusters(),
 		Changes:            changes(),
@@ -104,7 +110,7 @@ func (c Collections) Schemas() []*store.Schema {
 	return []*store.Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
-		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.PolicyTrees.Schema(), c.Copies.Schema(),
+		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.PolicyTrees.Schema(), c.Copies.Schema(), c.ConsoleSessions.Schema(), c.ConsoleCodes.Schema(),
 		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(), c.ChangeParts.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}

@@ -91,6 +91,8 @@ func (v *verification) steps() []func(context.Context) error {
 		checked(v, c.ChangeParts, func(r *refs, p ChangePart) { r.change(p.ChangeID) }),
 		checked(v, c.LogHeads, func(*refs, LogHead) {}),
 		checked(v, c.PolicyTrees, func(*refs, PolicyTree) {}),
+		checked(v, c.ConsoleSessions, func(*refs, ConsoleSession) {}),
+		checked(v, c.ConsoleCodes, func(*refs, ConsoleCode) {}),
 		checked(v, c.SecurityGroups, func(r *refs, g resources.SecurityGroup) { r.project(g.AccountID, g.ProjectID) }),
 		checked(v, c.DeletedSecurityGroups, func(*refs, resources.SecurityGroup) {}),
 		checked(v, c.SecurityGroupReferences, v.reference),
