@@ -121,6 +121,14 @@ func (e *Edge) Listen(l net.Listener) error {
 	return nil
 }
 
+// ListenInside serves a listener of this process (listen.Memory) until Shutdown, without TLS.
+func (e *Edge) ListenInside(l net.Listener) error {
+	if err := e.app.Listener(headListener{e.open.Listener(l, nil)}); err != nil {
+		return fmt.Errorf("gateway: %w", err)
+	}
+	return nil
+}
+
 // Leave begins a stop: requests are still taken, and each answer ends its connection, so that clients
 // go elsewhere.
 func (e *Edge) Leave() { e.leaving.Store(true) }

@@ -47,6 +47,8 @@ const (
 	sqlite   = "modernc.org/sqlite"
 	sysExt   = "golang.org/x/sys"
 	mail     = "github.com/wneessen/go-mail"
+	oidc     = "github.com/coreos/go-oidc/v3"
+	oauth    = "golang.org/x/oauth2"
 	yaml     = "go.yaml.in/yaml/v3"
 	viewer   = "github.com/swaggest/swgui"
 	flags    = "github.com/spf13/pflag"
@@ -81,6 +83,7 @@ var mayImport = map[string]row{
 	"resources/apikeys":  area(),
 	"resources/clusters": area(),
 	"resources/firewall": area(),
+	"resources/sessions": {inside: []string{"resources", "store", "store/records"}},
 	"resources/health":   {inside: []string{"resources"}},
 	"resources/users":    area("resources/changes"),
 
@@ -136,6 +139,7 @@ var mayImport = map[string]row{
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/verdict"}},
 	"gateway/listen":            {inside: []string{"resources", "resources/wire"}},
 	"gateway/doors/authzen":     {inside: []string{"resources", "resources/wire", "gateway/catalogue", "gateway/doors", "gateway/route", "gateway/verdict"}},
+	"gateway/console":           {inside: []string{"resources", "gateway"}, outside: []string{oidc, oauth}},
 	"gateway/client":            {alone: "gateway/client"},
 
 	"gateway/peer/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},

@@ -42,7 +42,7 @@ func BenchmarkServe(b *testing.B) {
 		b.Fatal(err)
 	}
 	go func() { _ = a.edge.Listen(l) }()
-	b.Cleanup(func() { _ = a.drain(a.newPrivate(func() bool { return true }).Server()) })
+	b.Cleanup(func() { _ = a.drain(a.newPrivate(func() bool { return true }).Server(), nil) })
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		b.Fatal(err)

@@ -120,7 +120,7 @@ const (
 
 // demoLines returns what listens where, and a command for each kind of answer with the answer of this
 // moment: the demo data may have been changed since it was made. The gateway listens already.
-func (a *app) demoLines(ctx context.Context, open listeners) ([]string, error) {
+func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer) ([]string, error) {
 	token, path, err := a.writeDemoToken()
 	if err != nil {
 		return nil, err
@@ -132,9 +132,20 @@ func (a *app) demoLines(ctx context.Context, open listeners) ([]string, error) {
 		"#   API                      " + edge + ", and the same at http://" + reachable(open.edge[1].Addr()),
 		"#   API in a browser         " + edge + "/docs",
 		"#   health, metrics, status  http://" + reachable(open.health.Addr()),
-		"#",
-		"# Ask for a decision, in another shell. The token in " + path + " may ask about anybody, for 24 hours.",
 	}
+	if site != nil {
+		code, err := a.sessions.NewCode(ctx, demoAlice)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines,
+			"#   console                  "+site.url.String(),
+			"#",
+			"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demoAlice+"` makes another link.",
+			linkTo(site.url, code), "")
+	}
+	lines = append(lines,
+		"# Ask for a decision, in another shell. The token in "+path+" may ask about anybody, for 24 hours.")
 	for _, one := range []struct{ asks, user, action string }{
 		{"May alice create an instance?", demoAlice, "project:instance:create"},
 		{"May bob create one?", demoBob, "project:instance:create"},

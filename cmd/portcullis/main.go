@@ -78,7 +78,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("portcullis {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newDecisions(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newDecisions(), newConsoleCommand(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
 	group(root)
 	return root
 }
@@ -100,7 +100,7 @@ func group(root *cobra.Command) {
 		id, title string
 		commands  []string
 	}{
-		{"run", "Run a gateway:", []string{"serve", "health", "bootstrap", "token", "provisioner"}},
+		{"run", "Run a gateway:", []string{"serve", "health", "bootstrap", "token", "console", "provisioner"}},
 		{"decide", "Ask for decisions, and write what decides:", []string{"check", "why", "policy"}},
 		{"keep", "Look after the data:", []string{"store", "keys", "decisions"}},
 	} {

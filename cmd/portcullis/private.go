@@ -56,6 +56,9 @@ func (a *app) newPrivate(draining func() bool) *private.Listener {
 	if a.decisions != nil {
 		l.Decisions = private.Decisions{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput}
 	}
+	if a.sessions != nil {
+		l.Links = a.sessions.NewCode
+	}
 	return l
 }
 

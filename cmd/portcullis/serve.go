@@ -31,6 +31,9 @@ func newServe() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
+			if settings.Demo && !cmd.Flags().Changed("console-listen") {
+				settings.Listeners.Console = config.DemoConsole
+			}
 			if err := refuse(settings.Validate()); err != nil {
 				return err
 			}
@@ -120,13 +123,17 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	}
 	var draining atomic.Bool
 	private := a.newPrivate(draining.Load).Server()
+	site, err := a.newConsole(ctx, open.console)
+	if err != nil {
+		return errors.Join(err, open.close())
+	}
 	beside := a.runBackground()
 	defer beside.end() // after the last request, before the store is closed
 	started = true
-	failed := a.listen(background, open, private, hangups)
+	failed := a.listen(background, open, private, site, hangups)
 	log.Always("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
 	if demo {
-		lines, err := a.demoLines(ctx, open)
+		lines, err := a.demoLines(ctx, open, site)
 		if err != nil {
 			return err
 		}
@@ -143,13 +150,13 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 		err = a.leave(failed)
 	}
 	beside.stopMail()
-	return errors.Join(err, a.drain(private))
+	return errors.Join(err, a.drain(private, site))
 }
 
 // listen answers on all listeners and watches the policy tree. The channel tells the first
 // failure.
-func (a *app) listen(ctx context.Context, open listeners, private *http.Server, h hangups) <-chan error {
-	failed := make(chan error, len(open.edge)+4)
+func (a *app) listen(ctx context.Context, open listeners, private *http.Server, site *consoleServer, h hangups) <-chan error {
+	failed := make(chan error, len(open.edge)+7)
 	if open.extAuthz != nil {
 		go func() { failed <- listenerEnded(a.checks.Serve(a.edge.Listener(open.extAuthz, "h2"))) }()
 	}
@@ -157,6 +164,11 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server, 
 		go func() { failed <- listenerEnded(a.edge.Listen(l)) }()
 	}
 	go func() { failed <- listenerEnded(private.Serve(open.health)) }()
+	if site != nil {
+		go func() { failed <- listenerEnded(a.edge.ListenInside(site.inside)) }()
+		go func() { failed <- listenerEnded(private.Serve(site.operators)) }()
+		go func() { failed <- listenerEnded(site.serve(open.console)) }()
+	}
 	a.watchCertificates(ctx, h.certificates)
 	go a.followHangups(ctx, h)
 	if a.shadow != nil {
@@ -186,8 +198,19 @@ type listeners struct {
 	// edge has one listener in a process behind gateways, and two in a gateway.
 	edge   []net.Listener
 	health net.Listener
-	// extAuthz is nil if it is not configured.
-	extAuthz net.Listener
+	// extAuthz and console are nil if they are not configured.
+	extAuthz, console net.Listener
+}
+
+// close closes all of them.
+func (l listeners) close() error {
+	var errs []error
+	for _, one := range append(l.edge, l.health, l.extAuthz, l.console) {
+		if one != nil {
+			errs = append(errs, one.Close())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // addresses returns the fields of the log line with the addresses.
@@ -199,25 +222,31 @@ func (l listeners) addresses() []any {
 	if l.extAuthz != nil {
 		out = append(out, "ext_authz_listen", l.extAuthz.Addr().String())
 	}
+	if l.console != nil {
+		out = append(out, "console_listen", l.console.Addr().String())
+	}
 	return append(out, "health_listen", l.health.Addr().String())
 }
 
 // openListeners opens all listeners or none.
 func openListeners(ctx context.Context, settings *config.Config) (listeners, error) {
-	var open []net.Listener
+	var all listeners
 	for _, listener := range settings.Listeners.All(settings.Areas.BehindGateways()) {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listener.Address)
 		if err != nil {
-			for _, other := range open {
-				_ = other.Close() // the first error is reported
-			}
+			_ = all.close() // the first error is reported
 			return listeners{}, fmt.Errorf("%s: can't listen on %s: %w", listener.Flag, listener.Address, err)
 		}
-		open = append(open, l)
-	}
-	all := listeners{edge: open[1:], health: open[0]}
-	if last := len(all.edge) - 1; settings.Listeners.ExtAuthz != "" {
-		all.edge, all.extAuthz = all.edge[:last], all.edge[last]
+		switch listener.Flag {
+		case "--health-listen":
+			all.health = l
+		case "--ext-authz-listen":
+			all.extAuthz = l
+		case "--console-listen":
+			all.console = l
+		default:
+			all.edge = append(all.edge, l)
+		}
 	}
 	return all, nil
 }

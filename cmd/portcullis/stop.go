@@ -23,13 +23,14 @@ func (a *app) leave(failed <-chan error) error {
 }
 
 // drain lets requests under way end, for --drain-timeout at most.
-func (a *app) drain(private *http.Server) error {
+func (a *app) drain(private *http.Server, site *consoleServer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), a.settings.Limits.Drain)
 	defer cancel()
 	var checks sync.WaitGroup
 	if a.checks != nil {
 		checks.Go(func() { a.checks.Shutdown(ctx) })
 	}
+	site.shutdown(ctx)
 	err := a.edge.Shutdown(ctx)
 	checks.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -30,6 +30,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/resources/sessions"
 	"github.com/portcullis-authz/portcullis/resources/users"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
@@ -144,6 +145,8 @@ type app struct {
 	// tracing is nil if requests are not traced.
 	tracing *tracing.Tracer
 	state   *state
+	// sessions are the console's; nil in a process behind gateways.
+	sessions *sessions.Service
 }
 
 // assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends. The store is used through those
@@ -219,6 +222,9 @@ func (a *app) assembleGateway(ctx context.Context) (err error) {
 	}
 	a.metrics.WatchOutbox(a.outbox)
 	if a.cache, err = a.newCache(); err != nil {
+		return err
+	}
+	if a.sessions, err = a.newSessions(); err != nil {
 		return err
 	}
 	if err = a.openDecisions(ctx); err != nil {

@@ -45,7 +45,9 @@ type Listener struct {
 	Tree      func() *policies.Source
 	People    People
 	Decisions Decisions
-	Profiles  bool
+	// Links makes the code of a link to the console for a user; nil has none.
+	Links    Links
+	Profiles bool
 	// Idle is how long a connection may be without a request.
 	Idle time.Duration
 	IDs  resources.IDs
@@ -66,6 +68,7 @@ func (l *Listener) Server() *http.Server {
 	mux.HandleFunc("GET /policy/tree", hosts.only(func(w http.ResponseWriter, _ *http.Request) { sendTree(w, l.Tree()) }))
 	mux.HandleFunc("GET /policy/people", hosts.only(l.people()))
 	mux.HandleFunc("GET /decisions", hosts.only(l.decisions()))
+	mux.HandleFunc("POST /console/links", hosts.only(l.links))
 	if l.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", hosts.only(pprof.Index))
 		mux.HandleFunc("GET /debug/pprof/cmdline", hosts.only(pprof.Cmdline))

@@ -20,6 +20,7 @@ type Config struct {
 	Policy      Policy
 	Credentials Credentials
 	Areas       Areas
+	Console     Console
 	Mail        Mail
 	Limits      Limits
 	Rates       Rates
@@ -48,6 +49,7 @@ func (c *Config) Concerns() []Concern {
 		{"Policy", c.Policy.flags},
 		{"Credentials", c.Credentials.flags},
 		{"Areas and upstreams", c.Areas.flags},
+		{"Console", c.Console.flags},
 		{"Mail", c.Mail.flags},
 		{"Timeouts and bounds", c.Limits.flags},
 		{"Rates", c.Rates.flags},
@@ -95,7 +97,7 @@ func (c *Config) Validate() []resources.Problem {
 	return slices.Concat(
 		c.Listeners.Validate(c.Areas.BehindGateways()), c.Health.Validate(), c.Store.Validate(), c.Policy.Validate(),
 		c.Credentials.Validate(), c.Areas.Validate(), c.Mail.Validate(), c.Limits.Validate(), c.Rates.Validate(),
-		c.Caches.Validate(), c.Log.Validate(), c.Decisions.Validate(), c.validateTogether(), c.validatePermissions())
+		c.Caches.Validate(), c.Log.Validate(), c.Decisions.Validate(), c.Console.Validate(c.Listeners), c.validateTogether(), c.validatePermissions())
 }
 
 // validateTogether returns what is wrong with settings of different concerns.
@@ -113,6 +115,9 @@ func (c *Config) validateTogether() (problems []resources.Problem) {
 	if c.Areas.BehindGateways() {
 		if c.Listeners.ExtAuthz != "" {
 			problems = append(problems, problem("--ext-authz-listen", "is for gateways; leave it out with --role resources"))
+		}
+		if c.Listeners.Console != "" {
+			problems = append(problems, problem("--console-listen", "is for gateways; leave it out with --role resources"))
 		}
 		if c.Demo {
 			problems = append(problems, problem("--demo", "is for gateways; leave it out with --role resources"))

@@ -15,6 +15,9 @@ import (
 // DefaultHealthListen is the default of --health-listen.
 const DefaultHealthListen = "127.0.0.1:9002"
 
+// DemoConsole is the default of --console-listen with --demo.
+const DemoConsole = "127.0.0.1:9003"
+
 // Listeners says where the process listens; by default only this machine reaches it.
 type Listeners struct {
 	// Edge and Users are two addresses of the same edge.
@@ -23,6 +26,8 @@ type Listeners struct {
 	PublicURL string
 	// ExtAuthz is the address of Envoy's checks, "" for none.
 	ExtAuthz string
+	// Console is the address of the console, "" for none.
+	Console string
 	// Health is the private listener of health and metrics.
 	Health      string
 	HealthHosts string
@@ -36,6 +41,7 @@ func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.PublicURL, "public-url", "", "the https `URL` under which clients reach the edge; without it there is no /.well-known/authzen-configuration")
 	f.StringVar(&l.ExtAuthz, "ext-authz-listen", "", "the `host:port` of Envoy's external authorization over gRPC (default: none)")
 	f.StringVar(&l.TLS.ProxyCA, "ext-authz-client-ca-file", "", "the `file` of the authorities of proxies, in PEM: context_extensions are taken from a peer with a certificate of one of them alone")
+	f.StringVar(&l.Console, "console-listen", "", "the `host:port` of the web console (default: none; with --demo "+DemoConsole+")")
 	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
 	f.StringVar(&l.HealthHosts, "health-hosts", "", "`names` as gw-1.example,gw-2.example under which /decisions, /policy/ and /debug/ of the private listener are asked, beside addresses, localhost and the machine's own")
 	f.StringVar(&l.TLS.Cert, "tls-cert-file", "", "the `file` of the certificate with its chain, in PEM: every listener but the private one speaks TLS; needs --tls-key-file")
@@ -58,7 +64,7 @@ func (l Listeners) HasTLS() bool { return l.TLS.Cert != "" }
 type Listener struct{ Flag, Address string }
 
 // All returns the health listener first, then those of the edge: one behind gateways, else two, and
-// then Envoy's, if there is one.
+// then Envoy's and the console's, if there are any.
 func (l Listeners) All(behindGateways bool) []Listener {
 	all := []Listener{{"--health-listen", l.Health}, {"--listen", l.Edge}}
 	if !behindGateways {
@@ -66,6 +72,9 @@ func (l Listeners) All(behindGateways bool) []Listener {
 	}
 	if l.ExtAuthz != "" {
 		all = append(all, Listener{"--ext-authz-listen", l.ExtAuthz})
+	}
+	if l.Console != "" {
+		all = append(all, Listener{"--console-listen", l.Console})
 	}
 	return all
 }

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/console"
+	"github.com/portcullis-authz/portcullis/gateway/listen"
+	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/sessions"
+)
+
+// consoleConns bounds the connections from the console to the edge of its process.
+const consoleConns = 64
+
+// consoleServer is the console in the process of a gateway.
+type consoleServer struct {
+	server *http.Server
+	// inside is where the edge takes the console's calls, operators where the private listener does.
+	inside, operators *listen.Memory
+	tls               *tls.Config
+	url               *url.URL
+}
+
+// newSessions makes the sessions of the console.
+func (a *app) newSessions() (*sessions.Service, error) {
+	return sessions.New(sessions.Config{
+		Store: a.store, Collections: a.collections, Master: a.master, Now: time.Now, Random: rand.Reader,
+		Identify: func(ctx context.Context, token string) (resources.Principal, time.Time, error) {
+			caller, err := a.state.authenticator.Authenticate(ctx, []string{"Bearer " + token}, nil)
+			if err != nil {
+				return caller, time.Time{}, err
+			}
+			var claims jwt.RegisteredClaims
+			if _, _, err := jwt.NewParser().ParseUnverified(token, &claims); err != nil || claims.ExpiresAt == nil { // the authenticator has verified it
+				return caller, time.Time{}, resources.Forbidden("the access token has no end")
+			}
+			return caller, claims.ExpiresAt.Time, nil
+		},
+		Sign: func(user string, life time.Duration) (string, error) {
+			return sign(a.settings, authn.TokenRequest{Subject: user, TTL: life})
+		},
+	})
+}
+
+// newConsole makes the console for its listener; nil for none. Its calls go to the edge and the private listener of this process in memory.
+func (a *app) newConsole(ctx context.Context, l net.Listener) (*consoleServer, error) {
+	if l == nil {
+		return nil, nil
+	}
+	s := a.settings.Console
+	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory(), url: s.URL(reachable(l.Addr())), tls: a.certificates.Config("http/1.1")}
+	cfg := console.Config{
+		URL: site.url, Sessions: consoleSessions{a.sessions}, Operators: s.Operators(), IDs: a.ids, Now: time.Now, Log: a.log.Logger,
+		API: reaching(site.inside), Private: reaching(site.operators),
+	}
+	if s.Issuer != "" {
+		secret, err := s.Secret()
+		if err != nil {
+			return nil, fmt.Errorf("--console-client-secret-file: %w", err)
+		}
+		cfg.Provider = &console.Provider{Issuer: s.Issuer, ClientID: s.ClientID, Secret: secret, Resource: s.Resource}
+	}
+	handler, err := console.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	limits := a.settings.Limits.Edge
+	site.server = &http.Server{
+		Handler: handler, ReadHeaderTimeout: limits.Read, ReadTimeout: limits.Read, IdleTimeout: limits.Idle, MaxHeaderBytes: limits.Header,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	return site, nil
+}
+
+// reaching returns a transport to a listener in this process.
+func reaching(l *listen.Memory) *http.Transport {
+	return &http.Transport{DialContext: l.Dial, MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, DisableCompression: true}
+}
+
+// serve answers on the console's listener.
+func (s *consoleServer) serve(l net.Listener) error {
+	if s.tls != nil {
+		l = tls.NewListener(l, s.tls)
+	}
+	return s.server.Serve(l)
+}
+
+// shutdown lets pages under way end, before the edge that they need.
+func (s *consoleServer) shutdown(ctx context.Context) {
+	if s != nil {
+		_ = s.server.Shutdown(ctx) // what is late is cut off
+	}
+}
+
+// consoleSessions are the sessions as the console needs them: a session that has ended is none.
+type consoleSessions struct{ *sessions.Service }
+
+// Session implements console.Sessions.
+func (s consoleSessions) Session(ctx context.Context, secret string) (*resources.ConsoleSession, error) {
+	session, err := s.Service.Session(ctx, secret)
+	if errors.Is(err, sessions.ErrNone) {
+		return nil, nil
+	}
+	return session, err
+}
+
+// Redeem implements console.Sessions.
+func (s consoleSessions) Redeem(ctx context.Context, code string) (string, error) {
+	secret, err := s.Service.Redeem(ctx, code)
+	if errors.Is(err, sessions.ErrNone) {
+		return "", resources.Forbidden("this link was used before, or is older than a minute: make a new one")
+	}
+	return secret, err
+}
+
+// EndAll implements console.Sessions.
+func (s consoleSessions) EndAll(ctx context.Context, secret string) error {
+	if err := s.Service.EndAll(ctx, secret); !errors.Is(err, sessions.ErrNone) {
+		return err
+	}
+	return nil
+}
+
+// newConsoleCommand groups the commands of the console.
+func newConsoleCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "console", Short: "Make links that sign in to the web console", Args: oneOfItsCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newConsoleLink())
+	return cmd
+}
+
+// consoleToken is the request for the token of a command that makes links.
+func consoleToken() authn.TokenRequest {
+	return authn.TokenRequest{Subject: resources.ServicePrefix + "console", Scopes: []string{resources.ServiceScopeConsole}, TTL: time.Minute}
+}
+
+func newConsoleLink() *cobra.Command {
+	settings := &config.Config{}
+	var user, gateway string
+	cmd := &cobra.Command{
+		Use: "link", Short: "Print a link that signs a user in, once, within a minute", Args: noArguments,
+		Example: "  portcullis console link --user user-alice-v1",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			if !resources.ValidID(user) {
+				return errors.New("--user must be a user's external id")
+			}
+			token, err := sign(settings, consoleToken())
+			if err != nil {
+				return err
+			}
+			if settings.Listeners.Console == "" {
+				settings.Listeners.Console = config.DemoConsole
+			}
+			site := settings.Console.URL(settings.Listeners.Console)
+			if site == nil {
+				return errors.New("--console-url: must be the URL of the console")
+			}
+			link, err := consoleLink(cmd.Context(), gateway, token, user, site)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), link)
+			return err
+		},
+	}
+	settings.AddDataFolderFlags(cmd.Flags())
+	settings.AddFlags(cmd.Flags(), "console-listen", "console-url")
+	cmd.Flags().StringVar(&user, "user", "", "the external `id` of the user")
+	cmd.Flags().StringVar(&gateway, "url", "http://"+config.DefaultHealthListen, "the `URL` of the gateway's private listener")
+	return cmd
+}
+
+// consoleLink has a running gateway make a code, and returns the link with it.
+func consoleLink(ctx context.Context, gateway, token, user string, site *url.URL) (string, error) {
+	address := strings.TrimSuffix(gateway, "/") + "/console/links?" + url.Values{"user": {user}}.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := private.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Code string `json:"code"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Code == "" {
+		return "", errors.New("the gateway's answer has no code; --url must name the private listener of a gateway")
+	}
+	return linkTo(site, answer.Code), nil
+}
+
+// linkTo returns the link to the console with a code.
+func linkTo(site *url.URL, code string) string {
+	return site.String() + "/login/link?" + url.Values{"code": {code}}.Encode()
+}

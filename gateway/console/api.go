@@ -1,0 +1,182 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// maxAnswer bounds an answer of the API in bytes.
+const maxAnswer = 8 << 20
+
+// client calls the API as the user who is signed in.
+type client struct {
+	api       http.RoundTripper
+	token     string
+	requestID string
+}
+
+// apiError is a refusal of the API.
+type apiError struct {
+	Status  int
+	Message string
+	// Details are further sentences, as `field: problem` for a bad request.
+	Details []string
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("the API answers %d: %s", e.Status, e.Message) }
+
+// Field returns what the API says about a field of the request, "" for nothing.
+func (e *apiError) Field(name string) string {
+	for _, detail := range e.Details {
+		if text, ok := strings.CutPrefix(detail, name+": "); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+func (c *client) get(ctx context.Context, path string, query url.Values, out any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return c.call(ctx, http.MethodGet, path, nil, nil, out)
+}
+
+// call sends a request and decodes the answer into out, unless that is nil. The error is an *apiError if the API refuses it.
+func (c *client) call(ctx context.Context, method, path string, header http.Header, body, out any) error {
+	var sent io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://gateway"+path, sent)
+	if err != nil {
+		return err
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("X-Request-ID", c.requestID)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.api.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return err
+	case len(raw) > maxAnswer:
+		return errors.New("the answer of the API is too large")
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return refusedBy(resp.StatusCode, raw)
+	case out == nil:
+		return nil
+	}
+	return json.Unmarshal(raw, out)
+}
+
+// refusedBy reads an error body, in any of the API's three shapes.
+func refusedBy(status int, raw []byte) *apiError {
+	var body struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+		Details json.RawMessage `json:"details"`
+	}
+	var nested struct {
+		Message string          `json:"message"`
+		Details json.RawMessage `json:"details"`
+	}
+	e := &apiError{Status: status}
+	if json.Unmarshal(raw, &body) == nil {
+		if json.Unmarshal(body.Error, &nested) == nil && nested.Message != "" {
+			e.Message, e.Details = nested.Message, detailsOf(nested.Details)
+		} else if json.Unmarshal(body.Error, &e.Message) == nil {
+			e.Details = detailsOf(body.Details)
+		}
+	}
+	if e.Message == "" {
+		e.Message = http.StatusText(status)
+	}
+	return e
+}
+
+// detailsOf reads a list of sentences, or an object of them by field.
+func detailsOf(raw json.RawMessage) (out []string) {
+	var fields map[string]string
+	if json.Unmarshal(raw, &out) == nil {
+		return out
+	}
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil
+	}
+	for name, text := range fields {
+		out = append(out, name+": "+text)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// may asks which of some actions the user may do in a place: "" is the account, else a project's id.
+func (p *page) may(project string, actions ...string) (map[string]bool, error) {
+	type entity struct {
+		Type       string            `json:"type"`
+		ID         string            `json:"id"`
+		Properties map[string]string `json:"properties,omitempty"`
+	}
+	type item struct {
+		Action struct {
+			Name string `json:"name"`
+		} `json:"action"`
+	}
+	place := entity{Type: "account", ID: p.session.AccountID}
+	if project != "" {
+		place = entity{"project", project, map[string]string{"account_id": p.session.AccountID}}
+	}
+	ask := struct {
+		Subject     entity `json:"subject"`
+		Resource    entity `json:"resource"`
+		Evaluations []item `json:"evaluations"`
+	}{Subject: entity{Type: "user", ID: p.session.UserID}, Resource: place, Evaluations: make([]item, len(actions))}
+	for i, action := range actions {
+		ask.Evaluations[i].Action.Name = action
+	}
+	var answer struct {
+		Evaluations []struct {
+			Decision bool `json:"decision"`
+		} `json:"evaluations"`
+	}
+	if err := p.api.call(p.r.Context(), http.MethodPost, "/access/v1/evaluations", nil, ask, &answer); err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for i, one := range answer.Evaluations[:min(len(actions), len(answer.Evaluations))] {
+		out[actions[i]] = one.Decision
+	}
+	return out, nil
+}
+
+// isRefusal reports whether an error is a refusal of the API with one of these statuses.
+func isRefusal(err error, statuses ...int) (*apiError, bool) {
+	refused, ok := errors.AsType[*apiError](err)
+	if !ok || !slices.Contains(statuses, refused.Status) {
+		return nil, false
+	}
+	return refused, true
+}

@@ -1,0 +1,109 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// policy is the content security policy of every answer.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
+	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types console"
+
+const (
+	// maxForm bounds a posted form in bytes.
+	maxForm = 64 << 10
+	// hsts is how long a browser uses TLS alone.
+	hsts = "max-age=31536000; includeSubDomains"
+	// answerWithin bounds an answer.
+	answerWithin = 30 * time.Second
+)
+
+// ServeHTTP answers a request of a browser.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.head(w, r)
+	switch {
+	case r.Host != c.cfg.URL.Host:
+		c.refuse(w, r, http.StatusMisdirectedRequest, "This is the console of "+c.cfg.URL.Host+".", "Open it by that name.")
+	case !oneOf(r.Method, http.MethodGet, http.MethodHead, http.MethodPost):
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		c.refuse(w, r, http.StatusMethodNotAllowed, "The console knows GET and POST.", "")
+	case r.Method == http.MethodPost && !c.ownForm(r):
+		c.refuse(w, r, http.StatusForbidden, "This form was not sent by a page of the console.", "Open the page here, and send the form again.")
+	default:
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) //nolint:errcheck // a recorder in a test has none
+		c.mux.ServeHTTP(w, r)
+	}
+}
+
+// ownForm reports whether a page of the console sent a form. A browser says so in one of two headers at least.
+func (c *Console) ownForm(r *http.Request) bool {
+	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {
+		return false
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && origin != c.cfg.URL.Scheme+"://"+c.cfg.URL.Host {
+		return false
+	}
+	return c.protect.Check(r) == nil
+}
+
+// head sets the headers of every answer.
+func (c *Console) head(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get("X-Request-ID")
+	if !gateway.ValidRequestID(id) {
+		id = c.cfg.IDs.ULID()
+		r.Header.Set("X-Request-ID", id)
+	}
+	h := w.Header()
+	h.Set("X-Request-ID", id)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if c.secure() {
+		h.Set("Strict-Transport-Security", hsts)
+	}
+}
+
+// secure reports whether browsers reach the console over TLS.
+func (c *Console) secure() bool { return c.cfg.URL.Scheme == "https" }
+
+// refuse answers a request without a session with a page of its own.
+func (c *Console) refuse(w http.ResponseWriter, r *http.Request, status int, message, remedy string) {
+	c.templates.render(w, status, "refusal", view{Title: http.StatusText(status), Theme: themeOf(r), Data: refusal{Status: status, Message: message, Remedy: remedy}})
+}
+
+// refusal is what a page says where there is nothing else to show.
+type refusal struct {
+	Status          int
+	Message, Remedy string
+	Details         []string
+	RequestID       string
+}
+
+func oneOf(text string, all ...string) bool {
+	for _, one := range all {
+		if text == one {
+			return true
+		}
+	}
+	return false
+}
+
+// ownPath returns a path of the console for what a request asks to return to, "/" for any other.
+func ownPath(text string) string {
+	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/login") || len(text) > 2048 ||
+		strings.ContainsAny(text, "\\\r\n\t") || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "/"
+	}
+	return text
+}
+
+// asError returns the error of the gateway or the API that a page answers.
+func asError(err error) *resources.Error { return resources.AsError(err) }

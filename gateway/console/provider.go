@@ -1,0 +1,223 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const (
+	// loginWithin is how long a sign-in at the identity provider may take.
+	loginWithin = 10 * time.Minute
+	// providerWithin bounds one request to the identity provider, maxDiscovery an answer of it in bytes.
+	providerWithin = 10 * time.Second
+	maxProvider    = 1 << 20
+	// loginPurpose binds a sealed login to its use.
+	loginPurpose = "login"
+)
+
+// Provider is the identity provider with which people sign in: OpenID Connect with PKCE. It is safe for concurrent use.
+type Provider struct {
+	// Issuer is its URL. Its discovery document must name the same one.
+	Issuer string
+	// ClientID and Secret are the console's there; a public client has no secret.
+	ClientID, Secret string
+	// Resource is the resource indicator of the API (RFC 8707), "" for none.
+	Resource string
+	// Client reaches the provider; nil is one of its own.
+	Client *http.Client
+
+	mu    sync.Mutex
+	known *discovered
+}
+
+// discovered is what the provider says of itself.
+type discovered struct {
+	endpoint oauth2.Endpoint
+	verifier *oidc.IDTokenVerifier
+	// namesItself is that its answers have the parameter iss (RFC 9207).
+	namesItself bool
+}
+
+// login is what the console remembers of a sign-in, in the browser.
+type login struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+	ReturnTo string `json:"return_to"`
+	EndsAt   int64  `json:"ends_at"` // Unix milliseconds
+}
+
+func (p *Provider) host() string {
+	u, err := url.Parse(p.Issuer)
+	if err != nil {
+		return p.Issuer
+	}
+	return u.Host
+}
+
+// context returns one whose requests of the libraries use the provider's bounded client.
+func (p *Provider) context(ctx context.Context) context.Context {
+	client := p.Client
+	if client == nil {
+		client = &http.Client{}
+	}
+	bounded := *client
+	bounded.Timeout, bounded.Transport = providerWithin, boundedAnswers{client.Transport}
+	return oidc.ClientContext(ctx, &bounded)
+}
+
+// boundedAnswers cuts answers after maxProvider bytes.
+type boundedAnswers struct{ inner http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b boundedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	inner := b.inner
+	if inner == nil {
+		inner = http.DefaultTransport
+	}
+	resp, err := inner.RoundTrip(r)
+	if err == nil {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxProvider), resp.Body}
+	}
+	return resp, err
+}
+
+// discover reads the provider's document, once. After a failure the next call tries again.
+func (p *Provider) discover(ctx context.Context) (*discovered, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known != nil {
+		return p.known, nil
+	}
+	provider, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.Issuer) // the keys are fetched later, with the same context
+	if err != nil {
+		return nil, fmt.Errorf("identity provider: %w", err)
+	}
+	var more struct {
+		NamesItself bool `json:"authorization_response_iss_parameter_supported"`
+	}
+	if err := provider.Claims(&more); err != nil {
+		return nil, fmt.Errorf("identity provider: %w", err)
+	}
+	p.known = &discovered{provider.Endpoint(), provider.Verifier(&oidc.Config{ClientID: p.ClientID}), more.NamesItself}
+	return p.known, nil
+}
+
+func (p *Provider) oauth(d *discovered, redirect string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.Secret, Endpoint: d.endpoint, RedirectURL: redirect,
+		Scopes: []string{oidc.ScopeOpenID, "profile", "email"},
+	}
+}
+
+// parameters returns those of a request that name the API.
+func (p *Provider) parameters() (out []oauth2.AuthCodeOption) {
+	if p.Resource != "" {
+		out = append(out, oauth2.SetAuthURLParam("resource", p.Resource))
+	}
+	return out
+}
+
+// callback is the redirect URI.
+func (c *Console) callback() string {
+	return c.cfg.URL.Scheme + "://" + c.cfg.URL.Host + "/login/callback"
+}
+
+// startLogin sends the browser to the identity provider. The form's answer is a page that goes on by itself: the
+// content security policy lets no form lead to another host.
+func (c *Console) startLogin(w http.ResponseWriter, r *http.Request) {
+	p := c.cfg.Provider
+	d, err := p.discover(r.Context())
+	if err != nil {
+		c.failLogin(w, r, err)
+		return
+	}
+	l := login{
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), ReturnTo: ownPath(r.PostFormValue("return_to")),
+		EndsAt: c.cfg.Now().Add(loginWithin).UnixMilli(),
+	}
+	raw, err := json.Marshal(l)
+	if err != nil {
+		c.failLogin(w, r, err)
+		return
+	}
+	c.setCookie(w, loginCookie, c.cfg.Sessions.Seal(raw, loginPurpose), loginWithin, http.SameSiteLaxMode)
+	target := p.oauth(d, c.callback()).AuthCodeURL(l.State, append(p.parameters(), oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier))...)
+	c.templates.render(w, http.StatusOK, "leave", view{Title: "To the identity provider", Theme: themeOf(r), Data: target})
+}
+
+// finishLogin takes what the identity provider answers through the browser.
+func (c *Console) finishLogin(w http.ResponseWriter, r *http.Request) {
+	sealed := c.cookie(r, loginCookie)
+	c.setCookie(w, loginCookie, "", 0, http.SameSiteLaxMode)
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address has the code
+	token, returnTo, err := c.answered(r, sealed)
+	if err != nil {
+		c.failLogin(w, r, err)
+		return
+	}
+	secret, err := c.cfg.Sessions.Begin(r.Context(), token)
+	if err != nil {
+		c.failLogin(w, r, err)
+		return
+	}
+	c.begin(w, r, secret, returnTo)
+}
+
+// errNotBegun is the refusal of an answer of the identity provider that belongs to no sign-in of this browser.
+func errNotBegun() error {
+	return resources.Forbidden("this sign-in was not begun in this browser, or too long ago: begin anew")
+}
+
+// answered checks what the identity provider answers, and returns the access token and the page to return to.
+func (c *Console) answered(r *http.Request, sealed string) (token, returnTo string, err error) {
+	var l login
+	raw, ok := c.cfg.Sessions.Open(sealed, loginPurpose)
+	q := r.URL.Query()
+	if !ok || json.Unmarshal(raw, &l) != nil || l.State == "" || len(q["state"]) != 1 || q.Get("state") != l.State || c.cfg.Now().UnixMilli() >= l.EndsAt {
+		return "", "", errNotBegun()
+	}
+	p := c.cfg.Provider
+	d, err := p.discover(r.Context())
+	if err != nil {
+		return "", "", err
+	}
+	if issuer, has := q["iss"]; d.namesItself && !has || has && (len(issuer) != 1 || issuer[0] != p.Issuer) {
+		return "", "", resources.Forbidden("the answer names another identity provider than %s", p.Issuer)
+	}
+	if refused := q.Get("error"); refused != "" {
+		return "", "", resources.Forbidden("the identity provider refused the sign-in: %s", resources.OneLine(refused))
+	}
+	tokens, err := p.oauth(d, c.callback()).Exchange(p.context(r.Context()), q.Get("code"), append(p.parameters(), oauth2.VerifierOption(l.Verifier))...)
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < http.StatusInternalServerError {
+		return "", "", resources.Forbidden("the identity provider refused the sign-in: %s", resources.OneLine(refused.ErrorCode))
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("identity provider: %w", err)
+	}
+	named, _ := tokens.Extra("id_token").(string)
+	id, err := d.verifier.Verify(p.context(r.Context()), named)
+	if err != nil || id.Nonce != l.Nonce {
+		return "", "", resources.Forbidden("the identity provider's answer is not one to this sign-in")
+	}
+	if tokens.AccessToken == named {
+		return "", "", resources.Forbidden("the identity provider gives its ID token for an access token, and the API takes none")
+	}
+	return tokens.AccessToken, l.ReturnTo, nil
+}

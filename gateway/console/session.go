@@ -1,0 +1,116 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The cookies. Their names bind them to the host and to TLS; on plain HTTP (a loopback address alone) a browser takes no such name.
+const (
+	hostPrefix    = "__Host-"
+	sessionCookie = "portcullis"
+	loginCookie   = "portcullis-login"
+	themeCookie   = "portcullis-theme"
+)
+
+func (c *Console) cookieName(name string) string {
+	if c.secure() {
+		return hostPrefix + name
+	}
+	return name
+}
+
+// setCookie sets a cookie that scripts can't read. An empty value deletes it.
+func (c *Console) setCookie(w http.ResponseWriter, name, value string, life time.Duration, site http.SameSite) {
+	cookie := &http.Cookie{Name: c.cookieName(name), Value: value, Path: "/", Secure: c.secure(), HttpOnly: true, SameSite: site, MaxAge: int(life.Seconds())}
+	if value == "" {
+		cookie.MaxAge = -1
+	}
+	http.SetCookie(w, cookie)
+}
+
+// cookie returns the value of a cookie, "" if the request has none or more than one.
+func (c *Console) cookie(r *http.Request, name string) string {
+	all := r.CookiesNamed(c.cookieName(name))
+	if len(all) != 1 {
+		return ""
+	}
+	return all[0].Value
+}
+
+// themeOf returns the colours that the browser's user chose, "" for those of their system.
+func themeOf(r *http.Request) string {
+	for _, cookie := range append(r.CookiesNamed(themeCookie), r.CookiesNamed(hostPrefix+themeCookie)...) {
+		if oneOf(cookie.Value, "light", "dark") {
+			return cookie.Value
+		}
+	}
+	return ""
+}
+
+// signedIn shows a page to who is signed in, and sends others to sign in.
+func (c *Console) signedIn(show func(*page) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		secret := c.cookie(r, sessionCookie)
+		var session *resources.ConsoleSession
+		if secret != "" {
+			var err error
+			if session, err = c.cfg.Sessions.Session(r.Context(), secret); err != nil {
+				c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
+				c.refuse(w, r, http.StatusServiceUnavailable, "The console can't read sessions now.", "Try again in a moment.")
+				return
+			}
+		}
+		if session == nil {
+			c.signInFirst(w, r)
+			return
+		}
+		p := &page{c: c, w: w, r: r, session: session, secret: secret, api: &client{api: c.cfg.API, token: session.Token, requestID: r.Header.Get("X-Request-ID")}}
+		if err := p.enter(); err != nil {
+			p.refuseEntry(err)
+			return
+		}
+		if err := show(p); err != nil {
+			p.fail(err)
+		}
+	}
+}
+
+// signInFirst sends a browser to sign in. A form that was posted is not repeated after it.
+func (c *Console) signInFirst(w http.ResponseWriter, r *http.Request) {
+	back := "/"
+	if r.Method != http.MethodPost {
+		back = ownPath(r.URL.RequestURI())
+	}
+	target := "/login"
+	if back != "/" {
+		target += "?" + url.Values{"return_to": {back}}.Encode()
+	}
+	http.Redirect(w, r, target, http.StatusSeeOther)
+}
+
+// refuseEntry answers a user whom the gateway lets do nothing: the session is over.
+func (p *page) refuseEntry(err error) {
+	refused, ok := isRefusal(err, http.StatusForbidden)
+	if !ok {
+		p.fail(err)
+		return
+	}
+	p.ended()
+	p.c.refuse(p.w, p.r, refused.Status, refused.Message, "Ask an admin of the account.")
+}
+
+// ended ends a session whose token the gateway refuses.
+func (p *page) ended() {
+	if err := p.c.cfg.Sessions.End(p.r.Context(), p.secret); err != nil {
+		p.c.cfg.Log.Error("a session of the console could not be ended", "error", err.Error())
+	}
+	p.c.setCookie(p.w, sessionCookie, "", 0, http.SameSiteStrictMode)
+}
+
+// errNoPage is that the console has no such page.
+var errNoPage = errors.New("there is no such page")

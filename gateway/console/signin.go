@@ -1,0 +1,122 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// sessionLife is how long a browser keeps the session's cookie; the session ends by itself before.
+const sessionLife = 12 * time.Hour
+
+// signInView is what the sign-in page shows.
+type signInView struct {
+	// Provider is the identity provider's host, "" for links.
+	Provider string
+	// Code is that of a link, ReturnTo the page after it.
+	Code, ReturnTo string
+	// Problem is why the last attempt failed.
+	Problem string
+}
+
+// publicRoutes are those without a session.
+func (c *Console) publicRoutes() {
+	c.mux.HandleFunc("GET /login", c.showLogin)
+	c.mux.HandleFunc("GET /login/link", c.showLink)
+	c.mux.HandleFunc("POST /login/link", c.redeem)
+	c.mux.HandleFunc("POST /logout", c.logout)
+	c.mux.HandleFunc("POST /theme", c.setTheme)
+	if c.cfg.Provider != nil {
+		c.mux.HandleFunc("POST /login", c.startLogin)
+		c.mux.HandleFunc("GET /login/callback", c.finishLogin)
+	}
+}
+
+// showLogin says how to sign in.
+func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
+	c.login(w, r, http.StatusOK, signInView{ReturnTo: ownPath(r.URL.Query().Get("return_to"))})
+}
+
+func (c *Console) login(w http.ResponseWriter, r *http.Request, status int, v signInView) {
+	if c.cfg.Provider != nil {
+		v.Provider = c.cfg.Provider.host()
+	}
+	c.templates.render(w, status, "login", view{Title: "Sign in", Theme: themeOf(r), Path: "/login", Data: v})
+}
+
+// showLink shows the button that redeems a link's code: a program that looks at links in mails presses none.
+func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address has the code
+	if c.cfg.Provider != nil {
+		c.refuse(w, r, http.StatusNotFound, "People sign in with the identity provider here.", "")
+		return
+	}
+	c.login(w, r, http.StatusOK, signInView{Code: r.URL.Query().Get("code")})
+}
+
+// redeem signs in with the code of a link. A session that the browser had is ended: it may be another's.
+func (c *Console) redeem(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	if c.cfg.Provider != nil {
+		c.refuse(w, r, http.StatusNotFound, "People sign in with the identity provider here.", "")
+		return
+	}
+	secret, err := c.cfg.Sessions.Redeem(r.Context(), r.PostFormValue("code"))
+	if err != nil {
+		c.failLogin(w, r, err)
+		return
+	}
+	c.begin(w, r, secret, "/")
+}
+
+// begin gives the browser its session, and shows a page that goes on by itself. The next request then comes from a
+// page of the console, so a browser sends the cookie.
+func (c *Console) begin(w http.ResponseWriter, r *http.Request, secret, returnTo string) {
+	if old := c.cookie(r, sessionCookie); old != "" {
+		if err := c.cfg.Sessions.End(r.Context(), old); err != nil {
+			c.cfg.Log.Error("a former session of the console could not be ended", "error", err.Error())
+		}
+	}
+	c.setCookie(w, sessionCookie, secret, sessionLife, http.SameSiteStrictMode)
+	c.templates.render(w, http.StatusOK, "welcome", view{Title: "Signed in", Theme: themeOf(r), Data: returnTo})
+}
+
+// failLogin says why a sign-in failed.
+func (c *Console) failLogin(w http.ResponseWriter, r *http.Request, err error) {
+	status, problem := http.StatusServiceUnavailable, "Nobody can sign in now. Try again in a moment."
+	if refused, ok := errors.AsType[*resources.Error](err); ok && refused.Kind != resources.KindUnavailable && refused.Kind != resources.KindInternal {
+		status, problem = http.StatusForbidden, refused.Message
+	} else {
+		c.cfg.Log.Error("a sign-in to the console failed", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
+	}
+	c.login(w, r, status, signInView{Problem: problem, ReturnTo: "/"})
+}
+
+// logout ends the session, or with all=1 every session of its user.
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	if secret := c.cookie(r, sessionCookie); secret != "" {
+		end := c.cfg.Sessions.End
+		if r.PostFormValue("all") == "1" {
+			end = c.cfg.Sessions.EndAll
+		}
+		if err := end(r.Context(), secret); err != nil {
+			c.failLogin(w, r, err)
+			return
+		}
+	}
+	c.setCookie(w, sessionCookie, "", 0, http.SameSiteStrictMode)
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
+	c.login(w, r, http.StatusOK, signInView{ReturnTo: "/"})
+}
+
+// setTheme keeps the choice of colours in the browser.
+func (c *Console) setTheme(w http.ResponseWriter, r *http.Request) {
+	theme := r.PostFormValue("theme")
+	if !oneOf(theme, "light", "dark") {
+		theme = ""
+	}
+	c.setCookie(w, themeCookie, theme, 365*24*time.Hour, http.SameSiteStrictMode)
+	http.Redirect(w, r, ownPath(r.PostFormValue("return_to")), http.StatusSeeOther)
+}
