@@ -27,6 +27,7 @@ func (s *Service) roleRoutes() wire.Routes {
 		"role.delete":                  s.deleteRole,
 		"role_assignment.list_of_user": s.listUserRoles,
 		"role_assignment.list_of_role": s.listRoleAssignments,
+		"role_assignment.list":         s.listAssignments,
 		"role_assignment.put":          s.putAssignment,
 		"role_assignment.revoke":       s.revokeAssignment,
 	})

@@ -35,7 +35,7 @@ func faulty(f *faultyStore) func(*access.Config) {
 }
 
 var roleBodies = map[string]any{
-	"role.list": nil, "role_assignment.list_of_user": nil, "role_assignment.put": object{}, "role_assignment.revoke": nil, "role.get": nil, "role.delete": nil, "role_assignment.list_of_role": nil,
+	"role.list": nil, "role_assignment.list_of_user": nil, "role_assignment.put": object{}, "role_assignment.revoke": nil, "role.get": nil, "role.delete": nil, "role_assignment.list_of_role": nil, "role_assignment.list": nil,
 	"role.create":  object{"name": "n", "scope": "ACCOUNT", "permissions": []string{"account:user:read"}},
 	"role.replace": object{"name": "n", "permissions": []string{"account:user:read"}},
 }

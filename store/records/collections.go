@@ -67,6 +67,7 @@ const (
 	BySubject  = "by_subject"
 	ByIntent   = "by_intent"
 	ByLease    = "by_lease"
+	ByHeld     = "by_held"
 )
 
 // NewCollections declares all collections.
@@ -188,21 +189,27 @@ func AssignmentID(a resources.Assignment) string {
 	return compositeKey(a.AccountID, a.RoleID, a.AssigneeType, a.AssigneeID, a.ProjectID, a.ResourceID)
 }
 
-// assignments returns the collection of role assignments.
+// assignments returns the collection of role assignments. One without an end is not in ByExpiry.
 func assignments() store.Collection[resources.Assignment] {
 	return store.NewCollection(store.Schema{
 		Name:    "role_assignments",
-		Columns: append(text("account", "role", "type", "assignee", "project", "place"), createdColumn()),
+		Columns: append(text("account", "role", "type", "assignee", "project", "place"), createdColumn(), store.Column{Name: "expires", Kind: store.KindInt}),
 		Indexes: []store.Index{
 			{Name: ByRole, Columns: []string{"account", "role", "created"}},
 			{Name: ByAssignee, Columns: []string{"account", "type", "assignee", "created"}},
 			{Name: ByProject, Columns: []string{"account", "project", "created"}},
 			{Name: ByHolder, Columns: []string{"account", "role", "place", "type", "assignee"}},
+			{Name: ByHeld, Columns: []string{"account", "assignee", "created"}},
+			{Name: ByExpiry, Columns: []string{"account", "expires"}},
 		},
 	}, func(a *resources.Assignment) string { return AssignmentID(*a) }, func(a *resources.Assignment) []store.Value {
+		var expires store.Value
+		if a.ExpiresAt != 0 {
+			expires = store.Int(int64(a.ExpiresAt))
+		}
 		return []store.Value{
 			store.String(a.AccountID), store.String(a.RoleID), store.String(a.AssigneeType), store.String(a.AssigneeID), store.OptionalString(a.ProjectID),
-			store.String(compositeKey(a.ProjectID, a.ResourceID)), created(a.CreatedAt),
+			store.String(compositeKey(a.ProjectID, a.ResourceID)), created(a.CreatedAt), expires,
 		}
 	})
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -122,4 +123,35 @@ func TestHoldersOfARoleAreListed(t *testing.T) {
 	}
 	harness.WantRefusal(t, s.Do(t, "GET", "/roles/role-absent-v1/assignments", ""), 404, "NOT_FOUND")
 	harness.WantRefusal(t, harness.Call(t, "GET", s.Path("/roles/project_reader/assignments"), s.UserToken(t, s.Dan), ""), 403, "FORBIDDEN")
+}
+
+// TestAssignmentsAreListed guarantees the account's assignments by filter and page, for those alone who may read roles.
+func TestAssignmentsAreListed(t *testing.T) {
+	t.Parallel()
+	s := harness.NewTeam(t)
+	s.Grant(t, "project_reader", s.Bob, s.Project)
+	s.Must(t, 200, "PUT", harness.AssignmentPath("project_admin", s.Bob, s.Project), `{"expiresAt":"2030-01-31T12:00:00Z"}`)
+	r := s.Must(t, 200, "GET", "/assignments?assignee="+s.Bob+"&expires_before=2031-01-01T00:00:00Z&status=ACTIVE&role=project_admin&project="+s.Project, "")
+	harness.WantFields(t, "the answer", r.Body, "assignments", "next_page_token")
+	harness.WantFields(t, "an item", harness.At(r.Body, "assignments", 0), "assigneeId", "assigneeType", "roleId", "projectId", "status", "expiresAt", "createdAt", "updatedAt")
+	if got := harness.Texts(r.Body["assignments"], "roleId"); !slices.Equal(got, []string{"project_admin"}) {
+		t.Errorf("%s", r.Raw)
+	}
+	all := harness.Texts(s.Must(t, 200, "GET", "/assignments", "").Body["assignments"], "assigneeId")
+	var paged []string
+	for next := ""; len(paged) == 0 || next != ""; {
+		r := s.Must(t, 200, "GET", "/assignments?page_size=1&page_token="+url.QueryEscape(next), "")
+		paged, next = append(paged, harness.Texts(r.Body["assignments"], "assigneeId")...), fmt.Sprint(r.Body["next_page_token"])
+	}
+	if !slices.Equal(all, paged) || !slices.Contains(all, s.Admin) || len(all) < 3 {
+		t.Errorf("%v, by pages %v", all, paged)
+	}
+	harness.WantRefusal(t, s.Do(t, "GET", "/assignments?roleId=x", ""), 400, "BAD_REQUEST")
+	reader := s.Must(t, 201, "POST", "/roles", `{"name":"r","scope":"ACCOUNT","permissions":["account:role:read"]}`).Body["id"].(string)
+	s.Grant(t, reader, s.Dan, "")
+	for token, status := range map[string]int{s.UserToken(t, s.Bob): 403, s.UserToken(t, s.Dan): 200, s.Checker: 403, "": 401, harness.NewTeam(t).AdminToken: 403} {
+		if r := harness.Call(t, "GET", s.Path("/assignments"), token, ""); r.Status != status {
+			t.Errorf("%d, want %d: %s", r.Status, status, r.Raw)
+		}
+	}
 }
