@@ -36,6 +36,15 @@ type ListedAction struct {
 	Description string
 }
 
+// ActionUse is a listed action with what the policy tree does with it.
+type ActionUse struct {
+	ListedAction
+	// Routes are the rows of the catalogue with the action, by name.
+	Routes []Route
+	// Patterns are the permissions of system roles that match the action, each once, in order.
+	Patterns []string
+}
+
 // ParseAction parses an action. The error describes a valid one.
 func ParseAction(s string) (Action, error) {
 	scope, resource, verb, ok := splitAction(s)

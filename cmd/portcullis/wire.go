@@ -106,7 +106,7 @@ func openCore(
 	c.users, c.keys = c.newUsers(keeper, tokens), c.newKeys(keeper)
 	c.firewall, c.clusters = c.newAreas(keeper, tokens)
 	c.access = access.New(access.Config{
-		Store: c.recorded, Collections: c.collections, Judge: c.judge, SystemRoles: c.policy.Roles, Tokens: tokens, IDs: c.ids, Now: time.Now,
+		Store: c.recorded, Collections: c.collections, Judge: c.judge, SystemRoles: c.policy.Roles, Actions: c.policy.ActionUses, Tokens: tokens, IDs: c.ids, Now: time.Now,
 		Idempotency: keeper, Invite: c.users.SendInvitation, Release: c.users.Release,
 		Occupants: c.occupants(), ChangeRetention: settings.Store.ChangeRetention,
 	})

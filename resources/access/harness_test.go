@@ -44,7 +44,7 @@ func newWorldOn(t *testing.T, world *areatest.World, configure ...func(*access.C
 	t.Helper()
 	w := &accessWorld{world}
 	cfg := access.Config{
-		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), SystemRoles: areatest.Policy(t).Roles, Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now,
+		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), SystemRoles: areatest.Policy(t).Roles, Actions: areatest.Policy(t).ActionUses, Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now,
 	}
 	for _, f := range configure {
 		f(&cfg)

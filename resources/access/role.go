@@ -20,6 +20,7 @@ const (
 func (s *Service) roleRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"change.list":                  s.listChanges,
+		"action.list":                  s.listActions,
 		"role.create":                  s.Idempotency.Create("role.create", s.createRole),
 		"role.list":                    s.listRoles,
 		"role.get":                     s.getRole,

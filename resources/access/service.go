@@ -40,7 +40,9 @@ type Config struct {
 	Judge       Judge
 	// SystemRoles returns the system roles in force.
 	SystemRoles func() []resources.Role
-	Tokens      wire.PageTokens
+	// Actions returns the actions that the policy tree in force lists.
+	Actions func() []resources.ActionUse
+	Tokens  wire.PageTokens
 	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper
 	IDs         resources.IDs

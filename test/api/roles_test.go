@@ -114,3 +114,32 @@ func TestRoleThatCannotBe(t *testing.T) {
 	// Bob makes his own role wider.
 	harness.WantRefusal(t, harness.Call(t, "PUT", s.Path("/roles/"+reader), bob, `{"name":"role maker","permissions":["account:*:*"]}`), 403, "FORBIDDEN")
 }
+
+// TestActionsAreListed for members of any account and role, and for nobody else.
+func TestActionsAreListed(t *testing.T) {
+	t.Parallel()
+	s := harness.NewTeam(t)
+	key, _ := newKey(t, s.Scene, s.Admin, readOnly)
+	for _, token := range []string{s.UserToken(t, s.Dan), key} {
+		r := harness.Call(t, "GET", s.URL+"/api/v1/actions", token, "")
+		if r.Status != 200 {
+			t.Fatalf("%d %s", r.Status, r.Raw)
+		}
+		harness.WantFields(t, "the answer", r.Body, "actions")
+		actions := harness.Texts(r.Body["actions"], "action")
+		at := slices.Index(actions, "account:change:read")
+		if at < 0 || !slices.IsSorted(actions) {
+			t.Fatalf("%v", actions)
+		}
+		item := harness.At(r.Body, "actions", at)
+		if got, want := fmt.Sprint(item), "map[action:account:change:read description: patterns:[account:*:* account:*:read] "+
+			"routes:[map[method:GET name:change.list path:/api/v1/accounts/{accountId}/changes]] scope:account]"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	harness.WantRefusal(t, harness.Call(t, "GET", s.URL+"/api/v1/actions?q=x", s.AdminToken, ""), 400, "BAD_REQUEST")
+	harness.WantRefusal(t, harness.Call(t, "GET", s.URL+"/api/v1/actions", s.Checker, ""), 403, "FORBIDDEN")
+	harness.WantRefusal(t, harness.Call(t, "GET", s.URL+"/api/v1/actions", "", ""), 401, "UNAUTHORIZED")
+	s.Must(t, 200, "DELETE", "/users/"+s.Dan, "")
+	harness.WantRefusal(t, harness.Call(t, "GET", s.URL+"/api/v1/actions", s.UserToken(t, s.Dan), ""), 403, "FORBIDDEN")
+}
