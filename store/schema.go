@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 )
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -69,6 +70,9 @@ type Cursor struct {
 type Query struct {
 	Index string
 	Equal []Value
+	// Prefix is the text with which values of the index's next column begin; "" matches every value. The column has
+	// texts, which are compared byte for byte. No character of Prefix has a special meaning.
+	Prefix string
 	// After is the place to continue from; nil is the beginning.
 	After *Cursor
 	// Limit is the largest number of records; 0 sets no limit.
@@ -119,4 +123,36 @@ func (s *Schema) Fits(row Row) error {
 		}
 	}
 	return nil
+}
+
+// PrefixEnd returns the first text behind all that begin with the query's Prefix; "" if none is. It returns an error
+// unless the index has a column of texts behind those of Equal, and Prefix is UTF-8.
+func (s *Schema) PrefixEnd(q Query) (string, error) {
+	ix := s.Index(q.Index)
+	next := len(q.Equal)
+	if next >= len(ix.Columns) || s.kind(ix.Columns[next]) != KindString || !utf8.ValidString(q.Prefix) {
+		return "", fmt.Errorf("store: %s: a prefix must be UTF-8 and have a column of texts behind the %d values for index %s", s.Name, next, ix.Name)
+	}
+	runes := []rune(q.Prefix)
+	for i := len(runes) - 1; i >= 0; i-- {
+		switch {
+		case runes[i] == utf8.MaxRune: // the character before it moves
+		case runes[i] == lastBeforeSurrogates:
+			return string(append(runes[:i:i], firstAfterSurrogates)), nil
+		default:
+			return string(append(runes[:i:i], runes[i]+1)), nil
+		}
+	}
+	return "", nil
+}
+
+// The characters around the surrogates, which UTF-8 does not have.
+const (
+	lastBeforeSurrogates = '\uD7FF'
+	firstAfterSurrogates = '\uE000'
+)
+
+// kind returns the kind of a declared column.
+func (s *Schema) kind(name string) Kind {
+	return s.Columns[slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })].Kind
 }

@@ -96,7 +96,7 @@ func useEverything(t *testing.T, s *mongodb.Store, schemas []*store.Schema) {
 	}
 }
 
-// queryAll asks each index with each number of values, from the start and from a cursor.
+// queryAll asks each index with each number of values, from the start and from a cursor, and for a prefix.
 func queryAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 	for _, ix := range schema.Indexes {
 		var columns []store.Column
@@ -115,6 +115,16 @@ func queryAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 				store.Read{Schema: schema, Query: store.Query{Index: ix.Name, Equal: values(columns[:n], "w", 3)}},
 				store.Read{Schema: schema, Key: "a"}, store.Read{Schema: schema, Key: "b"})
 			all = errors.Join(all, err, scanned, counted, behind, together)
+			if n == len(columns) || columns[n].Kind != store.KindString {
+				continue
+			}
+			q.Prefix = "u"
+			for _, q.After = range []*store.Cursor{q.After, nil} {
+				_, err = tx.Find(t.Context(), schema, q)
+				_, scanned = tx.Scan(t.Context(), schema, q)
+				_, counted = tx.Count(t.Context(), schema, q)
+				all = errors.Join(all, err, scanned, counted)
+			}
 		}
 	}
 	return all

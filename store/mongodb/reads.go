@@ -50,7 +50,7 @@ func joins(a, b store.Read) bool {
 		return true
 	}
 	whole := func(q store.Query) bool {
-		return q.After == nil && q.Limit == 0 && len(q.Equal) > 0 && !q.Equal[len(q.Equal)-1].IsNull()
+		return q.After == nil && q.Limit == 0 && q.Prefix == "" && len(q.Equal) > 0 && !q.Equal[len(q.Equal)-1].IsNull()
 	}
 	last := len(a.Query.Equal) - 1
 	return whole(a.Query) && whole(b.Query) && len(b.Query.Equal)-1 == last && slices.Equal(a.Query.Equal[:last], b.Query.Equal[:last])

@@ -102,8 +102,8 @@ func (t *table) row(doc document) store.Row {
 	return out
 }
 
-// filter returns the filter of a query: equality on the first columns of the index, and the place after
-// the cursor. It leaves out records with null in a column of the index, as partial indexes do. It is nil
+// filter returns the filter of a query: equality on the first columns of the index, the range of a prefix on the next
+// one, and the place after the cursor. It leaves out records with null in a column of the index, as partial indexes do. It is nil
 // for a query that matches no record, one for null.
 func (t *table) filter(q store.Query, paged bool) (bson.D, error) {
 	ix := t.schema.Index(q.Index)
@@ -111,9 +111,19 @@ func (t *table) filter(q store.Query, paged bool) (bson.D, error) {
 		return nil, fmt.Errorf("store: %s: %d values for the %d columns of index %s",
 			t.schema.Name, len(q.Equal), len(ix.Columns), ix.Name)
 	}
+	if q.Prefix != "" && len(q.Equal) == len(ix.Columns) {
+		_, err := t.schema.PrefixEnd(q)
+		return nil, err
+	}
 	filter := bson.D{}
 	for i, name := range ix.Columns {
 		switch field := t.field(name); {
+		case i == len(q.Equal) && q.Prefix != "":
+			bounds, err := t.prefixed(q)
+			if err != nil {
+				return nil, err
+			}
+			filter = append(filter, bson.E{Key: field, Value: bounds})
 		case i >= len(q.Equal):
 			filter = append(filter, bson.E{Key: field, Value: bson.D{{Key: "$exists", Value: true}}})
 		case q.Equal[i].IsNull():
@@ -130,6 +140,16 @@ func (t *table) filter(q store.Query, paged bool) (bson.D, error) {
 		filter = append(filter, behind...)
 	}
 	return filter, nil
+}
+
+// prefixed returns the bounds of the texts that begin with the query's prefix.
+func (t *table) prefixed(q store.Query) (bson.D, error) {
+	end, err := t.schema.PrefixEnd(q)
+	bounds := bson.D{{Key: "$gte", Value: q.Prefix}}
+	if end != "" {
+		bounds = append(bounds, bson.E{Key: "$lt", Value: end})
+	}
+	return bounds, err
 }
 
 // behind selects the records after a place in the index's order: a bound on the first of the ordering

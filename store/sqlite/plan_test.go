@@ -30,6 +30,10 @@ func TestEveryQueryGoesThroughItsIndex(t *testing.T) {
 		if strings.Contains(text, " = ?") && !strings.HasPrefix(steps[0], "SEARCH ") {
 			t.Errorf("%s\nis no search: %q", text, steps)
 		}
+		// A prefix reads its texts alone, and behind a place none before it.
+		if strings.Contains(text, " >= ?") && (!strings.Contains(steps[0], ">") || !strings.Contains(steps[0], "<")) {
+			t.Errorf("%s\nis not bounded at both ends: %q", text, steps)
+		}
 	}
 }
 

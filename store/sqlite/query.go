@@ -9,7 +9,7 @@ import (
 
 // query returns the query's text, one of texts, and args with the query's arguments appended.
 func (t *table) query(texts map[shape]string, args []any, q store.Query) (string, []any, error) {
-	args, err := t.equal(args, q)
+	args, err := t.matched(args, q)
 	if err != nil {
 		return "", nil, err
 	}
@@ -27,24 +27,35 @@ func (t *table) query(texts map[shape]string, args []any, q store.Query) (string
 			args = append(args, q.After.Key)
 		}
 	}
-	text := texts[shape{q.Index, len(q.Equal), q.After != nil}]
+	text := texts[shapeOf(q, q.After != nil)]
 	if q.Limit > 0 {
 		return text, append(args, int64(q.Limit)), nil
 	}
 	return text, append(args, int64(-1)), nil
 }
 
-func (t *table) equal(args []any, q store.Query) ([]any, error) {
+// matched returns args with the values of the query's Equal and the range of its Prefix appended.
+func (t *table) matched(args []any, q store.Query) ([]any, error) {
 	ix := t.schema.Index(q.Index)
 	if len(q.Equal) > len(ix.Columns) {
 		return nil, fmt.Errorf("store: %s: %d values for the %d columns of index %s",
 			t.schema.Name, len(q.Equal), len(ix.Columns), ix.Name)
 	}
-	args = slices.Grow(args, len(ix.Columns)+2)
+	args = slices.Grow(args, len(ix.Columns)+4)
 	for _, v := range q.Equal {
 		args = append(args, bind(v))
 	}
-	return args, nil
+	if q.Prefix == "" {
+		return args, nil
+	}
+	end, err := t.schema.PrefixEnd(q)
+	if err != nil {
+		return nil, err
+	}
+	if end == "" {
+		return append(args, q.Prefix, []byte{}), nil // SQLite has every blob behind every text
+	}
+	return append(args, q.Prefix, end), nil
 }
 
 func bind(v store.Value) any {

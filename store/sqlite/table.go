@@ -9,9 +9,15 @@ import (
 
 // shape is what the text of a query depends on. Values are arguments.
 type shape struct {
-	index string
-	equal int
-	after bool
+	index  string
+	equal  int
+	prefix bool
+	after  bool
+}
+
+// shapeOf returns the shape of a query that goes on behind a place with after set.
+func shapeOf(q store.Query, after bool) shape {
+	return shape{q.Index, len(q.Equal), q.Prefix != "", after}
 }
 
 // table holds the statement texts of one collection.
@@ -79,29 +85,43 @@ func (t *table) addIndex(ix store.Index) {
 			join(columnsOf(ix), " AND ", " = ?") + " AND key <> ?"
 	}
 	for n := range len(ix.Columns) + 1 {
-		matched := " FROM " + source(t.schema, ix) + where(ix, n, false)
-		t.count[shape{ix.Name, n, false}] = "SELECT count(*)" + matched
-		t.deleteAll[shape{ix.Name, n, false}] = "DELETE" + matched
-		for _, after := range []bool{false, true} {
-			match := " FROM " + source(t.schema, ix) + where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
-			t.find[shape{ix.Name, n, after}] = "SELECT " + record + match
-			t.scan[shape{ix.Name, n, after}] = "SELECT " + strings.Join(append([]string{"key"}, columnsOf(ix)[n:]...), ", ") + match
+		t.addShapes(ix, n, false)
+		if n < len(ix.Columns) {
+			t.addShapes(ix, n, true)
 		}
 	}
 }
 
-// where selects by equality on the first n columns. It leaves out records with null in an ordering column: no query on
-// this column finds them, and a comparison with null would lose them between two pages.
-func where(ix store.Index, n int, after bool) string {
+// addShapes makes the statements with n equal values, and with a prefix of the next value or without.
+func (t *table) addShapes(ix store.Index, n int, prefix bool) {
+	sh := shape{ix.Name, n, prefix, false}
+	matched := " FROM " + source(t.schema, ix) + where(ix, sh)
+	t.count[sh] = "SELECT count(*)" + matched
+	t.deleteAll[sh] = "DELETE" + matched
+	for _, sh.after = range []bool{false, true} {
+		match := " FROM " + source(t.schema, ix) + where(ix, sh) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
+		t.find[sh] = "SELECT " + record + match
+		t.scan[sh] = "SELECT " + strings.Join(append([]string{"key"}, columnsOf(ix)[n:]...), ", ") + match
+	}
+}
+
+// where selects by equality on the first columns, and by a range of texts on the next one for a prefix. It leaves out
+// records with null in an ordering column: no query on this column finds them, and a comparison with null would lose
+// them between two pages.
+func where(ix store.Index, sh shape) string {
 	var terms []string
+	n := sh.equal
 	for i, c := range columnsOf(ix) {
-		if i < n {
+		switch {
+		case i < n:
 			terms = append(terms, c+" = ?")
-		} else {
+		case i == n && sh.prefix:
+			terms = append(terms, rangeTerms(ix, c, sh.after)...)
+		default:
 			terms = append(terms, c+" IS NOT NULL")
 		}
 	}
-	if after {
+	if sh.after {
 		cmp, columns := " > ", order(ix, n)
 		if ix.Descending {
 			cmp = " < "
@@ -109,6 +129,19 @@ func where(ix store.Index, n int, after bool) string {
 		terms = append(terms, "("+join(columns, ", ", "")+")"+cmp+"("+strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")+")")
 	}
 	return " WHERE " + strings.Join(terms, " AND ")
+}
+
+// rangeTerms bounds a column. Behind a place, the plus keeps SQLite from beginning at the range's start and not at the
+// place: one of the two is the bound for the index.
+func rangeTerms(ix store.Index, column string, after bool) []string {
+	switch {
+	case !after:
+		return []string{column + " >= ?", column + " < ?"}
+	case ix.Descending:
+		return []string{column + " >= ?", "+" + column + " < ?"}
+	default:
+		return []string{"+" + column + " >= ?", column + " < ?"}
+	}
 }
 
 // order returns the columns that order a query: the rest of the index's columns, then the key. A unique

@@ -152,7 +152,7 @@ func (t *tx) Count(ctx context.Context, schema *store.Schema, q store.Query) (in
 	if err != nil {
 		return 0, err
 	}
-	args, err := tab.equal(nil, q)
+	args, err := tab.matched(nil, q)
 	if err != nil {
 		return 0, err
 	}
@@ -160,7 +160,7 @@ func (t *tx) Count(ctx context.Context, schema *store.Schema, q store.Query) (in
 		return 0, err
 	}
 	var n int64
-	if err := t.ses.long(ctx, tab.count[shape{q.Index, len(q.Equal), false}], args, []any{&n}); err != nil {
+	if err := t.ses.long(ctx, tab.count[shapeOf(q, false)], args, []any{&n}); err != nil {
 		return 0, t.fail(ctx, err)
 	}
 	return int(n), nil

@@ -80,11 +80,11 @@ func (t *tx) DeleteAll(ctx context.Context, schema *store.Schema, q store.Query)
 	if err != nil {
 		return err
 	}
-	args, err := tab.equal(nil, q)
+	args, err := tab.matched(nil, q)
 	if err != nil {
 		return err
 	}
-	n, err := t.ses.exec(ctx, tab.deleteAll[shape{q.Index, len(q.Equal), false}], args...)
+	n, err := t.ses.exec(ctx, tab.deleteAll[shapeOf(q, false)], args...)
 	t.wrote = t.wrote || n > 0
 	return t.fail(ctx, err)
 }

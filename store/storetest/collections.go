@@ -28,6 +28,7 @@ const (
 	byTag    = "by_tag"    // unique (tag), a tag may be nothing
 	byRank   = "by_rank"   // (account, rank)
 	byLatest = "by_latest" // (account, rank), descending
+	byTitle  = "by_title"  // (account, name), descending
 	byTarget = "by_target" // links: (target)
 )
 
@@ -40,6 +41,7 @@ func collections() (store.Collection[thing], store.Collection[link]) {
 			{Name: byName, Columns: []string{"account", "name"}, Unique: true},
 			{Name: byTag, Columns: []string{"tag"}, Unique: true},
 			{Name: byRank, Columns: []string{"account", "rank"}},
+			{Name: byTitle, Columns: []string{"account", "name"}, Descending: true},
 			{Name: byLatest, Columns: []string{"account", "rank"}, Descending: true},
 		},
 	}, func(v *thing) string { return v.ID }, func(v *thing) []store.Value {

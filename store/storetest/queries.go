@@ -18,6 +18,9 @@ func queries() []testCase {
 		{"the first is the one that a list begins with", firstIsHead},
 		{"a query reads what its transaction wrote", queryReadsOwnWrites},
 		{"a scan gives the places of what is found", scanGivesPlaces},
+		{"a prefix matches the beginning of texts, letter for letter", prefixMatches},
+		{"a prefix goes with a cursor, a limit, a count and a deletion", prefixGoesWithAll},
+		{"a prefix without a column of texts is refused", prefixNeedsText},
 	}
 }
 
