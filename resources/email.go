@@ -40,7 +40,7 @@ func plainLocalPart(s string) bool {
 // validMailDomain accepts a host name with a dot, and localhost. Other bare words are mistyped
 // domains.
 func validMailDomain(s string) bool {
-	if !strings.Contains(s, ".") && FoldEmail(s) != "localhost" {
+	if !strings.Contains(s, ".") && FoldASCII(s) != "localhost" {
 		return false
 	}
 	for label := range strings.SplitSeq(s, ".") {

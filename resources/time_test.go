@@ -47,7 +47,7 @@ func TestEmailIsFoldedInASCIIOnly(t *testing.T) {
 	for s, want := range map[string]string{
 		"Ada@EXAMPLE.com": "ada@example.com", "": "", "@[`{": "@[`{", "ADMIN@\u212aelvin": "admin@\u212aelvin", "\u017fam@x": "\u017fam@x", "\u0130@x": "\u0130@x", "ÄÉ@X": "ÄÉ@x", "\xffA": "\xffa",
 	} {
-		if got := resources.FoldEmail(s); got != want {
+		if got := resources.FoldASCII(s); got != want {
 			t.Errorf("%q becomes %q, want %q", s, got, want)
 		}
 	}

@@ -30,9 +30,9 @@ type User struct {
 	UpdatedAt   Time `json:"updated_at"`
 }
 
-// FoldEmail returns the form in which e-mail addresses are compared: ASCII letters in lower
-// case (API contract, 2).
-func FoldEmail(s string) string {
+// FoldASCII returns the form in which e-mail addresses are compared (API contract, 2) and users are searched: ASCII
+// letters in lower case, and no others.
+func FoldASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {

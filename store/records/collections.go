@@ -68,6 +68,10 @@ const (
 	ByIntent   = "by_intent"
 	ByLease    = "by_lease"
 	ByHeld     = "by_held"
+
+	ByMemberEmail = "by_member_email"
+	ByMemberName  = "by_member_name"
+	ByMemberID    = "by_member_id"
 )
 
 // NewCollections declares all collections.
@@ -158,19 +162,25 @@ func projects() store.Collection[resources.Project] {
 	})
 }
 
-// users returns the collection of users.
+// users returns the collection of users. The columns email, name and ident are folded, for searches.
 func users() store.Collection[resources.User] {
 	return store.NewCollection(store.Schema{
 		Name:    "users",
-		Columns: append(text("uuid", "email", "partner", "account"), store.Column{Name: "since", Kind: store.KindInt}),
+		Columns: append(text("uuid", "email", "partner", "account", "name", "ident"), store.Column{Name: "since", Kind: store.KindInt}),
 		Indexes: []store.Index{
 			{Name: ByUUID, Columns: []string{"uuid"}, Unique: true},
 			{Name: ByEmail, Columns: []string{"email"}, Unique: true},
 			{Name: ByPartner, Columns: []string{"partner"}, Unique: true},
 			{Name: ByAccount, Columns: []string{"account", "since"}},
+			{Name: ByMemberEmail, Columns: []string{"account", "email"}},
+			{Name: ByMemberName, Columns: []string{"account", "name"}},
+			{Name: ByMemberID, Columns: []string{"account", "ident"}},
 		},
 	}, func(u *resources.User) string { return u.ExternalID }, func(u *resources.User) []store.Value {
-		return []store.Value{store.String(u.UUID), store.String(resources.FoldEmail(u.Email)), store.OptionalString(u.AuthenticationPartnerID), store.OptionalString(u.AccountID), store.Int(int64(u.MemberSince))}
+		return []store.Value{
+			store.String(u.UUID), store.String(resources.FoldASCII(u.Email)), store.OptionalString(u.AuthenticationPartnerID), store.OptionalString(u.AccountID),
+			store.String(resources.FoldASCII(u.Name)), store.String(resources.FoldASCII(u.ExternalID)), store.Int(int64(u.MemberSince)),
+		}
 	})
 }
 

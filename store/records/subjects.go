@@ -26,7 +26,7 @@ func (c Collections) SubjectFree(ctx context.Context, tx store.Tx, subject strin
 
 // UserByEmail returns the user with that address in any case of its letters.
 func (c Collections) UserByEmail(ctx context.Context, tx store.Tx, email string) (store.Record[resources.User], error) {
-	return c.Users.First(ctx, tx, store.Query{Index: ByEmail, Equal: []store.Value{store.String(resources.FoldEmail(email))}})
+	return c.Users.First(ctx, tx, store.Query{Index: ByEmail, Equal: []store.Value{store.String(resources.FoldASCII(email))}})
 }
 
 // HomesOf returns the account of each user, "" for an unknown one.

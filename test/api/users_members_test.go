@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
@@ -60,5 +61,28 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 	}
 	if r := p.on(t, "GET", "/users/"+p.Bob+"/keys", token, ""); string(r.Raw) != `{"success":true,"data":{"keys":[]}}` {
 		t.Errorf("back with keys: %s", r.Raw)
+	}
+}
+
+// TestUsersAreSearched by those alone who may list them, in their account.
+func TestUsersAreSearched(t *testing.T) {
+	t.Parallel()
+	s, other := harness.NewTeam(t), harness.NewTeam(t)
+	r := s.Must(t, 200, "GET", "/users?q="+strings.ToUpper(s.Bob)+"&page_size=5", "")
+	if got := harness.Texts(r.Body["users"], "id"); !slices.Equal(got, []string{s.Bob}) || r.Body["next_page_token"] != "" {
+		t.Errorf("%s", r.Raw)
+	}
+	for _, q := range []string{other.Bob, "%25", "_", ".", "%25" + s.Bob[1:]} {
+		if r := s.Must(t, 200, "GET", "/users?q="+q, ""); len(harness.Texts(r.Body["users"], "id")) != 0 {
+			t.Errorf("%s: %s", q, r.Raw)
+		}
+	}
+	for token, status := range map[string]int{s.UserToken(t, s.Dan): 403, other.AdminToken: 403, s.Checker: 403, "": 401} {
+		if r := harness.Call(t, "GET", s.Path("/users?q="+s.Bob), token, ""); r.Status != status {
+			t.Errorf("%d, want %d: %s", r.Status, status, r.Raw)
+		}
+	}
+	if r := s.Do(t, "GET", "/users?q=%ff", ""); r.Status != 400 {
+		t.Errorf("%d %s", r.Status, r.Raw)
 	}
 }
