@@ -4,7 +4,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// ActionUses returns the actions that the tree in force lists, by id, with the rows and the permissions that name them.
+// ActionUses returns the actions of the tree in force by id, with their rows and the matching permissions.
 func (e *Engine) ActionUses() []resources.ActionUse { return e.current.Load().actionUses() }
 
 func (s *Set) actionUses() []resources.ActionUse {

@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestActionsAreListedWithTheirUses guarantees that an action has the rows that need it, the permissions of system roles
-// that match it and no others, and the text of the tree, and that a reload changes the list.
+// TestActionsAreListedWithTheirUses guarantees for each action its rows, the matching permissions of system roles and no
+// others, and the text of the tree. A reload changes the list.
 func TestActionsAreListedWithTheirUses(t *testing.T) {
 	shipped := policytest.Copy(t, policies.Tree())
 	e := newEngine(t, shipped, engine.Options{})

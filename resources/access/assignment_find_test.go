@@ -102,8 +102,8 @@ func TestAssignmentsThatCannotBeListed(t *testing.T) {
 	}
 }
 
-// TestPagesOfAssignmentsStandStillAmongInserts guarantees that no assignment is repeated or skipped while others come,
-// and that one request reads a bounded number of records.
+// TestPagesOfAssignmentsStandStillAmongInserts guarantees that no assignment is repeated or skipped while others come.
+// One request reads a bounded number of records.
 func TestPagesOfAssignmentsStandStillAmongInserts(t *testing.T) {
 	w := newWorld(t)
 	add := func(ids ...string) {

@@ -29,11 +29,11 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 		Index: records.ByAccount, Equal: []store.Value{store.String(account)}, Limit: query.Int("page_size", maxPage, 1, maxPage),
 	}
 	wanted := search{account: account, size: members.Limit, prefix: readSearchText(&p, query)}
-	binding, from := "user.list|"+account, members.From
+	binding, resume := "user.list|"+account, members.From
 	if wanted.prefix != "" {
-		binding, from = "user.list|"+account+"|"+wanted.prefix, wanted.from
+		binding, resume = "user.list|"+account+"|"+wanted.prefix, wanted.resume
 	}
-	query.PageToken(s.Tokens, binding, from)
+	query.PageToken(s.Tokens, binding, resume)
 	query.Done()
 	if len(r.Body) > 0 {
 		r.ParseObject(&p).Done()

@@ -24,7 +24,7 @@ const (
 
 var errField = errors.New("users: a search has no such field")
 
-// searchField is a field of a user that a search compares, with the index that has it.
+// searchField is a field of a user for searches, with its index.
 type searchField struct {
 	index string
 	value func(resources.User) string
@@ -69,8 +69,8 @@ func (f *search) query() store.Query {
 	}
 }
 
-// from continues the search at the place that place rendered.
-func (f *search) from(raw []byte) error {
+// resume continues the search at the place that place rendered.
+func (f *search) resume(raw []byte) error {
 	var place searchPlace
 	if err := json.Unmarshal(raw, &place); err != nil {
 		return err

@@ -37,8 +37,8 @@ func (w *usersWorld) search(q string, size int) (out []string, pages int) {
 	return out, pages
 }
 
-// TestUsersAreFoundByTheBeginning guarantees who is found, in which order, each once, and that letters of pattern
-// languages are letters.
+// TestUsersAreFoundByTheBeginning guarantees the users, their order, and each once. Letters of pattern languages are
+// letters.
 func TestUsersAreFoundByTheBeginning(t *testing.T) {
 	w := newWorld(t)
 	w.person(acctA, "Sam-Ext", "zed@example.com", "Ann")
@@ -91,8 +91,8 @@ func TestSearchesThatAreRefused(t *testing.T) {
 	w.Expect(list(areatest.As(acctA, bob), acctA, "q=USER&page_token="+url.QueryEscape(next)), 200) // the same list
 }
 
-// TestSearchAmongManyReadsFew guarantees that a request reads a bounded number of users, also among those that were
-// found by another field, and that pages repeat and skip nobody while others come.
+// TestSearchAmongManyReadsFew guarantees that a request reads a bounded number of users, also among matches of
+// another field. Pages repeat and skip nobody while others come.
 func TestSearchAmongManyReadsFew(t *testing.T) {
 	const many = 1500
 	w := newWorld(t)
@@ -109,7 +109,7 @@ func TestSearchAmongManyReadsFew(t *testing.T) {
 			return nil
 		})
 	}
-	var ids, found []string
+	var ids, matches []string
 	for i := range many {
 		ids = append(ids, fmt.Sprintf("%04d", i))
 	}
@@ -122,14 +122,14 @@ func TestSearchAmongManyReadsFew(t *testing.T) {
 		}
 		var page []string
 		page, _, next = w.page(query)
-		found = append(found, page...)
+		matches = append(matches, page...)
 		add(fmt.Sprintf("0000-%02d", pages), fmt.Sprintf("%04d-x%02d", pages*120, pages))
 	}
-	if sorted := slices.Sorted(slices.Values(found)); len(slices.Compact(sorted)) != len(found) {
-		t.Errorf("somebody came twice among %d", len(found))
+	if sorted := slices.Sorted(slices.Values(matches)); len(slices.Compact(sorted)) != len(matches) {
+		t.Errorf("somebody came twice among %d", len(matches))
 	}
 	for _, id := range ids {
-		if !slices.Contains(found, "many-"+id) {
+		if !slices.Contains(matches, "many-"+id) {
 			t.Errorf("%s was skipped", id)
 		}
 	}

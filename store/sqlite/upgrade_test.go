@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// without returns the schema without columns and the indexes that have them.
-func without(s *store.Schema, columns ...string) *store.Schema {
+// reduced returns the schema without columns and the indexes that have them.
+func reduced(s *store.Schema, columns ...string) *store.Schema {
 	out := *s
 	out.Columns, out.Indexes = nil, nil
 	for _, c := range s.Columns {
@@ -31,7 +31,7 @@ func without(s *store.Schema, columns ...string) *store.Schema {
 func TestUsersAndAssignmentsOfBeforeAreFound(t *testing.T) {
 	dir, c, ctx := t.TempDir(), records.NewCollections(), t.Context()
 	text := store.String
-	users, assignments := without(c.Users.Schema(), "name", "ident"), without(c.Assignments.Schema(), "expires")
+	users, assignments := reduced(c.Users.Schema(), "name", "ident"), reduced(c.Assignments.Schema(), "expires")
 	before := open(t, dir, users, assignments)
 	err := before.Transact(ctx, func(tx store.Tx) error {
 		row := store.Row{

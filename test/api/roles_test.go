@@ -127,11 +127,11 @@ func TestActionsAreListed(t *testing.T) {
 		}
 		harness.WantFields(t, "the answer", r.Body, "actions")
 		actions := harness.Texts(r.Body["actions"], "action")
-		at := slices.Index(actions, "account:change:read")
-		if at < 0 || !slices.IsSorted(actions) {
+		index := slices.Index(actions, "account:change:read")
+		if index < 0 || !slices.IsSorted(actions) {
 			t.Fatalf("%v", actions)
 		}
-		item := harness.At(r.Body, "actions", at)
+		item := harness.At(r.Body, "actions", index)
 		if got, want := fmt.Sprint(item), "map[action:account:change:read description: patterns:[account:*:* account:*:read] "+
 			"routes:[map[method:GET name:change.list path:/api/v1/accounts/{accountId}/changes]] scope:account]"; got != want {
 			t.Errorf("%s, want %s", got, want)
