@@ -13,6 +13,8 @@ import (
 const (
 	// askEvery is the pause before a handler is asked again for a client that waits.
 	askEvery = 500 * time.Millisecond
+	// askSeldom is the longest pause where the handler says when there is something new.
+	askSeldom = 2 * time.Second
 	// innerWait is how long an edge behind gateways lets a client wait: less than a gateway waits
 	// for an upstream.
 	innerWait = 25 * time.Second
@@ -38,7 +40,13 @@ func (w *waiting) end() { w.once.Do(func() { close(w.over) }) }
 // respond asks the handler, and while the client waits and there is nothing to answer, asks it again.
 func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
 	response, err := e.handler(x, r)
-	for err == nil && response.Wait > 0 && e.pause(x, response.Wait) {
+	if waiters := response.Waiters; err == nil && response.Wait > 0 && waiters != nil {
+		if err := waiters.TryEnter(); err != nil {
+			return wire.Response{}, err
+		}
+		defer waiters.Leave()
+	}
+	for err == nil && response.Wait > 0 && e.pause(x, &response) {
 		r.Place = response.Place
 		response, err = e.askAgain(x, r)
 	}
@@ -59,8 +67,8 @@ func (e *Edge) handler(x *exchange, r *wire.Request) (response wire.Response, er
 
 // pause lets some time pass outside of the bound of requests under way. It returns false if the
 // client has its answer now: its time is over, the edge drains, or too many wait.
-func (e *Edge) pause(x *exchange, wait time.Duration) bool {
-	remaining := time.Until(x.arrived.Add(min(wait, e.waiting.longest)))
+func (e *Edge) pause(x *exchange, r *wire.Response) bool {
+	remaining := time.Until(x.arrived.Add(min(r.Wait, e.waiting.longest)))
 	if remaining <= 0 || e.waiting.clients.TryEnter() != nil {
 		return false
 	}
@@ -71,12 +79,20 @@ func (e *Edge) pause(x *exchange, wait time.Duration) bool {
 	}
 	defer e.waiting.clients.Unshare(account)
 	x.leave()
-	timer := time.NewTimer(min(remaining, askEvery))
+	return e.waiting.sleep(min(remaining, askEvery), nil) &&
+		(r.Wake == nil || e.waiting.sleep(min(remaining-askEvery, askSeldom-askEvery), r.Wake))
+}
+
+// sleep returns true after the time or when it is woken, false when the edge drains.
+func (w *waiting) sleep(d time.Duration, wake <-chan struct{}) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-e.waiting.over:
+	case <-wake:
+		return true
+	case <-w.over:
 		return false
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/decisions"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -58,6 +59,18 @@ func (a *app) openDecisions(ctx context.Context) error {
 		return decisionLogStatus{s.Mode, now.Written, now.Lost, now.LostOf, now.Failures, now.Waiting, now.Unsent}
 	}
 	return nil
+}
+
+// newDecisionsArea makes the handlers of decisions.
+func (a *app) newDecisionsArea() *decisions.Service {
+	cfg := decisions.Config{
+		Authorize: a.access.Reauthorize, Turns: a.gates.decisions, Tokens: a.tokens, Now: a.ids.Now,
+	}
+	if a.decisions != nil {
+		cfg.Own = decisions.Folder{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput}
+		cfg.Watch = a.decisions.Watch
+	}
+	return decisions.New(cfg)
 }
 
 // decisionLogStatus is what the status says of the decision log.

@@ -38,7 +38,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 		return nil, err
 	}
 	handlers := map[string]wire.Routes{
-		config.UpstreamKeys: a.keySetRoutes(signer), config.UpstreamAPIDoc: apidoc.New().Routes(),
+		config.UpstreamKeys: a.keySetRoutes(signer), config.UpstreamAPIDoc: apidoc.New().Routes(), config.UpstreamDecisions: a.newDecisionsArea().Routes(),
 	}
 	for name, routes := range map[string]wire.Routes{
 		config.UpstreamAccess: a.access.Routes(), config.UpstreamUsers: a.users.Routes(), config.UpstreamAPIKeys: a.keys.Routes(),

@@ -11,6 +11,8 @@ import (
 )
 
 const (
+	// decisionReads bounds the readings of the decision log at once. Each holds a segment in memory.
+	decisionReads = 2
 	// databaseReads are under way at once on a database; its other connections are for changes
 	// and for reads of the epoch.
 	databaseReads = 64
@@ -40,13 +42,15 @@ type gates struct {
 	views, changes *gate.Gate
 	// batches are judged at once.
 	batches *gate.Gate
+	// decisions are the readings of the decision log.
+	decisions *gate.Gate
 }
 
 // processors are those that work takes at once, beside cache hits.
 func processors() int { return max(1, runtime.GOMAXPROCS(0)*3/4) }
 
 func newGates(s *config.Config) gates {
-	g := gates{work: gate.New(processors(), s.Limits.Waiting), searches: gate.New(searchReads, s.Limits.Waiting)}
+	g := gates{work: gate.New(processors(), s.Limits.Waiting), searches: gate.New(searchReads, s.Limits.Waiting), decisions: gate.New(decisionReads, s.Limits.Waiting)}
 	if s.Store.MongoURL != "" {
 		g.batches = gate.New(databaseBatches, anyNumber)
 		g.reads = gate.New(databaseReads, s.Limits.Waiting)
@@ -61,7 +65,7 @@ func newGates(s *config.Config) gates {
 // allGates returns the gates by the names that metrics give them.
 func (a *app) allGates() map[string]*gate.Gate {
 	all := a.edge.Gates()
-	all["work"], all["searches"], all["views"], all["changes"], all["batches"] = a.gates.work, a.gates.searches, a.gates.views, a.gates.changes, a.gates.batches
+	all["work"], all["searches"], all["decisions"], all["views"], all["changes"], all["batches"] = a.gates.work, a.gates.searches, a.gates.decisions, a.gates.views, a.gates.changes, a.gates.batches
 	if a.gates.reads != a.gates.work {
 		all["reads"] = a.gates.reads
 	}

@@ -2,11 +2,11 @@ package private
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/decisions"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
@@ -44,7 +44,7 @@ func (l *Listener) decisions() http.HandlerFunc {
 		}
 		q, err := readQuery(r.URL.Query())
 		if err == nil {
-			_, err = q.filter(time.Now())
+			_, err = q.Filter(time.Now())
 		}
 		if err != nil {
 			http.Error(w, resources.OneLine(err.Error()), http.StatusBadRequest)
@@ -80,7 +80,7 @@ func (l *Listener) sendDecisions(ctx context.Context, a answer, v *visitor, q *Q
 	q.Seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
 	return q.Read(ctx, decisionlog.Reader{Dir: l.Decisions.Dir}, l.Decisions.Input, func(e decisionlog.Event) error {
 		if v.caller.Kind != resources.PrincipalService {
-			e.Input = withoutStrangers(e.Input)
+			e.Input = decisions.WithoutStrangers(e.Input)
 		}
 		line, err := e.JSON()
 		if err != nil {
@@ -91,64 +91,4 @@ func (l *Listener) sendDecisions(ctx context.Context, a answer, v *visitor, q *Q
 		}
 		return a.flush()
 	})
-}
-
-// withoutStrangers returns the input of a decision as a user may read it. A subject outside the account has its id
-// alone, like an unknown user. A caller from outside has no account.
-func withoutStrangers(input []byte) []byte {
-	m, ok := membersOf(input)
-	if !ok {
-		return nil // erased
-	}
-	asked, isApp := membersOf(m["facts"]) // an app's, whose subject is what the client sent
-	if !isApp {
-		asked = m
-	}
-	account, _ := membersOf(asked["account"])
-	changed := blank(asked, "principal", `""`, func(p members) bool { return string(p["account"]) != string(account["id"]) }, "account", "uuid")
-	isStranger := func(s members) bool { return string(s["member"]) != "true" }
-	switch {
-	case isApp:
-		m["facts"] = asked.render()
-		changed = blank(m, "facts", `""`, isStranger, "status") || changed
-	case m["facts"] == nil:
-		changed = blank(m, "subject", `""`, isStranger, "status") || changed
-		changed = blank(m, "subject", "false", isStranger, "exists") || changed
-	}
-	if !changed {
-		return input
-	}
-	return m.render()
-}
-
-// members are those of a JSON object.
-type members map[string]json.RawMessage
-
-// membersOf returns those of a value; false is that it is not an object.
-func membersOf(raw []byte) (m members, ok bool) {
-	return m, json.Unmarshal(raw, &m) == nil && m != nil
-}
-
-func (m members) render() []byte {
-	raw, err := json.Marshal(m)
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
-// blank gives members of an object in a document the value, where they are there and the object is one of these. It
-// reports whether it is.
-func blank(m members, name, value string, matches func(members) bool, names ...string) bool {
-	object, ok := membersOf(m[name])
-	if !ok || !matches(object) {
-		return false
-	}
-	for _, name := range names {
-		if object[name] != nil {
-			object[name] = json.RawMessage(value)
-		}
-	}
-	m[name] = object.render()
-	return true
 }

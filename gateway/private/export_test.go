@@ -10,9 +10,6 @@ const (
 	Unordered  = unordered
 )
 
-// WithoutStrangers is withoutStrangers.
-func WithoutStrangers(input []byte) []byte { return withoutStrangers(input) }
-
 // Overlap is overlap.
 type Overlap struct{ overlap }
 

@@ -23,7 +23,7 @@ type Log struct {
 
 // Ask hands over the decisions of a running gateway. It follows on where the gateway has ended an answer.
 func (q *Query) Ask(ctx context.Context, l Log, fn func(decisionlog.Event) error) error {
-	if _, err := q.filter(time.Now()); err != nil {
+	if _, err := q.Filter(time.Now()); err != nil {
 		return err
 	}
 	asked, met := *q, overlap{}

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/decisions"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
 // Query says which decisions are wanted, on the command line and in a URL alike.
 type Query struct {
-	ID, User, Account, Action, Place, Path, Verdict, Since, Until string
+	decisions.Search
 	// Limit is how many decisions at most; 0 is all.
 	Limit int
 	// Oldest gives them in the order of time, Follow goes on with those that are made from now on.
@@ -86,44 +87,13 @@ func readQuery(v url.Values) (q Query, err error) {
 	return q, err
 }
 
-// filter returns the query as a filter at this time.
-func (q *Query) filter(now time.Time) (f decisionlog.Filter, err error) {
-	f = decisionlog.Filter{ID: q.ID, User: q.User, Account: q.Account, Action: q.Action, Place: q.Place, Path: q.Path}
-	switch allowed := q.Verdict == "allow"; q.Verdict {
-	case "":
-	case "allow", "deny":
-		f.Allowed = &allowed
-	default:
-		err = errors.New("verdict: must be allow or deny")
-	}
-	for name, bound := range map[string]struct {
-		text  string
-		bound *resources.Time
-	}{"since": {q.Since, &f.Since}, "until": {q.Until, &f.Until}} {
-		if bound.text == "" {
-			continue
-		}
-		ago, notAgo := time.ParseDuration(bound.text)
-		moment, notTime := time.Parse(time.RFC3339, bound.text)
-		switch {
-		case notAgo == nil:
-			*bound.bound = resources.At(now.Add(-ago))
-		case notTime == nil:
-			*bound.bound = resources.At(moment)
-		default:
-			err = errors.Join(err, fmt.Errorf("%s: must be a time as 2026-01-31T12:00:00Z, or how long ago as 90m", name))
-		}
-	}
-	return f, err
-}
-
 // lookEvery is how often a follower looks for new decisions.
 const lookEvery = 250 * time.Millisecond
 
 // Read hands over the decisions of a log's folder. input renders what policy read of a recorded question.
 func (q *Query) Read(ctx context.Context, r decisionlog.Reader, input decisionlog.Input, fn func(decisionlog.Event) error) error {
 	now := time.Now()
-	f, err := q.filter(now)
+	f, err := q.Filter(now)
 	if err != nil {
 		return err
 	}

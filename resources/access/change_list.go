@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -103,11 +102,8 @@ func (s *Service) readChanges(r *wire.Request) (changeInput, error) {
 	if input.action != "" && !isChangeAction(input.action) {
 		p.Add("action", "must be an action such as account:role:create, or the name of a route without one, such as api_key.create")
 	}
-	if wait := q.Text("wait"); wait != "" || q.Has("wait") {
-		input.wait = readWait(&p, wait)
-		if !input.follow {
-			p.Add("wait", "goes with after")
-		}
+	if input.wait = q.Wait("wait"); q.Has("wait") && !input.follow {
+		p.Add("wait", "goes with after")
 	}
 	input.binding = binding("change.list", input.account, input.actor, input.subject, input.action, input.since.String(), input.until.String())
 	if input.follow {
@@ -126,16 +122,6 @@ var routeName = regexp.MustCompile(`^[a-z_]{1,64}\.[a-z_]{1,64}$`)
 func isChangeAction(text string) bool {
 	_, err := resources.ParseAction(text)
 	return err == nil || routeName.MatchString(text)
-}
-
-// readWait reads a time to wait: whole seconds, such as 30s.
-func readWait(p *wire.Problems, text string) time.Duration {
-	d, err := time.ParseDuration(strings.TrimSuffix(text, "s") + "s")
-	if err != nil || d < 0 || d > 30*time.Second || d != d.Truncate(time.Second) {
-		p.Add("wait", "must be whole seconds from 0s to 30s")
-		return 0
-	}
-	return d
 }
 
 // query returns the query of the records in their order.

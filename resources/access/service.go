@@ -116,6 +116,15 @@ func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Prin
 	return facts, nil
 }
 
+// Reauthorize does what each handler does in its transaction, for the handlers of areas without one: it refuses a caller
+// who may not do the action at account level any more.
+func (s *Service) Reauthorize(ctx context.Context, p resources.Principal, account, action string) error {
+	return s.Store.View(ctx, func(tx store.Tx) error {
+		_, err := s.reauthorize(ctx, tx, p, account, action)
+		return err
+	})
+}
+
 // mayGrant refuses with FORBIDDEN a caller who does not hold all permissions of the grant at its
 // place and until its end. It asks policy about as many different patterns at a time as a role
 // may have, and about a grant without patterns once.

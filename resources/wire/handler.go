@@ -41,11 +41,21 @@ type Response struct {
 	// Wait is how long after the request's arrival the client waits for another response. While
 	// that time is not over, the edge authorizes the caller anew and asks the handler again.
 	Wait time.Duration
+	// Wake, unless nil, is closed when there may be another response. The edge then asks seldom before.
+	Wake <-chan struct{}
+	// Waiters, unless nil, bounds the clients that wait for a response of this kind; one too many is refused.
+	Waiters Waiters
 	// Place goes to the handler when it is asked again: how far it has looked.
 	Place any
 	// ShownOnce is the id of the new record if Body holds its secret. Such a body is sent once and
 	// not stored.
 	ShownOnce string
+}
+
+// Waiters is a bound of clients (resources/gate). TryEnter returns an error of KindUnavailable for one too many.
+type Waiters interface {
+	TryEnter() error
+	Leave()
 }
 
 // File is a response in a form of its own: a document, a page, a picture.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -97,6 +98,20 @@ func (q *Query) Int(name string, fallback, least, most int) int {
 		return fallback
 	}
 	return n
+}
+
+// Wait returns a time to wait: whole seconds from 0s to 30s, 0 if it is absent.
+func (q *Query) Wait(name string) time.Duration {
+	text := q.Text(name)
+	if !q.Has(name) {
+		return 0
+	}
+	d, err := time.ParseDuration(strings.TrimSuffix(text, "s") + "s")
+	if err != nil || d < 0 || d > 30*time.Second || d != d.Truncate(time.Second) {
+		q.problems.Add(name, "must be whole seconds from 0s to 30s")
+		return 0
+	}
+	return d
 }
 
 // Done adds a problem for every parameter that no getter has read. It is called after all

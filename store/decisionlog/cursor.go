@@ -3,7 +3,6 @@ package decisionlog
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -26,6 +25,8 @@ type Record struct {
 	subject *resources.Subject
 	event   *Event
 	changed bool
+	// place and end are where its line begins and ends; set for a record of a Page alone.
+	place, end position
 }
 
 // Judgement returns the verdict with its question and facts. It is nil if parts of the record were masked.
@@ -195,12 +196,7 @@ func (c *cursor) text(s segment) (text []byte, skip int64, err error) {
 		text, err = s.read()
 		return text, c.pos.Offset, err
 	}
-	f, err := os.Open(s.path)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	text, err = io.ReadAll(io.NewSectionReader(f, c.pos.Offset, maxSegment))
+	text, err = s.from(c.pos.Offset)
 	return text, 0, err
 }
 

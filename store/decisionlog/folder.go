@@ -133,6 +133,16 @@ func (s segment) tail() ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, max(0, s.size-mostEnd), mostEnd))
 }
 
+// from returns the text of a segment that is not compressed, behind an offset.
+func (s segment) from(offset int64) ([]byte, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.NewSectionReader(f, offset, maxSegment))
+}
+
 // pack compresses a closed segment. It goes through the file: a segment as a whole in memory took more
 // time than its compression.
 func (s segment) pack(dir string) error {

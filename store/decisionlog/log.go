@@ -87,7 +87,8 @@ type Log struct {
 	// head is the newest one on disk that the store does not have.
 	head atomic.Pointer[Head]
 	// sent is how far the sink has the log; nil without a sink.
-	sent atomic.Pointer[position]
+	sent    atomic.Pointer[position]
+	watches watches
 }
 
 // stats are counted for metrics.

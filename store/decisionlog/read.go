@@ -33,6 +33,8 @@ type Filter struct {
 	Path string
 	// Allowed, where it is not nil, is the verdict.
 	Allowed *bool
+	// Except is an action whose allowed calls are not wanted, "" for none.
+	Except string
 	// Since and Until bound the time, each where it is not zero.
 	Since, Until resources.Time
 }
@@ -94,6 +96,7 @@ func (f *Filter) Matches(r *Record) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return is(f.ID, a.id) && is(f.Account, a.account) && is(f.Action, a.action) && is(f.Path, a.path) &&
 		(f.User == "" || a.users[0] == f.User || a.users[len(a.users)-1] == f.User) &&
+		(f.Except == "" || !a.allowed || a.action != f.Except || a.path != resources.PathAccess) &&
 		(f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
 }
 

@@ -29,15 +29,15 @@ func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) 
 				break
 			}
 			var reader *segmentReader
-			var lines [][]byte
+			var lines []recordLine
 			if reader, lines, err = r.open(s); err != nil {
 				break
 			}
 			if newest {
 				slices.Reverse(lines)
 			}
-			for _, raw := range lines {
-				rec, err := reader.line(raw)
+			for _, l := range lines {
+				rec, err := reader.line(l.raw)
 				switch {
 				case err != nil:
 					r.missing(Missing{Unreadable: 1})
@@ -60,9 +60,28 @@ func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) 
 	}
 }
 
+// recordLine is a line with a record, and where it begins and ends in its segment in bytes.
+type recordLine struct {
+	raw        []byte
+	start, end int64
+}
+
+// linesOf returns the whole lines of a text.
+func linesOf(text []byte) (out []recordLine) {
+	for offset := int64(0); len(text) > 0; {
+		raw, rest, whole := nextLine(text)
+		if text = rest; !whole {
+			break
+		}
+		l := recordLine{raw, offset, offset + int64(len(raw)) + 1}
+		out, offset = append(out, l), l.end
+	}
+	return out
+}
+
 // open returns the lines of a segment that are records. It reads the others at once: in whichever order records are
 // wanted, the facts stand before them.
-func (r Reader) open(s segment) (reader *segmentReader, records [][]byte, err error) {
+func (r Reader) open(s segment) (reader *segmentReader, records []recordLine, err error) {
 	reader = newSegmentReader()
 	text, err := s.read()
 	switch {
@@ -73,16 +92,12 @@ func (r Reader) open(s segment) (reader *segmentReader, records [][]byte, err er
 	case err != nil:
 		return nil, nil, err
 	}
-	for len(text) > 0 {
-		raw, rest, whole := nextLine(text)
-		if text = rest; !whole {
-			break
-		}
-		if _, kind := shape(raw); kind == "told" || kind == "event" {
-			records = append(records, raw)
+	for _, l := range linesOf(text) {
+		if _, kind := shape(l.raw); kind == "told" || kind == "event" {
+			records = append(records, l)
 			continue
 		}
-		switch _, err := reader.line(raw); {
+		switch _, err := reader.line(l.raw); {
 		case errors.Is(err, errNewer):
 			return nil, nil, fmt.Errorf("%s: %w", filepath.Base(s.path), err)
 		case err != nil:

@@ -198,6 +198,7 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 		return errors.Join(err, w.back(before))
 	}
 	w.notedLost, w.notedLostOf = missing, byAccount
+	w.watches.wrote(w.log, position{w.number, w.size}, all)
 	return nil
 }
 

@@ -26,9 +26,11 @@ const (
 	UpstreamAPIDoc   = "apidoc"
 	UpstreamAPIKeys  = "apikeys"
 	UpstreamClusters = "clusters"
-	UpstreamFirewall = "firewall"
-	UpstreamKeys     = "keys"
-	UpstreamUsers    = "users"
+	// UpstreamDecisions has what was decided.
+	UpstreamDecisions = "decisions"
+	UpstreamFirewall  = "firewall"
+	UpstreamKeys      = "keys"
+	UpstreamUsers     = "users"
 )
 
 // ResourceAreas returns the areas that another process can serve, by their upstream names.
@@ -36,7 +38,7 @@ func ResourceAreas() []string { return []string{UpstreamClusters, UpstreamFirewa
 
 // builtIn returns the upstreams that no other process can serve.
 func builtIn() []string {
-	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, resources.UpstreamAuthorize}
+	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, UpstreamDecisions, resources.UpstreamAuthorize}
 }
 
 // Areas says which routes this process serves, and the addresses of the others.

@@ -1,10 +1,10 @@
-package private_test
+package decisions_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/resources/decisions"
 )
 
 // TestOfAStrangerTheIDIsTold, to users: of a subject who is not a member of the account, and of nobody else.
@@ -30,7 +30,7 @@ func TestOfAStrangerTheIDIsTold(t *testing.T) {
 		"caller masked":       {`{"account":{"id":"a"},"principal":{"id":"u","uuid":"x"}}`, `{"account":{"id":"a"},"principal":{"id":"u","uuid":""}}`},
 		"an app's caller":     {`{"facts":{"account":{"id":"a"},"member":true,"principal":{"account":"b","uuid":"x"}},"subject":{}}`, `{"facts":{"account":{"id":"a"},"member":true,"principal":{"account":"","uuid":""}},"subject":{}}`},
 	} {
-		got := string(private.WithoutStrangers([]byte(c.text)))
+		got := string(decisions.WithoutStrangers([]byte(c.text)))
 		if got != c.want || got != "" && !json.Valid([]byte(got)) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -1,0 +1,133 @@
+package decisions
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// listBody is the body of decision.list.
+type listBody struct {
+	Decisions     []json.RawMessage `json:"decisions"`
+	NextPageToken string            `json:"next_page_token"`
+	// After is the cursor behind the newest decision, "" in an answer to a page token.
+	After string `json:"after"`
+	// Complete is false where some gateway did not answer, or some line can't be read.
+	Complete bool     `json:"complete"`
+	Missing  []string `json:"missing"`
+}
+
+// merged is the answers of all gateways as one.
+type merged struct {
+	rows         []json.RawMessage
+	places, ends decisionlog.Places
+	more         bool
+	unreadable   bool
+	missing      []string
+	failed       error
+}
+
+// err is that of the own log.
+func (m *merged) err() error { return m.failed }
+
+func (m *merged) body() listBody {
+	return listBody{Decisions: m.rows, Complete: !m.unreadable && len(m.missing) == 0, Missing: m.missing}
+}
+
+// ask asks all gateways and merges their answers.
+func (s *Service) ask(ctx context.Context, in *input, q *Question) *merged {
+	m := &merged{rows: []json.RawMessage{}, missing: []string{}}
+	var mu sync.Mutex
+	var answers []*Answer
+	var asked sync.WaitGroup
+	for name, other := range s.Others {
+		asked.Go(func() {
+			a, err := other.Ask(ctx, q)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				m.missing = append(m.missing, name)
+				return
+			}
+			answers = append(answers, a)
+		})
+	}
+	own, err := s.Own.Ask(ctx, q)
+	asked.Wait()
+	if err != nil {
+		m.failed = err
+		return m
+	}
+	slices.Sort(m.missing)
+	m.merge(append(answers, own), in)
+	return m
+}
+
+// merge takes the next rows of all answers, at most a page. Two gateways on one data folder answer with the same rows,
+// and each is taken once.
+func (m *merged) merge(answers []*Answer, in *input) {
+	places, next := make([]decisionlog.Places, len(answers)), make([]int, len(answers))
+	for i, a := range answers {
+		places[i] = maps.Clone(in.from.Places)
+		if places[i] == nil {
+			places[i] = decisionlog.Places{}
+		}
+		m.more, m.unreadable = m.more || a.More, m.unreadable || a.Unreadable
+	}
+	taken := map[string]bool{}
+	for {
+		first := -1
+		for i, a := range answers {
+			if next[i] < len(a.Rows) && (first < 0 || in.before(&a.Rows[next[i]], &answers[first].Rows[next[first]])) {
+				first = i
+			}
+		}
+		if first < 0 {
+			break
+		}
+		row := &answers[first].Rows[next[first]]
+		if !taken[row.ID] && len(m.rows) == in.size {
+			m.more = true
+			break
+		}
+		next[first]++
+		maps.Copy(places[first], row.Passed)
+		if !taken[row.ID] {
+			taken[row.ID] = true
+			m.rows = append(m.rows, row.Event)
+		}
+	}
+	var ends []decisionlog.Places
+	for i, a := range answers {
+		if next[i] == len(a.Rows) {
+			places[i] = a.Places
+		}
+		ends = append(ends, a.Ends)
+	}
+	m.places, m.ends = combine(in, answers, places), decisionlog.Least(false, ends...)
+}
+
+// combine returns the places of all answers. Each gateway moves the logs of its own folder; the places of the others are
+// where they were.
+func combine(in *input, answers []*Answer, places []decisionlog.Places) decisionlog.Places {
+	var moved []decisionlog.Places
+	for i, a := range answers {
+		moved = append(moved, places[i].In(a.Ends, in.from.Places))
+	}
+	out := decisionlog.Places{}
+	maps.Copy(out, in.from.Places)
+	maps.Copy(out, decisionlog.Least(!in.follow, moved...))
+	return out
+}
+
+// before says whether a row comes before another one in the answer.
+func (in *input) before(a, b *Row) bool {
+	if in.follow {
+		return a.At < b.At
+	}
+	return a.At > b.At
+}

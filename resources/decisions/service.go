@@ -1,0 +1,127 @@
+package decisions
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// ActionRead is the action of those who read the decisions of an account.
+const ActionRead = "account:decision:read"
+
+// MaxWaiters bounds the clients that wait for decisions at once.
+const MaxWaiters = 200
+
+// Config holds what the handlers work with.
+type Config struct {
+	// Own is the log of this process; nil where it keeps none.
+	Own Source
+	// Others are the other gateways by the names that answers give them.
+	Others map[string]Source
+	// Watch says when the own log gets a record of an account.
+	Watch func(account string) *decisionlog.Watch
+	// Authorize refuses a caller who may not do the action in the account any more.
+	Authorize func(ctx context.Context, p resources.Principal, account, action string) error
+	// Turns bounds the readings of logs at once.
+	Turns  *gate.Gate
+	Tokens wire.PageTokens
+	Now    func() time.Time
+}
+
+// Service holds the handlers of decisions.
+type Service struct {
+	Config
+	waiters *gate.Gate
+}
+
+// New makes the handlers.
+func New(cfg Config) *Service { return &Service{cfg, gate.New(MaxWaiters, 0)} }
+
+// Routes returns the handlers by the names of their routes.
+func (s *Service) Routes() wire.Routes {
+	return wire.Named("decisions", wire.Routes{"decision.list": s.list})
+}
+
+// list answers decision.list. It authorizes the caller again when it has read the decisions: they may be younger than the
+// verdict that has let the caller in.
+func (s *Service) list(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if s.Own == nil {
+		return wire.Response{}, &resources.Error{
+			Kind: resources.KindNotFound, Message: "No decisions are recorded: the gateway runs with --decision-log off; set it to best-effort or required.",
+		}
+	}
+	in, err := s.read(r)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	if err := s.Turns.Enter(ctx, in.filter.Account); err != nil {
+		return wire.Response{}, err
+	}
+	defer s.Turns.Leave()
+	if in.follow {
+		return s.behind(ctx, r, in)
+	}
+	page := s.ask(ctx, in, in.question())
+	if err := page.err(); err != nil {
+		return wire.Response{}, err
+	}
+	out := page.body()
+	if page.more {
+		out.NextPageToken = s.seal(place{in.from.Began, page.places}, in.binding)
+	}
+	if in.from.Places == nil {
+		out.After = s.seal(place{in.from.Began, page.ends}, in.cursors)
+	}
+	return s.shown(ctx, r, in, out)
+}
+
+// waiting is how far a client that waits has its decisions, and what tells of the next one in the own log.
+type waiting struct {
+	from  place
+	watch *decisionlog.Watch
+}
+
+// behind answers with the decisions behind the cursor, the oldest first.
+func (s *Service) behind(ctx context.Context, r *wire.Request, in *input) (wire.Response, error) {
+	watch := s.Watch(in.filter.Account) // before the log is read
+	if before, resumed := r.Place.(waiting); resumed {
+		in.from = before.from
+		if before.watch.Quiet() {
+			in.from.Places.Advance(watch.End)
+		}
+	}
+	page := s.ask(ctx, in, in.question())
+	if err := page.err(); err != nil {
+		return wire.Response{}, err
+	}
+	now := place{in.from.Began, page.places}
+	out := page.body()
+	out.After = s.seal(now, in.cursors)
+	if len(out.Decisions) > 0 || page.more {
+		return s.shown(ctx, r, in, out)
+	}
+	answer, err := wire.OK(out)
+	answer.Wait, answer.Wake, answer.Waiters, answer.Place = in.wait, watch.Written, s.waiters, waiting{now, watch}
+	return answer, err
+}
+
+// shown answers with decisions, if the caller may read them now.
+func (s *Service) shown(ctx context.Context, r *wire.Request, in *input, out listBody) (wire.Response, error) {
+	if err := s.Authorize(ctx, r.Principal, in.filter.Account, ActionRead); err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(out)
+}
+
+func (s *Service) seal(p place, binding string) string {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		panic("decisions: places of numbers can't fail to render: " + err.Error())
+	}
+	return s.Tokens.Seal(raw, binding)
+}

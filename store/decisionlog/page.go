@@ -1,0 +1,286 @@
+package decisionlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Page is what a search has found so far.
+type Page struct {
+	Records []*Record
+	// Places are how far it has looked.
+	Places Places
+	// More says that the logs may have more behind them.
+	More bool
+}
+
+// Search says what a page has.
+type Search struct {
+	Filter
+	// Size is how many records it has at most. Deadline is when the search ends, with what it has by then.
+	Size     int
+	Deadline time.Time
+	// Began bounds what comes of logs without a place, where it is not 0: before the places what is older, behind them
+	// what is newer.
+	Began resources.Time
+}
+
+// in returns the filter for a log, and where its reading begins.
+func (s *Search) in(log string, from Places, newest bool) (*Filter, position) {
+	place, placed := from[log]
+	f := s.Filter
+	switch {
+	case placed:
+	case newest:
+		place = position{Segment: math.MaxInt64}
+		if s.Began != 0 && (f.Until == 0 || f.Until > s.Began) {
+			f.Until = s.Began
+		}
+	default:
+		f.Since = max(f.Since, s.Began)
+	}
+	return &f, place
+}
+
+// Before returns the newest records before the places, the newest first. A log without a place is read from its end.
+func (r Reader) Before(ctx context.Context, s Search, from Places) (Page, error) {
+	return r.page(ctx, s, from, true)
+}
+
+// After returns the oldest records behind the places, the oldest first. A log without a place is read from its beginning.
+func (r Reader) After(ctx context.Context, s Search, from Places) (Page, error) {
+	return r.page(ctx, s, from, false)
+}
+
+// step is a line at which a search has looked; Record is nil for one that it does not want.
+type step struct {
+	*Record
+	place position
+}
+
+// paged is the reading of one log for a page.
+type paged struct {
+	id    string
+	next  func() (step, error, bool)
+	now   *step
+	ended bool
+}
+
+func (r Reader) page(ctx context.Context, s Search, from Places, newest bool) (Page, error) {
+	logs, err := r.logs()
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Places: from.Clone()}
+	if page.Places == nil {
+		page.Places = Places{}
+	}
+	var all []*paged
+	for _, l := range logs {
+		f, place := s.in(l.id, from, newest)
+		lines := r.forward(ctx, l.dir, f, place)
+		if newest {
+			lines = r.backward(ctx, l.dir, f, place)
+		}
+		next, stop := iter.Pull2(lines)
+		defer stop()
+		all = append(all, &paged{id: l.id, next: next})
+	}
+	for {
+		first, err := page.first(ctx, all, s.Deadline, newest)
+		switch {
+		case err != nil:
+			return Page{}, err
+		case first == nil:
+			return page, nil
+		case len(page.Records) == s.Size:
+			page.More = true
+			return page, nil
+		}
+		page.Records, page.Places[first.id] = append(page.Records, first.now.Record), first.now.place
+		first.now = nil
+	}
+}
+
+// first returns the log whose record comes next, nil at the end and when the time is over.
+func (p *Page) first(ctx context.Context, all []*paged, deadline time.Time, newest bool) (first *paged, err error) {
+	for _, l := range all {
+		for l.now == nil && !l.ended {
+			if time.Now().After(deadline) {
+				p.More = true
+				return nil, ctx.Err()
+			}
+			line, err, more := l.next()
+			switch {
+			case err != nil:
+				return nil, err
+			case !more:
+				l.ended = true
+			case line.Record == nil:
+				p.Places[l.id] = line.place
+			default:
+				l.now = &line
+			}
+		}
+		if l.now != nil && (first == nil || newest && l.now.At > first.now.At || !newest && l.now.At < first.now.At) {
+			first = l
+		}
+	}
+	return first, ctx.Err()
+}
+
+// backward yields the lines of a log before a place, the last first.
+func (r Reader) backward(ctx context.Context, dir string, f *Filter, before position) iter.Seq2[step, error] {
+	return func(yield func(step, error) bool) {
+		all, err := segmentsOf(dir)
+		for _, s := range slices.Backward(all) {
+			if err = ctx.Err(); err != nil {
+				break
+			}
+			if s.number > before.Segment || s.number == before.Segment && before.Offset == 0 {
+				continue
+			}
+			var reader *segmentReader
+			var lines []recordLine
+			if reader, lines, err = r.open(s); err != nil {
+				break
+			}
+			newest := true
+			for _, l := range slices.Backward(lines) {
+				if s.number == before.Segment && l.end > before.Offset {
+					continue
+				}
+				rec := r.look(reader, f, s.number, &l, newest)
+				place := position{s.number, l.start}
+				if newest = false; rec != nil && f.Since != 0 && rec.At < f.Since-sortedWithin {
+					return // older ones are not wanted
+				}
+				if !yield(f.step(rec, place), nil) {
+					return
+				}
+			}
+			if !yield(step{place: position{Segment: s.number}}, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(step{}, err)
+		}
+	}
+}
+
+// forward yields the lines of a log behind a place.
+func (r Reader) forward(ctx context.Context, dir string, f *Filter, behind position) iter.Seq2[step, error] {
+	return func(yield func(step, error) bool) {
+		all, err := segmentsOf(dir)
+		if len(all) > 0 && behind.Segment > 0 && behind.Segment < all[0].number {
+			r.missing(Missing{Unreadable: 1}) // what was there is removed by its age
+		}
+		for i, s := range all {
+			if err = ctx.Err(); err != nil {
+				break
+			}
+			if s.number < behind.Segment {
+				continue
+			}
+			var offset int64
+			if s.number == behind.Segment {
+				offset = behind.Offset
+			}
+			place, more, err := r.forwardIn(s, f, offset, yield)
+			if err != nil {
+				yield(step{}, err)
+				return
+			}
+			if i+1 < len(all) || s.packed {
+				place = position{Segment: s.number + 1}
+			}
+			if !more || !yield(step{place: place}, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(step{}, err)
+		}
+	}
+}
+
+// forwardIn yields the lines of a segment behind an offset, and returns the place behind the last one. It reads what
+// was read before only if it needs the facts there.
+func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, error) bool) (end position, more bool, err error) {
+	end = position{s.number, offset}
+	if !s.packed {
+		text, err := s.from(offset)
+		if errors.Is(err, fs.ErrNotExist) { // it was compressed or removed meanwhile: the next reading sees which
+			return end, false, nil
+		} else if err != nil {
+			return end, false, err
+		}
+		wanted := false
+		for _, l := range linesOf(text) {
+			wanted = wanted || f.mayWant(l.raw)
+			end.Offset = offset + l.end
+		}
+		if !wanted {
+			return end, true, nil
+		}
+	}
+	reader, lines, err := r.open(s)
+	if err != nil {
+		return end, false, err
+	}
+	for _, l := range lines {
+		if l.start < offset {
+			continue
+		}
+		end.Offset = l.end
+		if !yield(f.step(r.look(reader, f, s.number, &l, false), end), nil) {
+			return end, false, nil
+		}
+	}
+	return end, true, nil
+}
+
+// look returns the record of a line, nil for one that the filter can't want.
+func (r Reader) look(reader *segmentReader, f *Filter, segment int64, l *recordLine, always bool) *Record {
+	if !always && !f.mayWant(l.raw) {
+		return nil
+	}
+	rec, err := reader.line(l.raw)
+	if err != nil {
+		r.missing(Missing{Unreadable: 1})
+		return nil
+	}
+	if rec != nil {
+		rec.place, rec.end = position{segment, l.start}, position{segment, l.end}
+	}
+	return rec
+}
+
+// step returns the line at which the search has looked.
+func (f *Filter) step(rec *Record, place position) step {
+	if rec != nil && !f.Matches(rec) {
+		rec = nil
+	}
+	return step{rec, place}
+}
+
+// mayWant says whether a line may have a record of the account: then it has the account's id. What stands in a masked
+// record may be in the line of its facts.
+func (f *Filter) mayWant(raw []byte) bool {
+	switch _, kind := shape(raw); kind {
+	case "told":
+		return f.Account == "" || !resources.ValidID(f.Account) || bytes.Contains(raw, []byte(f.Account))
+	case "event":
+		return true
+	}
+	return false
+}
