@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/compare/people"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -47,7 +48,7 @@ func (a *app) newPrivate(draining func() bool) *private.Listener {
 		Health: health.Config{
 			Service: serviceName, Version: version(), Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
 		},
-		Metrics: a.metrics.Handler(), Status: a.status, Keys: a.assertions.JWKS, Tree: a.policy.Source,
+		Metrics: a.metrics.Handler(), Status: a.status, Keys: a.assertions.JWKS, Tree: a.policy.Source, History: &a.state.history,
 		People: func(ctx context.Context, seen func(string) (bool, error), add func(people.Person) error) (people.Facts, error) {
 			return eachPerson(ctx, a.store, a.collections, resources.At(time.Now()), seen, add)
 		},
@@ -66,6 +67,7 @@ func (a *app) newPrivate(draining func() bool) *private.Listener {
 type state struct {
 	mu                   sync.Mutex
 	policySince, refusal time.Time
+	history              private.History
 	// breaker is nil without a shared cache, authenticator in a process behind gateways.
 	breaker       func() string
 	authenticator *authn.Authenticator
@@ -84,17 +86,25 @@ type keySet struct {
 }
 
 // took notes that a policy tree has come into force.
-func (s *state) took() {
+func (s *state) took(src *policies.Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.policySince = time.Now()
+	s.history.Add(private.PolicyEntry{
+		Revision: src.Revision, BundleRevision: src.Bundle, At: resources.At(s.policySince), Outcome: private.OutcomeTaken, Reasons: []string{},
+	})
 }
 
-// refused notes that a changed policy tree was not taken.
-func (s *state) refused() {
+// refused notes that a changed policy tree was not taken; the source is nil if it could not be read.
+func (s *state) refused(src *policies.Source, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refusal = time.Now()
+	e := private.PolicyEntry{At: resources.At(s.refusal), Outcome: private.OutcomeRefused, Reasons: strings.Split(err.Error(), "\n")}
+	if src != nil {
+		e.Revision, e.BundleRevision = src.Revision, src.Bundle
+	}
+	s.history.Add(e)
 }
 
 // storeMetric returns the state of the store as metrics show it.

@@ -277,7 +277,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		return w.Code
 	}
-	guarded := []string{"/decisions", "/policy/tree", "/policy/people", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/symbol"}
+	guarded := []string{"/decisions", "/policy/tree", "/policy/history", "/policy/people", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/symbol"}
 	for _, host := range []string{"127.0.0.1:9002", "10.1.2.3", "[::1]:9002", "localhost:1", "LOCALHOST", "gw.internal:9002", "other.example", "third.example:80"} {
 		for _, target := range guarded {
 			if status := ask(host, target); status != 200 {

@@ -20,6 +20,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/shadow"
@@ -165,8 +166,8 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 			Evaluated: a.metrics.PolicyEvaluated,
 			Cached:    a.metrics.VerdictReused,
 			Reloaded:  a.reloaded,
-			Refused: func(err error) {
-				a.state.refused()
+			Refused: func(src *policies.Source, err error) {
+				a.state.refused(src, err)
 				a.metrics.PolicyReloaded(false)
 				log.Warn("policy change refused; the last good one stays in force", "error", err.Error())
 			},
@@ -245,7 +246,7 @@ func (a *app) observe(r gateway.Record) {
 
 // policyInForce shows the deciding tree, and the requests its catalogue may bring.
 func (a *app) policyInForce(revision string) {
-	a.state.took()
+	a.state.took(a.policy.Source())
 	a.metrics.PolicyInForce(revision)
 	a.metrics.PolicyCodes(a.policy.Codes())
 	a.metrics.Routes(a.policy.Routes())

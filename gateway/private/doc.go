@@ -1,5 +1,5 @@
 // Package private is the HTTP API of the private listener, for operators and for the commands of this program: probes,
-// metrics, the status, the keys of assertions, the tree in force, the users and the decisions. It also has the
+// metrics, the status, the keys of assertions, the tree in force and those before, the users and the decisions. It also has the
 // commands' side, the client of a running gateway, so each line of an answer is described once.
 //
 // Users and decisions need a credential. A caller reads those of an account if the policy in force allows them the

@@ -42,7 +42,9 @@ type Listener struct {
 	// Keys returns the public keys of assertions as JSON.
 	Keys func() []byte
 	// Tree returns the tree in force.
-	Tree      func() *policies.Source
+	Tree func() *policies.Source
+	// History is what the process took and refused.
+	History   *History
 	People    People
 	Decisions Decisions
 	// Links makes the code of a link to the console for a user; nil has none.
@@ -66,6 +68,7 @@ func (l *Listener) Server() *http.Server {
 	})
 	hosts := newOwnHosts(l.Address, l.Hosts)
 	mux.HandleFunc("GET /policy/tree", hosts.only(func(w http.ResponseWriter, _ *http.Request) { sendTree(w, l.Tree()) }))
+	mux.HandleFunc("GET /policy/history", hosts.only(l.History.ServeHTTP))
 	mux.HandleFunc("GET /policy/people", hosts.only(l.people()))
 	mux.HandleFunc("GET /decisions", hosts.only(l.decisions()))
 	mux.HandleFunc("POST /console/links", hosts.only(l.links))

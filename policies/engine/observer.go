@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+)
 
 // Observer sees evaluations and reloads, for logs and metrics. A nil function is not
 // called. They are called on the goroutine that decides or reloads, must not
@@ -14,8 +18,8 @@ type Observer struct {
 	// Reloaded is called after a new tree came into force.
 	Reloaded func(revision string)
 	// Refused is called when a changed tree was not taken; err is Problems, or what
-	// CheckRoutes said.
-	Refused func(err error)
+	// CheckRoutes said. The source is nil if the tree could not be read.
+	Refused func(src *policies.Source, err error)
 }
 
 // complete returns the observer with functions that do nothing in place of nil.
@@ -30,7 +34,7 @@ func (o Observer) complete() Observer {
 		o.Reloaded = func(string) {}
 	}
 	if o.Refused == nil {
-		o.Refused = func(error) {}
+		o.Refused = func(*policies.Source, error) {}
 	}
 	return o
 }

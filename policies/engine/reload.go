@@ -35,11 +35,11 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 		return ctx.Err() // the proof was broken off, which says nothing of the tree
 	}
 	if err != nil {
-		return e.Refuse(err)
+		return e.refuse(src, err)
 	}
 	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.tree.Routes, now.tree.Routes) {
 		if err := check(set.Routes()); err != nil {
-			return e.Refuse(fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
+			return e.refuse(src, fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
 		}
 	}
 	if check := e.opts.CheckChange; check != nil {
@@ -48,7 +48,7 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			return e.Refuse(err)
+			return e.refuse(src, err)
 		}
 	}
 	e.bring(set)
@@ -69,10 +69,13 @@ func (e *Engine) bring(set *Set) {
 	e.current.Store(set)
 }
 
-// Refuse reports to the observer that the newest tree is not taken, and keeps the error as the last refusal. It returns
+// Refuse reports to the observer that the newest tree, which could not be read, is not taken, and keeps the error as the last refusal. It returns
 // the error.
-func (e *Engine) Refuse(err error) error {
+func (e *Engine) Refuse(err error) error { return e.refuse(nil, err) }
+
+// refuse is Refuse for a tree that was read.
+func (e *Engine) refuse(src *policies.Source, err error) error {
 	e.refusal.Store(&refusal{err})
-	e.opts.Observer.Refused(err)
+	e.opts.Observer.Refused(src, err)
 	return err
 }

@@ -43,7 +43,7 @@ func (w *watched) follow(t *testing.T, dir string, opts engine.Options) {
 	opts.Deadline = 10 * time.Second
 	opts.Observer = engine.Observer{
 		Reloaded: func(r string) { w.reloaded <- r },
-		Refused:  func(err error) { w.refused <- err },
+		Refused:  func(_ *policies.Source, err error) { w.refused <- err },
 	}
 	e, err := engine.New(t.Context(), policies.Dir(dir), proof.Load, opts)
 	if err != nil {

@@ -159,7 +159,7 @@ func (s *Shadow) await(ctx context.Context) *engine.Engine {
 				return candidate
 			}
 			if ctx.Err() == nil {
-				s.refused(err)
+				s.refused(nil, err)
 			}
 			refused = state
 		}
@@ -176,7 +176,7 @@ func (s *Shadow) reloaded(revision string) {
 	s.opts.Log.Info("the candidate policy was reloaded", "candidate_revision", revision)
 }
 
-func (s *Shadow) refused(err error) {
+func (s *Shadow) refused(_ *policies.Source, err error) {
 	s.findings.refuse(err)
 	s.opts.Log.Error("the candidate policy was refused; nothing judges beside the policy in force, or its last good tree does",
 		"dir", s.opts.Dir, "error", err.Error())

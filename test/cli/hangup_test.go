@@ -1,8 +1,10 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,6 +57,14 @@ func TestHangupReadsThePolicyAgain(t *testing.T) {
 	harness.Soon(t, "the good change is in force", func() bool { return metricLine(revision(), "portcullis_policy_info") != before })
 	if n := warnings(g, "policy change refused"); n != 1 {
 		t.Errorf("%d warnings", n)
+	}
+	history := harness.Call(t, "GET", g.HealthURL+"/policy/history", "", "")
+	if got := harness.Texts(history.Body["history"], "outcome"); history.Status != 200 || !slices.Equal(got, []string{"taken", "refused", "taken"}) {
+		t.Errorf("the history: %s", history.Raw)
+	}
+	refused := harness.At(history.Body, "history", 1)
+	if revisions := harness.Texts(history.Body["history"], "revision"); slices.Contains(revisions, "") || !strings.Contains(fmt.Sprint(harness.At(refused, "reasons", 0)), "broken.rego") {
+		t.Errorf("what was refused: %s", history.Raw)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestGuardIsTakenAwayByTwoReloads(t *testing.T) {
 	const leave = "\nremovable contains \"nobody new may delete\"\n"
 	ctx, refusals := t.Context(), []error{}
 	e, err := engine.New(ctx, small(t, guard), proof.Load, engine.Options{
-		CheckChange: guards.Check, Observer: engine.Observer{Refused: func(err error) { refusals = append(refusals, err) }},
+		CheckChange: guards.Check, Observer: engine.Observer{Refused: func(_ *policies.Source, err error) { refusals = append(refusals, err) }},
 	})
 	if err != nil {
 		t.Fatal(err)
