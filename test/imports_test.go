@@ -129,7 +129,7 @@ var mayImport = map[string]row{
 	"gateway/authn":             {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt}},
 	"gateway":                   {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/peer/assertion", "gateway/catalogue", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},
 	"gateway/peer":              {inside: []string{"resources", "resources/wire", "gateway/peer/assertion"}, outside: []string{netx}},
-	"gateway/private":           {inside: []string{"gateway", "gateway/authn", "gateway/catalogue", "gateway/route", "gateway/verdict", "policies", "policies/compare/people", "resources", "resources/decisions", "resources/gate", "resources/health", "resources/wire", "store/decisionlog"}},
+	"gateway/private":           {inside: []string{"gateway", "gateway/authn", "gateway/catalogue", "gateway/peer/assertion", "gateway/route", "gateway/verdict", "policies", "policies/compare/people", "resources", "resources/decisions", "resources/gate", "resources/health", "resources/wire", "store/decisionlog"}},
 	"gateway/route":             {inside: []string{"resources"}},
 	"gateway/catalogue":         {inside: []string{"resources", "gateway/route"}},
 	"gateway/verdict":           {inside: []string{"resources", "resources/atonce", "gateway/catalogue"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/portcullis-authz/portcullis/gateway/private"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/decisions"
@@ -64,13 +65,18 @@ func (a *app) openDecisions(ctx context.Context) error {
 // newDecisionsArea makes the handlers of decisions.
 func (a *app) newDecisionsArea() *decisions.Service {
 	cfg := decisions.Config{
-		Authorize: a.access.Reauthorize, Turns: a.gates.decisions, Tokens: a.tokens, Now: a.ids.Now,
+		Authorize: a.access.Reauthorize, Tokens: a.tokens, Now: a.ids.Now,
+		Others: private.NewFleet(a.settings.Areas.Gateways, a.assertions, a.ids).Others,
 	}
 	if a.decisions != nil {
-		cfg.Own = decisions.Folder{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput}
-		cfg.Watch = a.decisions.Watch
+		cfg.Own, cfg.Watch = a.ownDecisions(), a.decisions.Watch
 	}
 	return decisions.New(cfg)
+}
+
+// ownDecisions is the decision log of this process.
+func (a *app) ownDecisions() decisions.Folder {
+	return decisions.Folder{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput, Turns: a.gates.decisions}
 }
 
 // decisionLogStatus is what the status says of the decision log.

@@ -48,14 +48,14 @@ func (a *app) newPrivate(draining func() bool) *private.Listener {
 		Health: health.Config{
 			Service: serviceName, Version: version(), Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
 		},
-		Metrics: a.metrics.Handler(), Status: a.status, Keys: a.assertions.JWKS, Tree: a.policy.Source, History: &a.state.history,
+		Metrics: a.metrics.Handler(), Status: a.status, Assertions: a.assertions, Tree: a.policy.Source, History: &a.state.history,
 		People: func(ctx context.Context, seen func(string) (bool, error), add func(people.Person) error) (people.Facts, error) {
 			return eachPerson(ctx, a.store, a.collections, resources.At(time.Now()), seen, add)
 		},
 		Profiles: settings.Profiles, Idle: a.settings.Limits.Edge.Idle, IDs: a.ids, Log: a.log.Logger,
 	}
 	if a.decisions != nil {
-		l.Decisions = private.Decisions{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput}
+		l.Decisions = private.Decisions{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput, Own: a.ownDecisions()}
 	}
 	if a.sessions != nil {
 		l.Links = a.sessions.NewCode

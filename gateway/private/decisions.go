@@ -27,6 +27,8 @@ type Decisions struct {
 	Dir string
 	// Input renders what policy read of a recorded question.
 	Input decisionlog.Input
+	// Own is what other gateways ask; nil without a log.
+	Own decisions.Source
 }
 
 // decisionsHandler answers GET /decisions of the private listener with the decisions about the accounts in which the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/health"
@@ -39,8 +40,8 @@ type Listener struct {
 	Health   health.Config
 	Metrics  http.Handler
 	Status   func(context.Context) Status
-	// Keys returns the public keys of assertions as JSON.
-	Keys func() []byte
+	// Assertions vouch for other gateways; their public keys are published.
+	Assertions *assertion.Keys
 	// Tree returns the tree in force.
 	Tree func() *policies.Source
 	// History is what the process took and refused.
@@ -64,7 +65,7 @@ func (l *Listener) Server() *http.Server {
 	mux.HandleFunc("GET /status", l.status)
 	mux.HandleFunc("GET /assertions/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(l.Keys()) // a client that is gone needs no answer
+		_, _ = w.Write(l.Assertions.JWKS()) // a client that is gone needs no answer
 	})
 	hosts := newOwnHosts(l.Address, l.Hosts)
 	mux.HandleFunc("GET /policy/tree", hosts.only(func(w http.ResponseWriter, _ *http.Request) { sendTree(w, l.Tree()) }))
@@ -72,6 +73,7 @@ func (l *Listener) Server() *http.Server {
 	mux.HandleFunc("GET /policy/people", hosts.only(l.people()))
 	mux.HandleFunc("GET /decisions", hosts.only(l.decisions()))
 	mux.HandleFunc("POST /console/links", hosts.only(l.links))
+	mux.HandleFunc("POST "+pageTarget, hosts.only(l.page))
 	if l.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", hosts.only(pprof.Index))
 		mux.HandleFunc("GET /debug/pprof/cmdline", hosts.only(pprof.Cmdline))

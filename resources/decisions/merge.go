@@ -44,7 +44,7 @@ func (s *Service) ask(ctx context.Context, in *input, q *Question) *merged {
 	var mu sync.Mutex
 	var answers []*Answer
 	var asked sync.WaitGroup
-	for name, other := range s.Others {
+	for name, other := range s.Others(ctx) {
 		asked.Go(func() {
 			a, err := other.Ask(ctx, q)
 			mu.Lock()

@@ -21,16 +21,14 @@ const MaxWaiters = 200
 type Config struct {
 	// Own is the log of this process; nil where it keeps none.
 	Own Source
-	// Others are the other gateways by the names that answers give them.
-	Others map[string]Source
+	// Others returns the other gateways by the names that answers give them.
+	Others func(ctx context.Context) map[string]Source
 	// Watch says when the own log gets a record of an account.
 	Watch func(account string) *decisionlog.Watch
 	// Authorize refuses a caller who may not do the action in the account any more.
 	Authorize func(ctx context.Context, p resources.Principal, account, action string) error
-	// Turns bounds the readings of logs at once.
-	Turns  *gate.Gate
-	Tokens wire.PageTokens
-	Now    func() time.Time
+	Tokens    wire.PageTokens
+	Now       func() time.Time
 }
 
 // Service holds the handlers of decisions.
@@ -59,10 +57,6 @@ func (s *Service) list(ctx context.Context, r *wire.Request) (wire.Response, err
 	if err != nil {
 		return wire.Response{}, err
 	}
-	if err := s.Turns.Enter(ctx, in.filter.Account); err != nil {
-		return wire.Response{}, err
-	}
-	defer s.Turns.Leave()
 	if in.follow {
 		return s.behind(ctx, r, in)
 	}

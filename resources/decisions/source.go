@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
@@ -54,10 +55,16 @@ type Folder struct {
 	Dir string
 	// Input renders what policy read of a recorded question.
 	Input decisionlog.Input
+	// Turns bounds the readings at once; accounts take turns.
+	Turns *gate.Gate
 }
 
 // Ask implements Source.
 func (f Folder) Ask(ctx context.Context, q *Question) (*Answer, error) {
+	if err := f.Turns.Enter(ctx, q.Filter.Account); err != nil {
+		return nil, err
+	}
+	defer f.Turns.Leave()
 	a := &Answer{Rows: []Row{}}
 	r := decisionlog.Reader{Dir: f.Dir, Missing: func(m decisionlog.Missing) { a.Unreadable = a.Unreadable || m.Unreadable > 0 }}
 	var err error

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -45,11 +46,14 @@ func builtIn() []string {
 type Areas struct {
 	role, list string
 	upstreams  []string
+	// Gateways are the private listeners of the installation's gateways, host:port.
+	Gateways []string
 }
 
 func (a *Areas) flags(f *pflag.FlagSet) {
 	f.StringVar(&a.role, "role", roleAll, "the `role` of the process: all, gateway (resource areas are upstreams) or resources (they are here, behind gateways)")
 	f.StringVar(&a.list, "areas", "", "with --role resources: the `areas` that this process serves, as firewall,clusters")
+	f.StringArrayVar(&a.Gateways, "gateways", nil, "the private listeners of all gateways, as `host:port`: their decisions are answered together (repeatable; a name with several addresses is all of them)")
 	f.StringArrayVar(&a.upstreams, "upstream", nil, "an upstream as `name=URL`: another process serves its routes (repeatable)")
 }
 
@@ -82,6 +86,7 @@ func (a Areas) Validate() []resources.Problem {
 	if a.list != "" && !a.BehindGateways() {
 		problems = append(problems, problem("--areas", "is for --role resources; leave it out"))
 	}
+	problems = append(problems, a.validateGateways()...)
 	switch a.role {
 	case roleAll:
 	case roleGateway:
@@ -97,6 +102,19 @@ func (a Areas) Validate() []resources.Problem {
 	}
 	if ok && slices.Equal(a.Local(), []string{UpstreamClusters}) {
 		problems = append(problems, problem("--upstream firewall", "needs --upstream clusters: clusters name security groups, and have to be in the same process"))
+	}
+	return problems
+}
+
+// validateGateways returns what is wrong with the addresses of gateways.
+func (a Areas) validateGateways() (problems []resources.Problem) {
+	for _, address := range a.Gateways {
+		if host, port, err := net.SplitHostPort(address); err != nil || host == "" || port == "" {
+			problems = append(problems, problem("--gateways", "must be host:port of a gateway's private listener, not %q", address))
+		}
+	}
+	if a.BehindGateways() && len(a.Gateways) > 0 {
+		problems = append(problems, problem("--gateways", "is for gateways; leave it out with --role resources"))
 	}
 	return problems
 }

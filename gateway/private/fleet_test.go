@@ -1,0 +1,139 @@
+package private_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/decisions"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// log is the log of a gateway.
+type log func(q *decisions.Question) (*decisions.Answer, error)
+
+// Ask implements decisions.Source.
+func (l log) Ask(_ context.Context, q *decisions.Question) (*decisions.Answer, error) { return l(q) }
+
+func keysOf(t *testing.T, secret byte) *assertion.Keys {
+	t.Helper()
+	bytes := make([]byte, 32)
+	for i := range bytes {
+		bytes[i] = byte(i) ^ secret<<6
+	}
+	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(bytes)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := assertion.NewKeys(master, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// TestGatewaysAnswerEachOther guarantees that a gateway answers one with the same master key, about the account that
+// the assertion names, and nobody else.
+func TestGatewaysAnswerEachOther(t *testing.T) {
+	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
+	var got *decisions.Question
+	fails := false
+	l := private.Listener{Assertions: keysOf(t, 0), IDs: ids, History: &private.History{}, Metrics: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)}
+	l.Decisions.Own = log(func(q *decisions.Question) (*decisions.Answer, error) {
+		got = q
+		if fails {
+			return nil, errors.New("disk")
+		}
+		return &decisions.Answer{Rows: []decisions.Row{{ID: "d", Event: []byte(`{"a":1}`)}}, More: true}, nil
+	})
+	server := httptest.NewServer(l.Server().Handler)
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	question := &decisions.Question{Filter: decisionlog.Filter{Account: "acct-a-v1"}, Size: 10}
+	ask := func(keys *assertion.Keys) (*decisions.Answer, error) {
+		all := private.NewFleet([]string{address}, keys, ids).Others(t.Context())
+		return all[address].Ask(t.Context(), question)
+	}
+	a, err := ask(keysOf(t, 0))
+	if err != nil || len(a.Rows) != 1 || a.Rows[0].ID != "d" || !a.More || got.Filter.Account != "acct-a-v1" {
+		t.Fatalf("%+v %v, asked %+v", a, err, got)
+	}
+	if a, err := ask(keysOf(t, 1)); err == nil {
+		t.Errorf("with another master key: %+v", a)
+	}
+	fails = true
+	if a, err := ask(keysOf(t, 0)); err == nil {
+		t.Errorf("a log that fails: %+v", a)
+	}
+	server.Close()
+	if a, err := ask(keysOf(t, 0)); err == nil {
+		t.Errorf("a gateway that is gone: %+v", a)
+	}
+}
+
+// TestQuestionsOfOthersAreRefused guarantees 401 for a forged question: unsigned, about another account than the signed
+// one, with another body, of a caller who is not a gateway.
+func TestQuestionsOfOthersAreRefused(t *testing.T) {
+	keys := keysOf(t, 0)
+	l := private.Listener{Assertions: keys, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, History: &private.History{}, Metrics: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)}
+	l.Decisions.Own = log(func(*decisions.Question) (*decisions.Answer, error) {
+		return &decisions.Answer{}, nil
+	})
+	server := httptest.NewServer(l.Server().Handler)
+	defer server.Close()
+	const body = `{"filter":{"Account":"acct-a-v1"},"size":1}`
+	for name, c := range map[string]struct {
+		change func(*assertion.Statement)
+		sent   string
+		tokens int
+		status int
+	}{
+		"a gateway":        {func(*assertion.Statement) {}, body, 1, 200},
+		"unsigned":         {func(*assertion.Statement) {}, body, 0, 401},
+		"signed twice":     {func(*assertion.Statement) {}, body, 2, 401},
+		"another account":  {func(s *assertion.Statement) { s.Account = "acct-b-v1" }, body, 1, 401},
+		"no account":       {func(s *assertion.Statement) { s.Account, s.Body = "", []byte(`{"size":1}`) }, `{"size":1}`, 1, 401},
+		"another body":     {func(*assertion.Statement) {}, `{"filter":{"Account":"acct-b-v1"},"size":1}`, 1, 401},
+		"a user":           {func(s *assertion.Statement) { s.Principal.Kind = resources.PrincipalUser }, body, 1, 401},
+		"another receiver": {func(s *assertion.Statement) { s.Upstream = "firewall" }, body, 1, 401},
+		"another method":   {func(s *assertion.Statement) { s.Method = "GET" }, body, 1, 401},
+		"too long":         {func(*assertion.Statement) {}, strings.Repeat(" ", 70<<10), 1, 413},
+	} {
+		said := assertion.Statement{
+			Upstream: "gateways", RequestID: "r-1", Method: "POST", Target: "/decisions/page", Body: []byte(body), Account: "acct-a-v1",
+			Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
+		}
+		c.change(&said)
+		token, err := keys.Sign(said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+"/decisions/page", strings.NewReader(c.sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Request-ID", "r-1")
+		for range c.tokens {
+			req.Header.Add(assertion.Header, token)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		if _ = resp.Body.Close(); resp.StatusCode != c.status {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package decisions_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/decisions"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+const account = "acct-a-v1"
+
+// gone is a gateway that does not answer.
+type gone struct{}
+
+func (gone) Ask(context.Context, *decisions.Question) (*decisions.Answer, error) {
+	return nil, errors.New("gone")
+}
+
+// member is a gateway with a log.
+type member struct {
+	decisions.Folder
+	log *decisionlog.Log
+}
+
+func newMember(t *testing.T) *member {
+	t.Helper()
+	dir := t.TempDir()
+	log, err := decisionlog.Open(t.Context(), decisionlog.Options{
+		Dir: dir, Required: true, Size: 1 << 20, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: input, Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	return &member{decisions.Folder{Dir: dir, Input: input, Turns: gate.New(2, 100)}, log}
+}
+
+func input(*resources.Judgement) ([]byte, error) { return []byte(`{}`), nil }
+
+// decide records a verdict at this time.
+func (m *member) decide(t *testing.T, id string, at int64, change ...func(*resources.Judgement)) {
+	t.Helper()
+	j := &resources.Judgement{ID: id, Path: resources.PathDecision, Question: resources.Question{AccountID: account, Now: resources.Time(at)}}
+	for _, c := range change {
+		c(j)
+	}
+	if err := m.log.Record(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fleet is the service of the first of several gateways.
+type fleet struct {
+	*decisions.Service
+	others map[string]decisions.Source
+	denied error
+}
+
+func newFleet(t *testing.T, own *member, others ...*member) *fleet {
+	t.Helper()
+	tokens, err := wire.NewPageTokens([][]byte{make([]byte, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fleet{others: map[string]decisions.Source{}}
+	for i, m := range others {
+		f.others[fmt.Sprint("gateway-", i)] = m
+	}
+	f.Service = decisions.New(decisions.Config{
+		Own: own, Watch: own.log.Watch, Tokens: tokens, Now: time.Now, Others: func(context.Context) map[string]decisions.Source { return f.others },
+		Authorize: func(context.Context, resources.Principal, string, string) error { return f.denied },
+	})
+	return f
+}
+
+// listed is an answer.
+type listed struct {
+	Decisions []struct {
+		ID string `json:"decision_id"`
+	} `json:"decisions"`
+	Next     string   `json:"next_page_token"`
+	After    string   `json:"after"`
+	Complete bool     `json:"complete"`
+	Missing  []string `json:"missing"`
+}
+
+func (l *listed) ids() (out []string) {
+	for _, d := range l.Decisions {
+		out = append(out, d.ID)
+	}
+	return out
+}
+
+func (f *fleet) ask(query url.Values, place any) (l listed, r wire.Response, err error) {
+	r, err = f.Routes()["decision.list"](context.Background(), &wire.Request{
+		Params: map[string]string{"accountId": account}, Query: query.Encode(), Principal: resources.Principal{Kind: resources.PrincipalUser}, Place: place,
+	})
+	if err != nil {
+		return l, r, err
+	}
+	raw, err := json.Marshal(r.Body)
+	if err == nil {
+		err = json.Unmarshal(raw, &l)
+	}
+	return l, r, err
+}
+
+func (f *fleet) list(t *testing.T, query url.Values) listed {
+	t.Helper()
+	l, _, err := f.ask(query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestPagesOfAFleetAreWhole guarantees each decision of all gateways once, in the order of time, by page and by cursor,
+// with a gateway that is named twice.
+func TestPagesOfAFleetAreWhole(t *testing.T) {
+	members := []*member{newMember(t), newMember(t), newMember(t)}
+	f := newFleet(t, members[0], members[1], members[2], members[2])
+	began := f.list(t, nil)
+	var want []string
+	for n := range 40 {
+		id := fmt.Sprintf("d-%02d", n)
+		members[rand.IntN(3)].decide(t, id, 1000+int64(n))
+		want = append(want, id)
+		members[rand.IntN(3)].decide(t, "other", 1000+int64(n), func(j *resources.Judgement) { j.Question.AccountID = "acct-b-v1" })
+	}
+	var got []string
+	for after, more := began.After, true; more; {
+		l := f.list(t, url.Values{"after": {after}, "page_size": {"7"}})
+		got, after, more = append(got, l.ids()...), l.After, len(l.Decisions) > 0
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("by cursor %v", got)
+	}
+	got = nil
+	for token, more := "", true; more; {
+		l := f.list(t, url.Values{"page_token": {token}, "page_size": {"7"}})
+		if token == "" {
+			l = f.list(t, url.Values{"page_size": {"7"}})
+		}
+		if !l.Complete {
+			t.Errorf("%+v", l)
+		}
+		got, token, more = append(got, l.ids()...), l.Next, l.Next != ""
+	}
+	if slices.Reverse(want); !slices.Equal(got, want) {
+		t.Errorf("by page %v", got)
+	}
+}
+
+// TestAMissingGatewayIsNamed, and what it has comes once it is back.
+func TestAMissingGatewayIsNamed(t *testing.T) {
+	own, other := newMember(t), newMember(t)
+	f := newFleet(t, own, other)
+	began := f.list(t, nil)
+	now := time.Now().UnixMilli()
+	own.decide(t, "own", now)
+	other.decide(t, "other", now)
+	f.others["gateway-0"] = gone{}
+	l := f.list(t, url.Values{"after": {began.After}})
+	if l.Complete || !slices.Equal(l.Missing, []string{"gateway-0"}) || !slices.Equal(l.ids(), []string{"own"}) {
+		t.Errorf("%+v", l)
+	}
+	if page := f.list(t, nil); page.Complete || !slices.Equal(page.ids(), []string{"own"}) {
+		t.Errorf("%+v", page)
+	}
+	f.others["gateway-0"] = other
+	if l = f.list(t, url.Values{"after": {l.After}}); !l.Complete || !slices.Equal(l.ids(), []string{"other"}) {
+		t.Errorf("once it is back: %+v", l)
+	}
+}
+
+// TestARevokedReaderGetsNoRows guarantees it for one whose right ends while the log is read.
+func TestARevokedReaderGetsNoRows(t *testing.T) {
+	own := newMember(t)
+	f := newFleet(t, own)
+	began := f.list(t, nil)
+	own.decide(t, "d", 1000)
+	f.denied = resources.Denied("revoked")
+	for _, query := range []url.Values{nil, {"after": {began.After}}} {
+		if l, _, err := f.ask(query, nil); !resources.IsKind(err, resources.KindForbidden) || len(l.Decisions) > 0 {
+			t.Errorf("%v: %+v %v", query, l, err)
+		}
+	}
+}
+
+// TestAFollowerIsWokenByItsAccount, not by others and not by those who read the decisions, and then misses nothing.
+func TestAFollowerIsWokenByItsAccount(t *testing.T) {
+	own := newMember(t)
+	f := newFleet(t, own)
+	query := url.Values{"after": {f.list(t, nil).After}, "wait": {"30s"}}
+	asleep := func(r wire.Response) bool {
+		select {
+		case <-r.Wake:
+			return false
+		default:
+			return r.Wait == 30*time.Second && r.Waiters != nil
+		}
+	}
+	_, r, err := f.ask(query, nil)
+	if err != nil || !asleep(r) {
+		t.Fatalf("%+v %v", r, err)
+	}
+	own.decide(t, "foreign", 1000, func(j *resources.Judgement) { j.Question.AccountID = "acct-b-v1" })
+	if !asleep(r) {
+		t.Error("another account's decision wakes it")
+	}
+	l, r, err := f.ask(query, r.Place)
+	if err != nil || len(l.Decisions) > 0 || !asleep(r) {
+		t.Fatalf("%+v %v", l, err)
+	}
+	read, _ := resources.ParseAction(decisions.ActionRead)
+	own.decide(t, "reading", 1001, func(j *resources.Judgement) {
+		j.Path, j.Question.Action, j.Decision.Allowed = resources.PathAccess, read, true
+	})
+	if l, r, err = f.ask(query, r.Place); err != nil || len(l.Decisions) > 0 {
+		t.Fatalf("a reader's own call: %+v %v", l, err)
+	}
+	own.decide(t, "d", 1002)
+	if asleep(r) {
+		t.Error("it sleeps on")
+	}
+	if l, _, err = f.ask(query, r.Place); err != nil || !slices.Equal(l.ids(), []string{"d"}) {
+		t.Errorf("%+v %v", l, err)
+	}
+}
+
+// TestWaitersAreBounded guarantees a refusal for one more than MaxWaiters.
+func TestWaitersAreBounded(t *testing.T) {
+	f := newFleet(t, newMember(t))
+	_, r, err := f.ask(url.Values{"after": {f.list(t, nil).After}, "wait": {"1s"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range decisions.MaxWaiters {
+		if err := r.Waiters.TryEnter(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Waiters.TryEnter(); !resources.IsKind(err, resources.KindUnavailable) {
+		t.Errorf("one too many: %v", err)
+	}
+}
