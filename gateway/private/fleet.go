@@ -47,7 +47,7 @@ func NewFleet(addresses []string, keys *assertion.Keys, ids resources.IDs) *Flee
 	}}
 }
 
-// Others returns the gateways by their addresses. One whose name does not resolve is a source that fails.
+// Others returns the gateways by their addresses. An unresolved name is a source with an error.
 func (f *Fleet) Others(ctx context.Context) map[string]decisions.Source {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
@@ -158,7 +158,7 @@ func (l *Listener) page(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(a) // a gateway that is gone needs no answer
 }
 
-// question returns the question of a gateway that vouches for it, about the account that the assertion names.
+// question returns a gateway.s question, about the account in its assertion.
 func (l *Listener) question(r *http.Request, body []byte) (*decisions.Question, error) {
 	tokens := r.Header.Values(assertion.Header)
 	if len(tokens) != 1 {

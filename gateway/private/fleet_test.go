@@ -43,8 +43,7 @@ func keysOf(t *testing.T, secret byte) *assertion.Keys {
 	return keys
 }
 
-// TestGatewaysAnswerEachOther guarantees that a gateway answers one with the same master key, about the account that
-// the assertion names, and nobody else.
+// TestGatewaysAnswerEachOther guarantees answers to gateways with the same master key, and to nobody else.
 func TestGatewaysAnswerEachOther(t *testing.T) {
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
 	var got *decisions.Question

@@ -24,7 +24,7 @@ type input struct {
 	// follow says that after was sent.
 	follow bool
 	wait   time.Duration
-	from   place
+	start  place
 	// strangers says that the caller may read of subjects outside the account.
 	strangers bool
 	// binding names the list of page tokens, cursors that of cursors.
@@ -39,7 +39,7 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 		Account: r.Params["accountId"], User: q.ID("user"), Action: q.Text("action"), Place: q.Text("place"), Path: q.Text("path"),
 		Verdict: q.OneOf("verdict", "", "allow", "deny"), Since: q.Text("since"), Until: q.Text("until"),
 	}
-	in := &input{
+	want := &input{
 		size: q.PageSize(), follow: q.Has("after"), strangers: r.Principal.Kind == resources.PrincipalService,
 		cursors: strings.Join([]string{"decision.list", "after", search.Account}, "\n"),
 		binding: strings.Join([]string{
@@ -47,32 +47,32 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 		}, "\n"),
 	}
 	var err error
-	in.filter, err = search.Filter(now)
+	want.filter, err = search.Filter(now)
 	for _, bad := range wrongs(err) {
 		p.Add(bad.Field, "%s", bad.Text)
 	}
-	if in.wait = q.Wait("wait"); q.Has("wait") && !in.follow {
+	if want.wait = q.Wait("wait"); q.Has("wait") && !want.follow {
 		p.Add("wait", "goes with after")
 	}
-	parse := func(raw []byte) error { return json.Unmarshal(raw, &in.from) }
-	if in.follow {
+	parse := func(raw []byte) error { return json.Unmarshal(raw, &want.start) }
+	if want.follow {
 		// Each call of a follower is a decision itself, which would wake it again.
-		in.filter.Except = ActionRead
-		raw, ok := s.Tokens.Open(q.Text("after"), in.cursors)
-		if !ok || parse(raw) != nil || in.from.Places == nil {
+		want.filter.Except = ActionRead
+		raw, ok := s.Tokens.Open(q.Text("after"), want.cursors)
+		if !ok || parse(raw) != nil || want.start.Places == nil {
 			p.Add("after", "is not a cursor of this account; begin with the after of the list")
 		}
 		if q.Has("page_token") {
 			p.Add("page_token", "does not go with after")
 		}
 	} else {
-		q.PageToken(s.Tokens, in.binding, parse)
+		q.PageToken(s.Tokens, want.binding, parse)
 	}
-	if in.from.Began == 0 {
-		in.from.Began = resources.At(now)
+	if want.start.Began == 0 {
+		want.start.Began = resources.At(now)
 	}
 	q.Done()
-	return in, p.Err()
+	return want, p.Err()
 }
 
 // wrongs returns the problems in an error of Search.Filter.
@@ -96,15 +96,15 @@ const clocksApart = resources.Time(60_000)
 const searchTime = 2 * time.Second
 
 // question returns what gateways are asked.
-func (in *input) question() *Question {
+func (want *input) question() *Question {
 	q := &Question{
-		Filter: in.filter, Forward: in.follow, Places: in.from.Places, Size: in.size, Within: searchTime.Milliseconds(), Strangers: in.strangers,
+		Filter: want.filter, Forward: want.follow, Places: want.start.Places, Size: want.size, Within: searchTime.Milliseconds(), Strangers: want.strangers,
 	}
 	switch {
-	case in.follow:
-		q.Began = in.from.Began - clocksApart
-	case in.from.Places != nil:
-		q.Began = in.from.Began
+	case want.follow:
+		q.Began = want.start.Began - clocksApart
+	case want.start.Places != nil:
+		q.Began = want.start.Began
 	}
 	return q
 }

@@ -39,7 +39,7 @@ func (m *merged) body() listBody {
 }
 
 // ask asks all gateways and merges their answers.
-func (s *Service) ask(ctx context.Context, in *input, q *Question) *merged {
+func (s *Service) ask(ctx context.Context, want *input, q *Question) *merged {
 	m := &merged{rows: []json.RawMessage{}, missing: []string{}}
 	var mu sync.Mutex
 	var answers []*Answer
@@ -56,23 +56,23 @@ func (s *Service) ask(ctx context.Context, in *input, q *Question) *merged {
 			answers = append(answers, a)
 		})
 	}
-	own, err := s.Own.Ask(ctx, q)
+	local, err := s.Own.Ask(ctx, q)
 	asked.Wait()
 	if err != nil {
 		m.failed = err
 		return m
 	}
 	slices.Sort(m.missing)
-	m.merge(append(answers, own), in)
+	m.merge(append(answers, local), want)
 	return m
 }
 
 // merge takes the next rows of all answers, at most a page. Two gateways on one data folder answer with the same rows,
 // and each is taken once.
-func (m *merged) merge(answers []*Answer, in *input) {
+func (m *merged) merge(answers []*Answer, want *input) {
 	places, next := make([]decisionlog.Places, len(answers)), make([]int, len(answers))
 	for i, a := range answers {
-		places[i] = maps.Clone(in.from.Places)
+		places[i] = maps.Clone(want.start.Places)
 		if places[i] == nil {
 			places[i] = decisionlog.Places{}
 		}
@@ -82,7 +82,7 @@ func (m *merged) merge(answers []*Answer, in *input) {
 	for {
 		first := -1
 		for i, a := range answers {
-			if next[i] < len(a.Rows) && (first < 0 || in.before(&a.Rows[next[i]], &answers[first].Rows[next[first]])) {
+			if next[i] < len(a.Rows) && (first < 0 || want.before(&a.Rows[next[i]], &answers[first].Rows[next[first]])) {
 				first = i
 			}
 		}
@@ -90,7 +90,7 @@ func (m *merged) merge(answers []*Answer, in *input) {
 			break
 		}
 		row := &answers[first].Rows[next[first]]
-		if !taken[row.ID] && len(m.rows) == in.size {
+		if !taken[row.ID] && len(m.rows) == want.size {
 			m.more = true
 			break
 		}
@@ -108,25 +108,25 @@ func (m *merged) merge(answers []*Answer, in *input) {
 		}
 		ends = append(ends, a.Ends)
 	}
-	m.places, m.ends = combine(in, answers, places), decisionlog.Least(false, ends...)
+	m.places, m.ends = combine(want, answers, places), decisionlog.Least(false, ends...)
 }
 
 // combine returns the places of all answers. Each gateway moves the logs of its own folder; the places of the others are
 // where they were.
-func combine(in *input, answers []*Answer, places []decisionlog.Places) decisionlog.Places {
+func combine(want *input, answers []*Answer, places []decisionlog.Places) decisionlog.Places {
 	var moved []decisionlog.Places
 	for i, a := range answers {
-		moved = append(moved, places[i].In(a.Ends, in.from.Places))
+		moved = append(moved, places[i].In(a.Ends, want.start.Places))
 	}
 	out := decisionlog.Places{}
-	maps.Copy(out, in.from.Places)
-	maps.Copy(out, decisionlog.Least(!in.follow, moved...))
+	maps.Copy(out, want.start.Places)
+	maps.Copy(out, decisionlog.Least(!want.follow, moved...))
 	return out
 }
 
 // before says whether a row comes before another one in the answer.
-func (in *input) before(a, b *Row) bool {
-	if in.follow {
+func (want *input) before(a, b *Row) bool {
+	if want.follow {
 		return a.At < b.At
 	}
 	return a.At > b.At

@@ -46,67 +46,67 @@ func (s *Service) Routes() wire.Routes {
 }
 
 // list answers decision.list. It authorizes the caller again when it has read the decisions: they may be younger than the
-// verdict that has let the caller in.
+// verdict that has let the caller want.
 func (s *Service) list(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if s.Own == nil {
 		return wire.Response{}, &resources.Error{
 			Kind: resources.KindNotFound, Message: "No decisions are recorded: the gateway runs with --decision-log off; set it to best-effort or required.",
 		}
 	}
-	in, err := s.read(r)
+	want, err := s.read(r)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	if in.follow {
-		return s.behind(ctx, r, in)
+	if want.follow {
+		return s.behind(ctx, r, want)
 	}
-	page := s.ask(ctx, in, in.question())
+	page := s.ask(ctx, want, want.question())
 	if err := page.err(); err != nil {
 		return wire.Response{}, err
 	}
 	out := page.body()
 	if page.more {
-		out.NextPageToken = s.seal(place{in.from.Began, page.places}, in.binding)
+		out.NextPageToken = s.seal(place{want.start.Began, page.places}, want.binding)
 	}
-	if in.from.Places == nil {
-		out.After = s.seal(place{in.from.Began, page.ends}, in.cursors)
+	if want.start.Places == nil {
+		out.After = s.seal(place{want.start.Began, page.ends}, want.cursors)
 	}
-	return s.shown(ctx, r, in, out)
+	return s.shown(ctx, r, want, out)
 }
 
 // waiting is how far a client that waits has its decisions, and what tells of the next one in the own log.
 type waiting struct {
-	from  place
+	start place
 	watch *decisionlog.Watch
 }
 
 // behind answers with the decisions behind the cursor, the oldest first.
-func (s *Service) behind(ctx context.Context, r *wire.Request, in *input) (wire.Response, error) {
-	watch := s.Watch(in.filter.Account) // before the log is read
+func (s *Service) behind(ctx context.Context, r *wire.Request, want *input) (wire.Response, error) {
+	watch := s.Watch(want.filter.Account) // before the log is read
 	if before, resumed := r.Place.(waiting); resumed {
-		in.from = before.from
+		want.start = before.start
 		if before.watch.Quiet() {
-			in.from.Places.Advance(watch.End)
+			want.start.Places.Advance(watch.End)
 		}
 	}
-	page := s.ask(ctx, in, in.question())
+	page := s.ask(ctx, want, want.question())
 	if err := page.err(); err != nil {
 		return wire.Response{}, err
 	}
-	now := place{in.from.Began, page.places}
+	now := place{want.start.Began, page.places}
 	out := page.body()
-	out.After = s.seal(now, in.cursors)
+	out.After = s.seal(now, want.cursors)
 	if len(out.Decisions) > 0 || page.more {
-		return s.shown(ctx, r, in, out)
+		return s.shown(ctx, r, want, out)
 	}
 	answer, err := wire.OK(out)
-	answer.Wait, answer.Wake, answer.Waiters, answer.Place = in.wait, watch.Written, s.waiters, waiting{now, watch}
+	answer.Wait, answer.Wake, answer.Waiters, answer.Place = want.wait, watch.Written, s.waiters, waiting{now, watch}
 	return answer, err
 }
 
 // shown answers with decisions, if the caller may read them now.
-func (s *Service) shown(ctx context.Context, r *wire.Request, in *input, out listBody) (wire.Response, error) {
-	if err := s.Authorize(ctx, r.Principal, in.filter.Account, ActionRead); err != nil {
+func (s *Service) shown(ctx context.Context, r *wire.Request, want *input, out listBody) (wire.Response, error) {
+	if err := s.Authorize(ctx, r.Principal, want.filter.Account, ActionRead); err != nil {
 		return wire.Response{}, err
 	}
 	return wire.OK(out)

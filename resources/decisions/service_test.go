@@ -49,9 +49,9 @@ func newMember(t *testing.T) *member {
 func input(*resources.Judgement) ([]byte, error) { return []byte(`{}`), nil }
 
 // decide records a verdict at this time.
-func (m *member) decide(t *testing.T, id string, at int64, change ...func(*resources.Judgement)) {
+func (m *member) decide(t *testing.T, id string, moment int64, change ...func(*resources.Judgement)) {
 	t.Helper()
-	j := &resources.Judgement{ID: id, Path: resources.PathDecision, Question: resources.Question{AccountID: account, Now: resources.Time(at)}}
+	j := &resources.Judgement{ID: id, Path: resources.PathDecision, Question: resources.Question{AccountID: account, Now: resources.Time(moment)}}
 	for _, c := range change {
 		c(j)
 	}
@@ -63,22 +63,22 @@ func (m *member) decide(t *testing.T, id string, at int64, change ...func(*resou
 // fleet is the service of the first of several gateways.
 type fleet struct {
 	*decisions.Service
-	others map[string]decisions.Source
+	peers  map[string]decisions.Source
 	denied error
 }
 
-func newFleet(t *testing.T, own *member, others ...*member) *fleet {
+func newFleet(t *testing.T, local *member, rest ...*member) *fleet {
 	t.Helper()
 	tokens, err := wire.NewPageTokens([][]byte{make([]byte, 32)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fleet{others: map[string]decisions.Source{}}
-	for i, m := range others {
-		f.others[fmt.Sprint("gateway-", i)] = m
+	f := &fleet{peers: map[string]decisions.Source{}}
+	for i, m := range rest {
+		f.peers[fmt.Sprint("gateway-", i)] = m
 	}
 	f.Service = decisions.New(decisions.Config{
-		Own: own, Watch: own.log.Watch, Tokens: tokens, Now: time.Now, Others: func(context.Context) map[string]decisions.Source { return f.others },
+		Own: local, Watch: local.log.Watch, Tokens: tokens, Now: time.Now, Others: func(context.Context) map[string]decisions.Source { return f.peers },
 		Authorize: func(context.Context, resources.Principal, string, string) error { return f.denied },
 	})
 	return f
@@ -164,13 +164,13 @@ func TestPagesOfAFleetAreWhole(t *testing.T) {
 
 // TestAMissingGatewayIsNamed, and what it has comes once it is back.
 func TestAMissingGatewayIsNamed(t *testing.T) {
-	own, other := newMember(t), newMember(t)
-	f := newFleet(t, own, other)
+	local, other := newMember(t), newMember(t)
+	f := newFleet(t, local, other)
 	began := f.list(t, nil)
 	now := time.Now().UnixMilli()
-	own.decide(t, "own", now)
+	local.decide(t, "own", now)
 	other.decide(t, "other", now)
-	f.others["gateway-0"] = gone{}
+	f.peers["gateway-0"] = gone{}
 	l := f.list(t, url.Values{"after": {began.After}})
 	if l.Complete || !slices.Equal(l.Missing, []string{"gateway-0"}) || !slices.Equal(l.ids(), []string{"own"}) {
 		t.Errorf("%+v", l)
@@ -178,7 +178,7 @@ func TestAMissingGatewayIsNamed(t *testing.T) {
 	if page := f.list(t, nil); page.Complete || !slices.Equal(page.ids(), []string{"own"}) {
 		t.Errorf("%+v", page)
 	}
-	f.others["gateway-0"] = other
+	f.peers["gateway-0"] = other
 	if l = f.list(t, url.Values{"after": {l.After}}); !l.Complete || !slices.Equal(l.ids(), []string{"other"}) {
 		t.Errorf("once it is back: %+v", l)
 	}
@@ -186,10 +186,10 @@ func TestAMissingGatewayIsNamed(t *testing.T) {
 
 // TestARevokedReaderGetsNoRows guarantees it for one whose right ends while the log is read.
 func TestARevokedReaderGetsNoRows(t *testing.T) {
-	own := newMember(t)
-	f := newFleet(t, own)
+	local := newMember(t)
+	f := newFleet(t, local)
 	began := f.list(t, nil)
-	own.decide(t, "d", 1000)
+	local.decide(t, "d", 1000)
 	f.denied = resources.Denied("revoked")
 	for _, query := range []url.Values{nil, {"after": {began.After}}} {
 		if l, _, err := f.ask(query, nil); !resources.IsKind(err, resources.KindForbidden) || len(l.Decisions) > 0 {
@@ -200,8 +200,8 @@ func TestARevokedReaderGetsNoRows(t *testing.T) {
 
 // TestAFollowerIsWokenByItsAccount, not by others and not by those who read the decisions, and then misses nothing.
 func TestAFollowerIsWokenByItsAccount(t *testing.T) {
-	own := newMember(t)
-	f := newFleet(t, own)
+	local := newMember(t)
+	f := newFleet(t, local)
 	query := url.Values{"after": {f.list(t, nil).After}, "wait": {"30s"}}
 	asleep := func(r wire.Response) bool {
 		select {
@@ -215,7 +215,7 @@ func TestAFollowerIsWokenByItsAccount(t *testing.T) {
 	if err != nil || !asleep(r) {
 		t.Fatalf("%+v %v", r, err)
 	}
-	own.decide(t, "foreign", 1000, func(j *resources.Judgement) { j.Question.AccountID = "acct-b-v1" })
+	local.decide(t, "foreign", 1000, func(j *resources.Judgement) { j.Question.AccountID = "acct-b-v1" })
 	if !asleep(r) {
 		t.Error("another account's decision wakes it")
 	}
@@ -224,13 +224,13 @@ func TestAFollowerIsWokenByItsAccount(t *testing.T) {
 		t.Fatalf("%+v %v", l, err)
 	}
 	read, _ := resources.ParseAction(decisions.ActionRead)
-	own.decide(t, "reading", 1001, func(j *resources.Judgement) {
+	local.decide(t, "reading", 1001, func(j *resources.Judgement) {
 		j.Path, j.Question.Action, j.Decision.Allowed = resources.PathAccess, read, true
 	})
 	if l, r, err = f.ask(query, r.Place); err != nil || len(l.Decisions) > 0 {
 		t.Fatalf("a reader's own call: %+v %v", l, err)
 	}
-	own.decide(t, "d", 1002)
+	local.decide(t, "d", 1002)
 	if asleep(r) {
 		t.Error("it sleeps on")
 	}

@@ -20,7 +20,7 @@ func (w *Watch) Quiet() bool {
 	}
 }
 
-// Watch returns what tells of the next record of an account. All who watch an account share one channel.
+// Watch begins to watch an account. All watchers of an account share one channel.
 func (l *Log) Watch(account string) *Watch { return l.watches.watch(account) }
 
 // watches are the watched accounts of a log.
