@@ -69,7 +69,7 @@ func (e *Engine) bring(set *Set) {
 	e.current.Store(set)
 }
 
-// Refuse reports to the observer that the newest tree, which could not be read, is not taken, and keeps the error as the last refusal. It returns
+// Refuse reports to the observer that the newest tree is not taken and could not be read. It keeps the error as the last refusal. It returns
 // the error.
 func (e *Engine) Refuse(err error) error { return e.refuse(nil, err) }
 

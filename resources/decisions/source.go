@@ -38,7 +38,7 @@ type Answer struct {
 	// Places are how far it has looked, Ends where the logs ended before.
 	Places decisionlog.Places `json:"places"`
 	Ends   decisionlog.Places `json:"ends"`
-	// More says that there may be more, Unreadable that lines could not be read.
+	// More says that there may be more. Unreadable means unreadable lines.
 	More       bool `json:"more"`
 	Unreadable bool `json:"unreadable"`
 }

@@ -196,7 +196,7 @@ func (c *cursor) text(s segment) (text []byte, skip int64, err error) {
 		text, err = s.read()
 		return text, c.pos.Offset, err
 	}
-	text, err = s.from(c.pos.Offset)
+	text, err = s.rest(c.pos.Offset)
 	return text, 0, err
 }
 

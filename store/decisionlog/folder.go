@@ -133,8 +133,8 @@ func (s segment) tail() ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, max(0, s.size-mostEnd), mostEnd))
 }
 
-// from returns the text of a segment that is not compressed, behind an offset.
-func (s segment) from(offset int64) ([]byte, error) {
+// rest returns the text of a segment that is not compressed, behind an offset.
+func (s segment) rest(offset int64) ([]byte, error) {
 	f, err := os.Open(s.path)
 	if err != nil {
 		return nil, err

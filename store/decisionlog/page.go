@@ -33,9 +33,9 @@ type Search struct {
 	Began resources.Time
 }
 
-// in returns the filter for a log, and where its reading begins.
-func (s *Search) in(log string, from Places, newest bool) (*Filter, position) {
-	place, placed := from[log]
+// bounds returns the filter for a log, and where its reading begins.
+func (s *Search) bounds(log string, begin Places, newest bool) (*Filter, position) {
+	place, placed := begin[log]
 	f := s.Filter
 	switch {
 	case placed:
@@ -51,16 +51,16 @@ func (s *Search) in(log string, from Places, newest bool) (*Filter, position) {
 }
 
 // Before returns the newest records before the places, the newest first. A log without a place is read from its end.
-func (r Reader) Before(ctx context.Context, s Search, from Places) (Page, error) {
-	return r.page(ctx, s, from, true)
+func (r Reader) Before(ctx context.Context, s Search, begin Places) (Page, error) {
+	return r.page(ctx, s, begin, true)
 }
 
 // After returns the oldest records behind the places, the oldest first. A log without a place is read from its beginning.
-func (r Reader) After(ctx context.Context, s Search, from Places) (Page, error) {
-	return r.page(ctx, s, from, false)
+func (r Reader) After(ctx context.Context, s Search, begin Places) (Page, error) {
+	return r.page(ctx, s, begin, false)
 }
 
-// step is a line at which a search has looked; Record is nil for one that it does not want.
+// step is a line of a search; Record is nil for an unwanted one.
 type step struct {
 	*Record
 	place position
@@ -74,18 +74,18 @@ type paged struct {
 	ended bool
 }
 
-func (r Reader) page(ctx context.Context, s Search, from Places, newest bool) (Page, error) {
+func (r Reader) page(ctx context.Context, s Search, begin Places, newest bool) (Page, error) {
 	logs, err := r.logs()
 	if err != nil {
 		return Page{}, err
 	}
-	page := Page{Places: from.Clone()}
+	page := Page{Places: begin.Clone()}
 	if page.Places == nil {
 		page.Places = Places{}
 	}
 	var all []*paged
 	for _, l := range logs {
-		f, place := s.in(l.id, from, newest)
+		f, place := s.bounds(l.id, begin, newest)
 		lines := r.forward(ctx, l.dir, f, place)
 		if newest {
 			lines = r.backward(ctx, l.dir, f, place)
@@ -138,14 +138,14 @@ func (p *Page) first(ctx context.Context, all []*paged, deadline time.Time, newe
 }
 
 // backward yields the lines of a log before a place, the last first.
-func (r Reader) backward(ctx context.Context, dir string, f *Filter, before position) iter.Seq2[step, error] {
+func (r Reader) backward(ctx context.Context, dir string, f *Filter, limit position) iter.Seq2[step, error] {
 	return func(yield func(step, error) bool) {
 		all, err := segmentsOf(dir)
 		for _, s := range slices.Backward(all) {
 			if err = ctx.Err(); err != nil {
 				break
 			}
-			if s.number > before.Segment || s.number == before.Segment && before.Offset == 0 {
+			if s.number > limit.Segment || s.number == limit.Segment && limit.Offset == 0 {
 				continue
 			}
 			var reader *segmentReader
@@ -155,7 +155,7 @@ func (r Reader) backward(ctx context.Context, dir string, f *Filter, before posi
 			}
 			newest := true
 			for _, l := range slices.Backward(lines) {
-				if s.number == before.Segment && l.end > before.Offset {
+				if s.number == limit.Segment && l.end > limit.Offset {
 					continue
 				}
 				rec := r.look(reader, f, s.number, &l, newest)
@@ -178,22 +178,22 @@ func (r Reader) backward(ctx context.Context, dir string, f *Filter, before posi
 }
 
 // forward yields the lines of a log behind a place.
-func (r Reader) forward(ctx context.Context, dir string, f *Filter, behind position) iter.Seq2[step, error] {
+func (r Reader) forward(ctx context.Context, dir string, f *Filter, start position) iter.Seq2[step, error] {
 	return func(yield func(step, error) bool) {
 		all, err := segmentsOf(dir)
-		if len(all) > 0 && behind.Segment > 0 && behind.Segment < all[0].number {
+		if len(all) > 0 && start.Segment > 0 && start.Segment < all[0].number {
 			r.missing(Missing{Unreadable: 1}) // what was there is removed by its age
 		}
 		for i, s := range all {
 			if err = ctx.Err(); err != nil {
 				break
 			}
-			if s.number < behind.Segment {
+			if s.number < start.Segment {
 				continue
 			}
 			var offset int64
-			if s.number == behind.Segment {
-				offset = behind.Offset
+			if s.number == start.Segment {
+				offset = start.Offset
 			}
 			place, more, err := r.forwardIn(s, f, offset, yield)
 			if err != nil {
@@ -218,7 +218,7 @@ func (r Reader) forward(ctx context.Context, dir string, f *Filter, behind posit
 func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, error) bool) (end position, more bool, err error) {
 	end = position{s.number, offset}
 	if !s.packed {
-		text, err := s.from(offset)
+		text, err := s.rest(offset)
 		if errors.Is(err, fs.ErrNotExist) { // it was compressed or removed meanwhile: the next reading sees which
 			return end, false, nil
 		} else if err != nil {

@@ -19,19 +19,19 @@ type Places map[string]position
 func (p Places) Clone() Places { return maps.Clone(p) }
 
 // In returns the places of these logs, and those without a place before.
-func (p Places) In(logs, before Places) Places {
+func (p Places) In(logs, former Places) Places {
 	out := p.Clone()
 	maps.DeleteFunc(out, func(log string, _ position) bool {
 		_, listed := logs[log]
-		_, placed := before[log]
+		_, placed := former[log]
 		return placed && !listed
 	})
 	return out
 }
 
 // Advance moves each place forward to that of others, and takes the places of further logs.
-func (p Places) Advance(others Places) {
-	for log, pos := range others {
+func (p Places) Advance(more Places) {
+	for log, pos := range more {
 		if now := p[log]; !now.reaches(pos.Segment, pos.Offset) {
 			p[log] = pos
 		}

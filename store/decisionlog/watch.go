@@ -42,7 +42,7 @@ func (w *watches) watch(account string) *Watch {
 	return &Watch{w.accounts[account], w.end}
 }
 
-// wrote tells of records in the file, the last of which ends there.
+// wrote wakes the watchers of the accounts of these records, now in the file up to end.
 func (w *watches) wrote(log string, end position, all []*entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -45,12 +45,12 @@ func TestDecisionsAreListed(t *testing.T) {
 	t.Parallel()
 	s := harness.NewTeam(t)
 	_, began := decisionsOf(t, s, "")
-	in := "/projects/" + s.Project + "/instances"
+	instances := "/projects/" + s.Project + "/instances"
 	var ids []string
 	for n := range 5 {
-		ids = append(ids, decidedOn(t, s, s.Bob, "project:instance:create", fmt.Sprintf("%s/i-%d", in, n)))
+		ids = append(ids, decidedOn(t, s, s.Bob, "project:instance:create", fmt.Sprintf("%s/i-%d", instances, n)))
 	}
-	ids = append(ids, decidedOn(t, s, s.Admin, "project:instance:read", in), decidedOn(t, s, s.Carol, "account:role:read", ""))
+	ids = append(ids, decidedOn(t, s, s.Admin, "project:instance:read", instances), decidedOn(t, s, s.Carol, "account:role:read", ""))
 	followed, end := awaited(t, s, began, ids[6])
 	if !slices.Equal(followed, ids) || end.Body["complete"] != true || fmt.Sprint(end.Body["missing"]) != "[]" {
 		t.Errorf("followed %v, want %v: %s", followed, ids, end.Raw)
@@ -97,8 +97,8 @@ func TestDecisionsAreListed(t *testing.T) {
 func TestDecisionsAreRefused(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
-	_, mine := decisionsOf(t, s, "page_size=1")
-	_, theirs := decisionsOf(t, other, "")
+	_, first := decisionsOf(t, s, "page_size=1")
+	_, foreign := decisionsOf(t, other, "")
 	s.Grant(t, "team_member", s.Bob, "")
 	s.Grant(t, "account_reader", s.Carol, "")
 	for name, c := range map[string]struct {
@@ -113,12 +113,12 @@ func TestDecisionsAreRefused(t *testing.T) {
 		}
 	}
 	for query, field := range map[string]string{
-		after(theirs):                    "after: ",
+		after(foreign):                    "after: ",
 		"after=":                         "after: ",
 		"after=x":                        "after: ",
 		"wait=5s":                        "wait: goes with after",
-		after(mine) + "&wait=31s":        "wait: ",
-		after(mine) + "&page_token=x":    "page_token: ",
+		after(first) + "&wait=31s":        "wait: ",
+		after(first) + "&page_token=x":    "page_token: ",
 		"page_token=x":                   "page_token: ",
 		"since=yesterday":                "since: ",
 		"until=soon":                     "until: ",
@@ -144,10 +144,10 @@ func TestDecisionsOfOthersAreNotShown(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
 	_, began := decisionsOf(t, s, "")
-	theirs := decidedOn(t, other, other.Bob, "account:role:read", "")
+	hidden := decidedOn(t, other, other.Bob, "account:role:read", "")
 	stranger := decidedOn(t, s, other.Bob, "account:role:read", "")
 	got, r := awaited(t, s, began, stranger)
-	if slices.Contains(got, theirs) {
+	if slices.Contains(got, hidden) {
 		t.Errorf("%s", r.Raw)
 	}
 	if subject := harness.At(r.Body, "decisions", 0, "input", "subject"); harness.At(subject, "id") != other.Bob || harness.At(subject, "exists") != false {
