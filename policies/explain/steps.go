@@ -54,24 +54,13 @@ func changed(q resources.Question, atoms []atom) resources.Question {
 	q.Facts.Subject = subject
 	for _, a := range atoms { // the steps of the role follow
 		if a.Kind == resources.StepAssign {
-			subject.Assignments = append(subject.Assignments, resources.HeldRole{
-				RoleID: a.RoleID, RoleScope: a.role.Scope, RoleStatus: a.role.Status, Custom: a.role.IsCustom,
-				Permissions: customPermissions(a.role), ProjectID: a.ProjectID, ResourceID: a.ResourceID, Status: resources.StatusActive,
-			})
+			subject.Assignments = append(subject.Assignments, a.role.Held(a.ProjectID, a.ResourceID))
 		}
 	}
 	for _, a := range atoms {
 		a.apply(&q, subject)
 	}
 	return q
-}
-
-// customPermissions returns the permissions of a custom role; those of a system role are data of the tree.
-func customPermissions(r *resources.Role) []string {
-	if r.IsCustom {
-		return r.Permissions
-	}
-	return nil
 }
 
 // apply makes a change other than an assignment.
@@ -87,17 +76,12 @@ func (a atom) apply(q *resources.Question, subject *resources.Subject) {
 		subject.Assignments[a.held].Status = resources.StatusActive
 	case resources.StepUseKey:
 		q.Principal.KeyScopes = a.Scopes
-	case resources.StepActivateRole, resources.StepAddPermission:
-		for i := range subject.Assignments {
-			held := &subject.Assignments[i]
-			switch {
-			case held.RoleID != a.RoleID || !held.Custom:
-			case a.Kind == resources.StepActivateRole:
-				held.RoleStatus = resources.StatusActive
-			default:
-				held.Permissions = append(slices.Clone(held.Permissions), a.Permission)
-			}
-		}
+	case resources.StepActivateRole:
+		resources.Redefine(subject.Assignments, a.RoleID, func(held *resources.HeldRole) { held.RoleStatus = resources.StatusActive })
+	case resources.StepAddPermission:
+		resources.Redefine(subject.Assignments, a.RoleID, func(held *resources.HeldRole) {
+			held.Permissions = append(slices.Clone(held.Permissions), a.Permission)
+		})
 	}
 }
 
