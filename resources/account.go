@@ -9,6 +9,17 @@ const (
 	StatusInvited   = "INVITED"
 )
 
+// Statuses that users alone have (specification, "User").
+const (
+	StatusWaitlisted = "WAITLISTED"
+	StatusPending    = "PENDING"
+)
+
+// UserStatuses returns those that user.update sets: only an invitation sets StatusInvited.
+func UserStatuses() []string {
+	return []string{StatusActive, StatusInactive, StatusSuspended, StatusWaitlisted, StatusPending}
+}
+
 // Account is a tenant.
 type Account struct {
 	ID        string `json:"id"`

@@ -135,6 +135,7 @@ var mayImport = map[string]row{
 	"gateway/verdict":           {inside: []string{"resources", "resources/atonce", "gateway/catalogue"}},
 	"gateway/doors":             {inside: []string{"resources", "gateway/catalogue", "gateway/route", "gateway/verdict"}},
 	"gateway/doors/explain":     {inside: []string{"resources", "gateway/doors", "gateway/verdict"}},
+	"gateway/doors/preview":     {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/verdict"}},
 	"gateway/doors/extauthz":    {inside: []string{"resources", "resources/wire", "gateway/authn", "gateway/doors", "gateway/route"}, outside: []string{grpc, envoy, genproto, protobuf}},
 	"gateway/doors/forwardauth": {inside: []string{"resources", "gateway/catalogue", "gateway/doors", "gateway/route"}},
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/verdict"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
 	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
+	"github.com/portcullis-authz/portcullis/gateway/doors/preview"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -78,6 +79,7 @@ func (a *app) newDoors() map[string]doors.Door {
 	return map[string]doors.Door{
 		"authorization.check":           e3.Door{Judge: a.judge, DenyStatus: a.settings.Policy.DenyStatus},
 		"authorization.explain":         a.newExplain(),
+		"account.preview":               preview.Door{Judge: a.judge, Changes: a.access, Turns: a.gates.batches, Now: time.Now},
 		"authzen.evaluation":            authzen.Evaluation{Questions: questions},
 		"authzen.evaluations":           authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations, Turns: a.gates.batches},
 		"authzen.search_subject":        a.newSearch(authzen.Subjects, questions),

@@ -47,21 +47,21 @@ func readAssignment(r *wire.Request, now resources.Time) *assignmentInput {
 			body.Add("expiresAt", "must be in the future")
 		}
 	}
-	input.readResource(body)
+	input.readResource(body, "resourceId")
 	body.Done()
 	return input
 }
 
-// readResource reads resourceId.
-func (a *assignmentInput) readResource(body *wire.Object) {
-	a.resourceSent = body.Has("resourceId")
-	a.resource, _ = body.Text("resourceId")
+// readResource reads the resource from the field of that name.
+func (a *assignmentInput) readResource(body *wire.Object, name string) {
+	a.resourceSent = body.Has(name)
+	a.resource, _ = body.Text(name)
 	if a.resource != "" && !validResource(a.resource) {
-		body.Add("resourceId", resourceForm)
+		body.Add(name, resourceForm)
 		a.resource = ""
 	}
 	if a.resourceSent && a.resource == "" {
-		text, ok := body.Text("resourceId") // "" counts as absent
+		text, ok := body.Text(name) // "" counts as absent
 		a.resourceSent = !ok || text != ""
 	}
 }

@@ -13,12 +13,7 @@ import (
 // createRole answers role.create (N5).
 func (s *Service) createRole(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	input := readRole(r, resources.StatusActive)
-	if !input.scopeSent {
-		input.problems.Add("scope", "is missing")
-	}
-	if input.scope == resources.RoleScopeAccount && (input.project != "" || !input.projectReadable) {
-		input.problems.Add("projectId", "an ACCOUNT role has no project")
-	}
+	input.checkNew(&input.problems)
 	now := s.now()
 	role := resources.Role{
 		ID: s.IDs.New(resources.PrefixRole), Name: input.name, Scope: input.scope, Status: input.status, IsCustom: true,
@@ -54,7 +49,6 @@ func (s *Service) makeRole(ctx context.Context, tx store.Tx, r *wire.Request, in
 // checkNewRole refuses a wrong body, with all problems.
 func (s *Service) checkNewRole(ctx context.Context, tx store.Tx, r *wire.Request, input *roleInput) error {
 	p := input.problems
-	input.checkScope(&p, input.scope)
 	if input.project != "" {
 		state, err := s.c.ProjectState(ctx, tx, r.Params["accountId"], input.project)
 		if err != nil {

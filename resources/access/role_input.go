@@ -23,23 +23,38 @@ type roleInput struct {
 
 // readRole reads the body of role.create and role.replace.
 func readRole(r *wire.Request, defaultStatus string) *roleInput {
-	input := &roleInput{projectReadable: true}
-	p := &input.problems
-	noQuery(r, p)
-	body := r.ParseObject(p)
-	input.name = body.Name("name", maxName)
-	input.scopeSent = body.Has("scope")
-	input.scope = body.OneOf("scope", "", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource)
-	input.permissions = readPermissions(body)
-	input.description, _ = body.Text("description")
-	if utf8.RuneCountInString(input.description) > maxDescription {
-		body.Add("description", "must have at most %d characters", maxDescription)
-	}
-	input.project, input.projectReadable = readBodyID(body, "projectId")
-	input.projectSent = body.Has("projectId")
-	input.status = body.OneOf("status", defaultStatus, resources.StatusActive, resources.StatusInactive)
+	input := &roleInput{}
+	noQuery(r, &input.problems)
+	body := r.ParseObject(&input.problems)
+	input.read(body, defaultStatus)
 	body.Done()
 	return input
+}
+
+// read reads the fields of a role.
+func (r *roleInput) read(body *wire.Object, defaultStatus string) {
+	r.name = body.Name("name", maxName)
+	r.scopeSent = body.Has("scope")
+	r.scope = body.OneOf("scope", "", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource)
+	r.permissions = readPermissions(body)
+	r.description, _ = body.Text("description")
+	if utf8.RuneCountInString(r.description) > maxDescription {
+		body.Add("description", "must have at most %d characters", maxDescription)
+	}
+	r.project, r.projectReadable = readBodyID(body, "projectId")
+	r.projectSent = body.Has("projectId")
+	r.status = body.OneOf("status", defaultStatus, resources.StatusActive, resources.StatusInactive)
+}
+
+// checkNew adds the problems of a role that is not a replacement.
+func (r *roleInput) checkNew(p *wire.Problems) {
+	if !r.scopeSent {
+		p.Add("scope", "is missing")
+	}
+	if r.scope == resources.RoleScopeAccount && (r.project != "" || !r.projectReadable) {
+		p.Add("projectId", "an ACCOUNT role has no project")
+	}
+	r.checkScope(p, r.scope)
 }
 
 // readPermissions reads 1 to 200 different patterns.

@@ -49,7 +49,7 @@ type Config struct {
 	Now         func() time.Time
 	// ChangeRetention is how long change records are kept; 0 is for ever.
 	ChangeRetention time.Duration
-	// Scans is passed by what reads many change records for few; nil has no bounds.
+	// Scans is passed by searches among changes and by previews, which read many records; nil has no bounds.
 	Scans *gate.Gate
 	// Occupants are asked before a project is deleted.
 	Occupants []Occupant

@@ -55,7 +55,7 @@ func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 		body.Add("account_id", noAccount)
 	}
 	u.Status = body.OneOf("status", resources.StatusActive, resources.StatusActive, resources.StatusInactive,
-		resources.StatusSuspended, statusWaitlisted, resources.StatusInvited, statusPending)
+		resources.StatusSuspended, resources.StatusWaitlisted, resources.StatusInvited, resources.StatusPending)
 	if u.Status == resources.StatusInvited && !body.Has("account_id") {
 		body.Add("status", "INVITED needs an account_id")
 	}

@@ -6,12 +6,6 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Statuses that users alone have (specification, "User").
-const (
-	statusWaitlisted = "WAITLISTED"
-	statusPending    = "PENDING"
-)
-
 // userRecord is a user as the service that synchronises users sees them.
 type userRecord struct {
 	ID                      string          `json:"id"`

@@ -31,9 +31,7 @@ func (s *Service) readUpdate(r *wire.Request) (*update, error) {
 	r.ParseQuery(p).Done()
 	body := r.ParseObject(p)
 	u.fields = s.readFields(body)
-	// INVITED is missing, since only an invitation sets it.
-	u.status = body.OneOf("status", "", resources.StatusActive, resources.StatusInactive,
-		resources.StatusSuspended, statusWaitlisted, statusPending)
+	u.status = body.OneOf("status", "", resources.UserStatuses()...)
 	identity := []string{"email", "is_verified", "authentication_type", "authentication_partner", "authentication_partner_id"}
 	for _, name := range identity {
 		if body.Has(name) {

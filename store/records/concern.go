@@ -32,15 +32,27 @@ func (c Collections) Concerned(ctx context.Context, tx store.Tx, concern Concern
 		}
 		return n, err
 	}
-	users, groups := map[string]bool{}, map[string]bool{}
+	users, _, err := c.Holding(ctx, tx, concern, 0)
+	delete(users, concern.Except)
+	return len(users), err
+}
+
+// Holding returns the holders of roles and the members of groups, by their ids. limit bounds the
+// assignments read of each role and the members read of each group; 0 is unlimited. all says that nobody is missing.
+func (c Collections) Holding(ctx context.Context, tx store.Tx, concern Concern, limit int) (users map[string]bool, all bool, err error) {
+	users, all = map[string]bool{}, true
+	groups := map[string]bool{}
 	for _, group := range concern.Groups {
 		groups[group] = true
 	}
 	for _, role := range concern.RoleIDs {
-		held, err := c.Assignments.Find(ctx, tx, store.Query{Index: ByRole, Equal: []store.Value{store.String(concern.AccountID), store.String(role)}})
+		held, err := c.Assignments.Find(ctx, tx, store.Query{
+			Index: ByRole, Equal: []store.Value{store.String(concern.AccountID), store.String(role)}, Limit: limit,
+		})
 		if err != nil {
-			return 0, err
+			return nil, false, err
 		}
+		all = all && (limit == 0 || len(held) < limit)
 		for _, rec := range held {
 			if rec.Value.AssigneeType == resources.AssigneeGroup {
 				groups[rec.Value.AssigneeID] = true
@@ -50,14 +62,14 @@ func (c Collections) Concerned(ctx context.Context, tx store.Tx, concern Concern
 		}
 	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		members, err := c.membersAfter(ctx, tx, group, "", 0)
+		members, err := c.membersAfter(ctx, tx, group, "", limit)
 		if err != nil {
-			return 0, err
+			return nil, false, err
 		}
+		all = all && (limit == 0 || len(members) < limit)
 		for _, user := range members {
 			users[user] = true
 		}
 	}
-	delete(users, concern.Except)
-	return len(users), nil
+	return users, all, nil
 }

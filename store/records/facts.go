@@ -217,6 +217,11 @@ func (r factsReader) assign(ctx context.Context, members []*member) error {
 	return nil
 }
 
+// GroupRoles returns what members hold through each of these groups of the account.
+func (c Collections) GroupRoles(ctx context.Context, tx store.Tx, account string, groups []string) (map[string][]resources.HeldRole, error) {
+	return factsReader{Collections: c, tx: tx, account: account}.heldByGroups(ctx, groups)
+}
+
 // heldByGroups returns the members' roles through each of the groups.
 func (r factsReader) heldByGroups(ctx context.Context, groups []string) (map[string][]resources.HeldRole, error) {
 	reads := make([]store.Read, len(groups))
