@@ -153,6 +153,7 @@ func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
 	calls := map[string]doors.Call{
 		"authorization.check":     {Path: place + "/instances", Headers: asked},
 		"authorization.explain":   {Path: place + "/instances", Headers: asked},
+		"account.preview":         {Path: demoAccount, Headers: json, Body: []byte(`{"changes":[{"kind":"user_status","user_id":"` + demoBob + `","status":"INACTIVE"}]}`)},
 		"authzen.evaluation":      {Headers: json, Body: []byte("{" + subject + "," + action + "," + resource + "}")},
 		"authzen.evaluations":     {Headers: json, Body: []byte("{" + action + "," + resource + `,"evaluations":[{` + subject + `},{"subject":{"type":"user","id":"` + demoBob + `"}}]}`)},
 		"authzen.search_subject":  {Headers: json, Body: []byte(`{"subject":{"type":"user"},` + action + "," + resource + "}")},

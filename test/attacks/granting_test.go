@@ -22,7 +22,7 @@ type granting struct {
 
 // bodies are those of requests that are granted, by route; words in capitals are ids.
 var bodies = map[string]string{
-	"account.create": `{"id":"acct-new-v1","name":"New","admin":{"email":"new@new.example","name":"New","external_id":"user-new-v1"}}`, "account.update": `{"name":"Renamed"}`, "project.create": `{"name":"New"}`, "project.update": `{"name":"Renamed"}`, "role.create": `{"name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}`,
+	"account.create": `{"id":"acct-new-v1","name":"New","admin":{"email":"new@new.example","name":"New","external_id":"user-new-v1"}}`, "account.update": `{"name":"Renamed"}`, "account.preview": `{"changes":[{"kind":"role_put","name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}]}`, "project.create": `{"name":"New"}`, "project.update": `{"name":"Renamed"}`, "role.create": `{"name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}`,
 	"role.replace": `{"name":"Changed","permissions":["account:user:read"]}`, "group.create": `{"name":"New"}`, "cluster_claim.create": `{"lease_seconds":600}`, "cluster_claim.update": `{"extend_seconds":600}`, "user.create": `{"email":"made@ours.example","name":"Made"}`, "security_group.update": `{"name":"Renamed"}`, "security_group_rule.create": `{"direction":"egress","protocol":"tcp"}`,
 	"security_group.create": `{"project_id":"PROJECT","name":"New"}`, "role_assignment.put": `{}`, "user.update": `{"name":"Changed"}`, "user_profile.update": `{"name":"Changed"}`, "user.invite": `{"email":"invite@ours.example"}`, "api_key.create": `{"key_name":"new","scopes":["read"]}`, "kubernetes_cluster.create": `{"name":"new","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"new","flavor_id":"f","image_id":"i"}`,
 }
