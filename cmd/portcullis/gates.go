@@ -34,13 +34,13 @@ type gates struct {
 	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
 	// embedded store.
 	work *gate.Gate
-	// reads are those of the cache of facts; searches are the snapshots of searches, of explanations and of long reads of
-	// changes.
+	// reads are those of the cache of facts; searches are the snapshots of searches, of explanations, of previews and of
+	// long reads of changes.
 	reads, searches *gate.Gate
 	// views are all snapshots but those of the cache, changes all transactions. Each takes longer than what goes through
 	// work. The embedded store needs a processor for a snapshot, and makes one change at a time.
 	views, changes *gate.Gate
-	// batches are judged at once.
+	// batches are judged at once, previews among them by person.
 	batches *gate.Gate
 	// decisions are the readings of the decision log.
 	decisions *gate.Gate
