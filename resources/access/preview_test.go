@@ -59,6 +59,10 @@ func TestPreviewMakesChangesInTheirOrder(t *testing.T) {
 	if !slices.Equal(out.Projects, []string{projA1, projA2, projLeaving}) || out.States[projLeaving] != resources.ProjectDeleting || out.States[projA1] != resources.ProjectActive {
 		t.Errorf("%v %v", out.Projects, out.States)
 	}
+	out, err = previewed(t, w, assign, object{"kind": "group_add", "group_id": groupA, "user_id": dan})
+	if err != nil || len(out.People) != 2 || len(out.People[1].After.Assignments) != 1 {
+		t.Errorf("who joins a group after its assignment: %+v %v", out.People, err)
+	}
 	if out, err := previewed(t, w, assign, object{"kind": "revoke", "role": "project_admin", "group_id": groupA, "project_id": projA1}); err != nil || len(out.People) != 0 {
 		t.Errorf("a change and its inverse: %+v %v", out.People, err)
 	}

@@ -36,7 +36,7 @@ type previewRow struct {
 // the changes, in random accounts and for random changes of all kinds. The preview changes nothing.
 func TestPreviewIsTheDifferenceOfSearches(t *testing.T) {
 	t.Parallel()
-	dir, worlds := t.TempDir(), make([]*previewWorld, tier.Amount(200, 12))
+	dir, worlds := t.TempDir(), make([]*previewWorld, tier.Amount(200, 20))
 	for i := range worlds {
 		worlds[i] = newPreviewWorld(uint64(i))
 	}

@@ -34,6 +34,8 @@ type previewWorld struct {
 	collections                    records.Collections
 	// assigned are the assignments that were drawn.
 	assigned []change
+	// joined are the memberships, in the form of a change.
+	joined []change
 }
 
 // Resources that assignments name.
@@ -69,7 +71,7 @@ func (w *previewWorld) seed(ctx context.Context, tx store.Tx) error {
 	}
 	for i := range 6 {
 		u := harness.MemberRecord(w.account, w.id("user", i))
-		u.Status = choose(w.rnd, []string{"ACTIVE", "ACTIVE", "ACTIVE", "INACTIVE"})
+		u.Status = choose(w.rnd, []string{"ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE", "INACTIVE"})
 		w.users = append(w.users, u.ExternalID)
 		err = errors.Join(err, c.Users.Insert(ctx, tx, u))
 	}
@@ -78,6 +80,7 @@ func (w *previewWorld) seed(ctx context.Context, tx store.Tx) error {
 		err = errors.Join(err, c.Groups.Insert(ctx, tx, resources.Group{ID: w.groups[i], AccountID: w.account, Name: w.groups[i]}))
 		for _, user := range w.users {
 			if w.rnd.IntN(3) == 0 {
+				w.joined = append(w.joined, change{"group_id": w.groups[i], "user_id": user})
 				err = errors.Join(err, c.Members.Insert(ctx, tx, resources.GroupMember{
 					ID: records.MemberID(w.groups[i], user), AccountID: w.account, GroupID: w.groups[i], UserID: user, AddedAt: w.now,
 				}))
@@ -190,6 +193,8 @@ func (w *previewWorld) changes() (out []change) {
 			c["role"] = name
 		case "role_delete":
 			c = change{"role": w.roles[w.rnd.IntN(4)]}
+		case "group_remove":
+			c = maps.Clone(choose(w.rnd, w.joined))
 		case "user_status":
 			c = change{"user_id": choose(w.rnd, w.users), "status": choose(w.rnd, resources.UserStatuses())}
 		default:
@@ -202,7 +207,7 @@ func (w *previewWorld) changes() (out []change) {
 }
 
 func previewKinds() []string {
-	return []string{"assign", "assign", "revoke", "revoke", "role_put", "role_new", "role_delete", "group_add", "group_remove", "user_status"}
+	return []string{"assign", "assign", "revoke", "revoke", "role_put", "role_new", "role_delete", "group_add", "group_remove", "group_remove", "user_status"}
 }
 
 // held draws an assignment that the account has, and another one now and then.
