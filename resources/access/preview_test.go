@@ -25,8 +25,7 @@ func previewService(t *testing.T, w *accessWorld) *access.Service {
 	return access.New(access.Config{Store: w.Store, Collections: w.Collections, SystemRoles: areatest.Policy(t).Roles, Now: w.Clock.Now})
 }
 
-// TestPreviewMakesChangesInTheirOrder guarantees that each change sees the ones before it, and that the store keeps what it
-// had.
+// TestPreviewMakesChangesInTheirOrder guarantees that each change sees the ones before it. The store is not changed.
 func TestPreviewMakesChangesInTheirOrder(t *testing.T) {
 	w := newWorld(t)
 	revision := w.Revision(acctA)
@@ -68,8 +67,8 @@ func TestPreviewMakesChangesInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestPreviewIsBounded guarantees that 1,000 people are read at most, with those that a change names among them, and that
-// the answer says so.
+// TestPreviewIsBounded guarantees the facts of at most 1,000 people, those named by a change among them. An answer without
+// some people is not complete.
 func TestPreviewIsBounded(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ func previewed(t *testing.T, s *harness.Scene, token, changes string) harness.Re
 }
 
 // TestWhoMayPreview guarantees that holders of account:authorization:explain in the account preview, with a key of the
-// scope write, too: explain is not a verb that reads. Everybody else gets 403 and no row.
+// scope write, too: explain is not a verb for reading. Everybody else gets 403 and no row.
 func TestWhoMayPreview(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
