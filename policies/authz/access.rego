@@ -33,6 +33,12 @@ else := denied("needs_active_account", []) if {
 	[reason_texts.needs_active_account, "needs_active_account"] in refusals
 }
 
+# `decision` says who reads the reason of a deny rule, and the caller can ask it about itself.
+else := decision if {
+	caller_is_subject
+	decision.code == "deny_rule"
+}
+
 else := reason_no_role if {
 	input.principal.kind == "user"
 	input.action.id != ""

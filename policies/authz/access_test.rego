@@ -60,6 +60,29 @@ test_access_is_refused[note] if {
 	}
 }
 
+# A caller reads of a deny rule what `decision` tells it: its reason where a role would let it in, or
+# where the reason is public.
+test_access_gives_the_reason_of_a_deny_rule if {
+	own := {"a reason of one's own"}
+	public := {["a reason of one's own", "deny_rule"]}
+	held_role := question("project:instance:create", both(admin, route(set(), "write")))
+	by_role := authz.access with input as held_role with data.authz.deny as own
+	says(by_role, false, "a reason of one's own")
+	none := question("project:instance:create", both({}, route(set(), "write")))
+	secret := authz.access with input as none with data.authz.deny as own
+	says(secret, false, nothing)
+	every asked in [none, input_of([base, about("user-bob-v1"), route({"self"}, "read")])] {
+		open := authz.access with input as asked with data.authz.deny as own with data.authz.public_reasons as public
+		says(open, false, "a reason of one's own")
+	}
+	foreign := question("project:instance:create", both(
+		both(admin, {"principal": {"kind": "service"}}),
+		route(set(), "write"),
+	))
+	to_service := authz.access with input as foreign with data.authz.deny as own with data.authz.public_reasons as public
+	says(to_service, false, "no_service_scope")
+}
+
 test_route_without_an_action_needs_one_of_its_access_words if {
 	result := authz.access with input as input_of([base, admin, route(set(), "read")])
 	says(result, false, "not_own")
