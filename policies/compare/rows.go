@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -92,11 +94,14 @@ type content struct {
 	caller  int
 }
 
-// merge adds states and targets to a row.
+// merge adds states and targets to a row. Of the callers it keeps the first.
 func merge(rows map[rowKey]content, k rowKey, c content, held []State) {
 	if rows[k].states == nil {
 		rows[k] = content{map[State]bool{}, map[int]bool{}, c.caller}
 	}
+	merged := rows[k]
+	merged.caller = min(merged.caller, c.caller)
+	rows[k] = merged
 	maps.Copy(rows[k].states, c.states)
 	maps.Copy(rows[k].targets, c.targets)
 	for _, state := range held {
@@ -181,11 +186,21 @@ func listed(states map[State]bool) map[string][]string {
 	return out
 }
 
-// order compares two rows by all columns that a report sorts by.
+// order compares two rows by all columns that a report sorts by, and equal ones by everything that they say.
 func order(a, b Row) int {
-	return cmp.Or(
+	columns := cmp.Or(
 		cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.Route, b.Route), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Caller, b.Caller),
 		cmp.Compare(a.Credential, b.Credential), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Place, b.Place),
 		cmp.Compare(a.Old.Reason, b.Old.Reason), cmp.Compare(a.New.Reason, b.New.Reason),
 	)
+	if columns != 0 {
+		return columns
+	}
+	return bytes.Compare(a.whole(), b.whole())
+}
+
+// whole returns everything in a row as text.
+func (r Row) whole() []byte {
+	text, _ := json.Marshal([]any{r, r.Asked}) // texts, numbers and flags
+	return text
 }
