@@ -33,12 +33,14 @@ func newPolicyCheck() *cobra.Command {
 				return tellProblems(cmd, err)
 			}
 			set, tests, err := proof.Prove(cmd.Context(), src)
+			var rows *catalogue.Index
 			if err == nil {
-				_, err = catalogue.New(set.Routes()) // as the gateway reads them
+				rows, err = catalogue.New(set.Routes()) // as the gateway reads them
 			}
 			if err != nil {
 				return tellProblems(cmd, err)
 			}
+			src.Warnings = append(src.Warnings, hiddenPages(rows)...)
 			return reportChecked(cmd.Context(), set, src, tests, tree.where, cmd.OutOrStdout())
 		},
 	}
@@ -80,6 +82,16 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 		}
 	}
 	return nil
+}
+
+// hiddenPages warns of hosts on which the gateway does not serve its own public pages.
+func hiddenPages(rows *catalogue.Index) []string {
+	hosts, pages := rows.Hidden()
+	if len(hosts) == 0 || len(pages) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: a host with rows of its own has none of the gateway's public pages (%s); ask for them on another host, or add rows for them",
+		strings.Join(hosts, ", "), strings.Join(pages, ", "))}
 }
 
 // costLines name the rules that make verdicts cost more, each once.

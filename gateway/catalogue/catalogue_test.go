@@ -1,6 +1,7 @@
 package catalogue_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,5 +173,28 @@ func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 		if got := row.Question("", resources.Target{}, []string{"1", "2"}).Target.UserID; got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
+	}
+}
+
+// TestHiddenRowsAreNamed guarantees that the hosts without the gateway's public pages are named, and those pages. A row
+// that is judged for a proxy alone hides none that is served.
+func TestHiddenRowsAreNamed(t *testing.T) {
+	served := resources.Route{Name: "bill", Method: "GET", Host: "Bill.example", Path: "/bills", Action: "project:bill:read", Effect: "read", Upstream: "bills"}
+	x, err := catalogue.New(append(rows(), served))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts, pages := x.Hidden()
+	if !slices.Equal(hosts, []string{"bill.example"}) || !slices.Equal(pages, []string{"docs", "well-known"}) {
+		t.Errorf("%q do not have %q", hosts, pages)
+	}
+	if m := x.Served(catalogue.Call{Host: "bill.example", Method: "GET", Path: "/docs"}, nil); m.Found != nil {
+		t.Errorf("%s is served", m.Found.Route.Name)
+	}
+	if m := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: "/docs"}, nil); m.Found == nil {
+		t.Error("a row for a proxy hides a page")
+	}
+	if hosts, _ := index(t).Hidden(); len(hosts) > 0 {
+		t.Errorf("%q have rows for proxies alone", hosts)
 	}
 }

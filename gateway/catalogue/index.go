@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/route"
@@ -79,6 +80,23 @@ func (x *Index) ByHost() bool { return x.served.ByHost() }
 // Served looks a call up among the rows the gateway serves itself. The values are in room, if they fit.
 func (x *Index) Served(c Call, room []string) route.Match[Row] {
 	return x.served.Find(c.Host, c.Method, c.Path, room)
+}
+
+// Hidden returns the hosts with rows of their own that the gateway serves, and the names of its own public rows, which it
+// does not serve there. Both are sorted.
+func (x *Index) Hidden() (hosts, rows []string) {
+	for _, row := range x.rows {
+		switch key := route.KeyOf(row.Route); {
+		case row.Route.Upstream == resources.UpstreamExternal:
+		case key.Host != "":
+			hosts = append(hosts, strings.ToLower(key.Host))
+		case key.Own:
+			rows = append(rows, row.Route.Name)
+		}
+	}
+	slices.Sort(hosts)
+	slices.Sort(rows)
+	return slices.Compact(hosts), rows
 }
 
 // Match is the row of a call, with the place that the path names and the values of its parameters.
