@@ -94,29 +94,3 @@ func TestASilentUpstreamKeepsNoConnection(t *testing.T) {
 		t.Error("the connection outlives the call")
 	}
 }
-
-// TestASlowReaderHasTheWholeAnswer: the time of an upstream ends while it is waited for, and not while the client of the
-// gateway takes its own.
-func TestASlowReaderHasTheWholeAnswer(t *testing.T) {
-	t.Parallel()
-	const timeout, size = 50 * time.Millisecond, 8 << 20
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(make([]byte, size)) // fails where the gateway has left
-	}))
-	t.Cleanup(s.Close)
-	base, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := peer.NewUpstream("widgets", base, timeout, time.Minute, assertions(t)).Pass(t.Context(), assertion.Statement{Method: "GET", Target: "/x"}, http.Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(4 * timeout)
-	first, err := io.CopyN(io.Discard, a.Body, 1)
-	time.Sleep(4 * timeout)
-	rest, restErr := io.Copy(io.Discard, a.Body)
-	if err := errors.Join(err, restErr, a.Body.Close()); err != nil || first+rest != size {
-		t.Errorf("%d bytes, %v", first+rest, err)
-	}
-}
