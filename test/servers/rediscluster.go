@@ -102,6 +102,7 @@ func (c *RedisCluster) Move(t testing.TB, key string) {
 		slot, id := holder.ClusterKeySlot(ctx, key).Val(), client.Do(ctx, "cluster", "myid").Val()
 		for _, step := range []error{
 			holder.FlushAll(ctx).Err(),
+			client.Do(ctx, "cluster", "bumpepoch").Err(), // else the others' news of the holder take the slot back
 			client.Do(ctx, "cluster", "setslot", slot, "node", id).Err(),
 			holder.Do(ctx, "cluster", "setslot", slot, "node", id).Err(),
 		} {
