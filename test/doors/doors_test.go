@@ -17,7 +17,9 @@ import (
 // door asks questions in one way. Its answers are in their order.
 type door struct {
 	name string
-	ask  func(t *testing.T, w *doorsWorld, questions []question) []answer
+	// row is the row of the door, "" for a call that the gateway passes on.
+	row string
+	ask func(t *testing.T, w *doorsWorld, questions []question) []answer
 	// takes chooses the door's questions, says turns E3's answer into the door's. Without them it takes all, and says
 	// the same.
 	takes func(q question) bool
@@ -31,19 +33,19 @@ type door struct {
 // doors are all ways to ask; the first is what the others are held against.
 func doors() []door {
 	return []door{
-		{name: "E3", ask: each(askE3)},
-		{name: "AuthZEN", ask: each(askEvaluation)},
-		{name: "AuthZEN batch", ask: askBatches},
-		{name: "forward-auth", ask: each(askForwardAuth), takes: question.isCall, says: byRow(asCall), call: true},
-		{name: "verify", ask: each(askVerify), takes: question.isCall, says: byRow(asCall), call: true},
-		{name: "ext_authz", ask: each(askEnvoy), takes: question.isCall, says: byRow(asEnvoy), call: true},
-		{name: "AuthZEN, route", ask: each(askRoute), takes: question.isCall, says: asE3, call: true},
-		{name: "ext_authz, named", ask: each(askEnvoyNamed), takes: question.isNamed, says: asEnvoy, call: true},
+		{name: "E3", row: "authorization.check", ask: each(askE3)},
+		{name: "AuthZEN", row: "authzen.evaluation", ask: each(askEvaluation)},
+		{name: "AuthZEN batch", row: "authzen.evaluations", ask: askBatches},
+		{name: "forward-auth", row: "forward_auth.check", ask: each(askForwardAuth), takes: question.isCall, says: byRow(asCall), call: true},
+		{name: "verify", row: "forward_auth.verify", ask: each(askVerify), takes: question.isCall, says: byRow(asCall), call: true},
+		{name: "ext_authz", row: "ext_authz.check", ask: each(askEnvoy), takes: question.isCall, says: byRow(asEnvoy), call: true},
+		{name: "AuthZEN, route", row: "authzen.evaluation", ask: each(askRoute), takes: question.isCall, says: asE3, call: true},
+		{name: "ext_authz, named", row: "ext_authz.check", ask: each(askEnvoyNamed), takes: question.isNamed, says: asEnvoy, call: true},
 		{name: "proxied", ask: each(askProxied), takes: question.isCall, says: asProxied, call: true},
-		{name: "Go client, E3", ask: each(asking(clientCheck)), takes: question.isSent, says: asE3},
-		{name: "Go client, AuthZEN", ask: each(asking(clientEvaluate)), takes: question.hasToken, says: asE3},
-		{name: "Go client, batch", ask: askClientBatches, takes: question.hasToken, says: asE3},
-		{name: "CLI", ask: each(askCommand), takes: question.isCommand, says: asE3, slow: true},
+		{name: "Go client, E3", row: "authorization.check", ask: each(asking(clientCheck)), takes: question.isSent, says: asE3},
+		{name: "Go client, AuthZEN", row: "authzen.evaluation", ask: each(asking(clientEvaluate)), takes: question.hasToken, says: asE3},
+		{name: "Go client, batch", row: "authzen.evaluations", ask: askClientBatches, takes: question.hasToken, says: asE3},
+		{name: "CLI", row: "authorization.check", ask: each(askCommand), takes: question.isCommand, says: asE3, slow: true},
 	}
 }
 

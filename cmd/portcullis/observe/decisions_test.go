@@ -2,7 +2,9 @@ package observe
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -39,6 +41,29 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 		if !strings.Contains(string(page), "`"+code+"`") {
 			t.Errorf("the page does not list %s", code)
 		}
+	}
+}
+
+// TestEachDoorIsCounted guarantees that the decisions of each door have a label of their own: a door that doorNames does not
+// list would be counted as the edge.
+func TestEachDoorIsCounted(t *testing.T) {
+	text, err := os.ReadFile("../../../policies/routes/data.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows map[string]resources.Route
+	if err := json.Unmarshal(text, &rows); err != nil {
+		t.Fatal(err)
+	}
+	doors := map[string]bool{doorEdge: true, "ext_authz": true} // which no row is for
+	for name, row := range rows {
+		if row.Upstream == resources.UpstreamAuthorize {
+			area, _, _ := strings.Cut(name, ".")
+			doors[area] = true
+		}
+	}
+	if want, names := slices.Sorted(maps.Keys(doors)), slices.Sorted(slices.Values(doorNames())); !slices.Equal(want, names) {
+		t.Errorf("the metric has %q, the catalogue %q", names, want)
 	}
 }
 

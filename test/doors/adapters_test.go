@@ -1,0 +1,44 @@
+package doors_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// otherwise are the rows of doors that do not answer one question with a verdict, by the test that is about each.
+var otherwise = map[string]string{
+	"authorization.explain": "test/api", "authzen.search_subject": "test/api", "authzen.search_resource": "test/api", "authzen.search_action": "test/api",
+	"authzen.configuration": "test/api", "authzen.configuration_of_path": "test/api",
+}
+
+// TestEachDoorHasAnAdapter guarantees that the corpus goes through each door of the catalogue: a row of a further door needs an
+// adapter in the list of doors.
+func TestEachDoorHasAnAdapter(t *testing.T) {
+	text, err := os.ReadFile("../../policies/routes/data.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows map[string]resources.Route
+	if err := json.Unmarshal(text, &rows); err != nil {
+		t.Fatal(err)
+	}
+	rows["ext_authz.check"] = resources.Route{Upstream: resources.UpstreamAuthorize} // the catalogue has none of Envoy's
+	for name, row := range rows {
+		has := slices.ContainsFunc(doors(), func(d door) bool { return d.row == name })
+		switch isDoor := row.Upstream == resources.UpstreamAuthorize; {
+		case isDoor && !has && otherwise[name] == "":
+			t.Errorf("no adapter asks at %s", name)
+		case !isDoor && has, has && otherwise[name] != "":
+			t.Errorf("%s has an adapter, and is no door that needs one", name)
+		}
+	}
+	for _, d := range doors() {
+		if _, exists := rows[d.row]; !exists && d.row != "" {
+			t.Errorf("%s asks at %s, which is no row", d.name, d.row)
+		}
+	}
+}
