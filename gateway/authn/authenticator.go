@@ -146,18 +146,11 @@ func (a *Authenticator) verify(ctx context.Context, token string) (*verified, er
 	if err := a.checkSignature(ctx, issuer, key, token, claims); err != nil {
 		return nil, err
 	}
-	if !resources.ValidSubject(claims.subject) {
+	if !resources.ValidSubject(claims.Subject) {
 		return nil, refused(errNoSubject)
 	}
 	start, until := claims.bounds()
-	return &verified{issuer: issuer, header: read.header, key: key, start: start, until: until, claims: Claims{
-		Issuer:        claims.issuer,
-		Subject:       claims.subject,
-		Email:         claims.email,
-		EmailVerified: claims.emailVerified,
-		Scope:         strings.FieldsFunc(claims.scope, func(r rune) bool { return r == ' ' }),
-		ExpiresAt:     resources.At(claims.expires.Time),
-	}}, nil
+	return &verified{issuer: issuer, header: read.header, key: key, start: start, until: until, claims: claims.Claims}, nil
 }
 
 // checkSignature checks the token's signature with the key, and reads the claims. It is the

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -32,12 +33,11 @@ type Claims struct {
 	ExpiresAt resources.Time
 }
 
-// payload holds the claims of a token, strictly read. It implements jwt.Claims.
+// payload holds the claims of a token, strictly read, with those that only its check needs. It implements jwt.Claims.
 type payload struct {
-	issuer, subject, email, scope string
-	audience                      []string
-	expires, notBefore, issuedAt  *jwt.NumericDate
-	emailVerified                 bool
+	Claims
+	audience                     []string
+	expires, notBefore, issuedAt *jwt.NumericDate
 }
 
 var errMember = errors.New("a claim has the wrong type or is out of range")
@@ -48,11 +48,11 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	read := payload{}
+	read, scope := payload{}, ""
 	for _, claim := range []struct {
 		name   string
 		target *string
-	}{{"iss", &read.issuer}, {"sub", &read.subject}, {"scope", &read.scope}} {
+	}{{"iss", &read.Issuer}, {"sub", &read.Subject}, {"scope", &scope}} {
 		if *claim.target, err = stringMember(members, claim.name); err != nil {
 			return err
 		}
@@ -65,12 +65,16 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 			return err
 		}
 	}
+	read.Scope = strings.FieldsFunc(scope, func(r rune) bool { return r == ' ' })
+	if read.expires != nil {
+		read.ExpiresAt = resources.At(read.expires.Time)
+	}
 	if read.audience, err = listMember(members, "aud"); err != nil {
 		return err
 	}
 	// A malformed e-mail claim counts as none: a user's profile refuses no token.
-	read.email, _ = stringMember(members, "email")
-	read.emailVerified = string(members["email_verified"]) == "true"
+	read.Email, _ = stringMember(members, "email")
+	read.EmailVerified = string(members["email_verified"]) == "true"
 	*p = read
 	return nil
 }
@@ -153,7 +157,7 @@ func (p *payload) GetIssuedAt() (*jwt.NumericDate, error) { return p.issuedAt, n
 func (p *payload) GetAudience() (jwt.ClaimStrings, error) { return p.audience, nil }
 
 // GetIssuer implements jwt.Claims.
-func (p *payload) GetIssuer() (string, error) { return p.issuer, nil }
+func (p *payload) GetIssuer() (string, error) { return p.Issuer, nil }
 
 // GetSubject implements jwt.Claims.
-func (p *payload) GetSubject() (string, error) { return p.subject, nil }
+func (p *payload) GetSubject() (string, error) { return p.Subject, nil }

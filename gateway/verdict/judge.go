@@ -17,8 +17,6 @@ type asking struct {
 	caller *resources.Principal
 	door   *catalogue.Row
 	now    resources.Time
-	// byUser says that the right to ask depends on the subject; else it is the same for all of an account.
-	byUser bool
 	first  account
 	// begun says that the facts of an account were read.
 	begun bool
@@ -55,7 +53,6 @@ func (j *Judge) begin(caller *resources.Principal, door *catalogue.Row) (*asking
 		return nil, unavailable(errNoDoor)
 	}
 	a := &asking{Judge: j, tree: j.Pin(), caller: caller, door: door, now: resources.At(j.Now())}
-	a.byUser = a.tree.AccessByUser(caller.Kind)
 	a.first.pairs, a.first.facts, a.judgements = a.room.pairs[:0], a.room.facts[:0], a.room.verdicts[:0]
 	return a, nil
 }
@@ -157,7 +154,7 @@ func (a *asking) right(ctx context.Context, acct *account, q *resources.Question
 			return nil, err
 		}
 	}
-	if !a.byUser {
+	if !a.tree.AccessByUser(a.caller.Kind) {
 		subject = ""
 	}
 	if acct.judged && acct.subject == subject {
