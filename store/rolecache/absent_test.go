@@ -43,8 +43,8 @@ func TestFactsOfAccountsThatDoNotExistAreNotKept(t *testing.T) {
 	}
 }
 
-// TestFactsThatAClientInventsAreNotKept, in the process or in what replicas share: users who are not the account's, and
-// projects that it does not have. They take the place of nobody's.
+// TestFactsThatAClientInventsAreNotKept guarantees that neither level caches facts about users and projects from outside the
+// account. They evict nobody's.
 func TestFactsThatAClientInventsAreNotKept(t *testing.T) {
 	const entries = 16
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
@@ -93,8 +93,8 @@ func TestFactsAboutOthersMembersAreReadAnew(t *testing.T) {
 	}
 }
 
-// TestAccountThatIsMadeIsKnownAtOnce guarantees that one which was asked for before it was made is
-// answered as it is.
+// TestAccountThatIsMadeIsKnownAtOnce guarantees that a new account is answered as it is, also after a
+// question about it before.
 func TestAccountThatIsMadeIsKnownAtOnce(t *testing.T) {
 	w := newWorld(t)
 	const later = "acct-later-v1"
@@ -109,8 +109,8 @@ func TestAccountThatIsMadeIsKnownAtOnce(t *testing.T) {
 	}
 }
 
-// TestLookUpOfARevisionPassesTheGate guarantees that questions about accounts that nobody knows are
-// bounded like every other read of the store.
+// TestLookUpOfARevisionPassesTheGate guarantees that questions about unknown accounts are bounded like
+// every other read of the store.
 func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	w, reads := newWorld(t), gate.New(1, 0)
 	w.changes = noList
@@ -128,8 +128,8 @@ func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	}
 }
 
-// TestKnownRevisionsAreEvictedOneByOne guarantees that one account beyond those for which there is
-// room takes the place of one, and an account that does not exist that of none.
+// TestKnownRevisionsAreEvictedOneByOne guarantees that one account too many evicts one other account,
+// and an unknown account evicts none.
 func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 	const more = 10
 	w := newWorld(t)

@@ -14,8 +14,8 @@ func TestWarmFactsAllocateNothing(t *testing.T) {
 		if _, err := w.cache.Facts(ctx, account, user, "proj-p-v1"); err != nil {
 			t.Fatal(err)
 		}
-		if _, found, err := w.cache.Identify(ctx, user, true, false); err != nil || !found {
-			t.Fatal(found, err)
+		if _, exists, err := w.cache.Identify(ctx, user, true, false); err != nil || !exists {
+			t.Fatal(exists, err)
 		}
 	})
 	if got > 0 {

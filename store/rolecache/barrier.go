@@ -34,7 +34,7 @@ func (c *Cache) withinLease() bool {
 	if read == 0 {
 		return false
 	}
-	// Of a clock that went back, against its promise, the age is unknown.
+	// The clock went back, against its promise: the age is unknown.
 	ago := c.clock() - time.Duration(read)
 	return ago >= 0 && ago <= c.lease
 }
@@ -94,8 +94,8 @@ func (c *Cache) now() store.Freshness {
 	return store.Freshness{Generation: c.generation, Epoch: c.epoch}
 }
 
-// ask reads how far the store has come, and returns when that read began. It tells the store of the
-// lease first, in each of its generations: a read of before that does not count.
+// ask reads how far the store has come, and returns when that read began. It first declares
+// the lease to the store, in each generation of the store: a read from before the declaration does not count.
 func (c *Cache) ask(ctx context.Context) (began time.Duration, freshness store.Freshness, err error) {
 	for {
 		if c.lease > 0 {

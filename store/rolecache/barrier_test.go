@@ -123,8 +123,8 @@ func TestIncompleteChangesForgetAllRevisions(t *testing.T) {
 	}
 }
 
-// TestSharedLookUpIsOfTheSameEpoch: a question that came after a change does not join a
-// look-up that began before it.
+// TestSharedLookUpIsOfTheSameEpoch: a question after a change does not join a look-up from
+// before it.
 func TestSharedLookUpIsOfTheSameEpoch(t *testing.T) {
 	w := newWorld(t)
 	view, read, release := w.view, make(chan struct{}), make(chan struct{})

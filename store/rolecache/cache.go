@@ -45,11 +45,11 @@ type Options struct {
 	Entries int
 	// Within is the deadline of a barrier; 0 is none but the request's.
 	Within time.Duration
-	// Lease is for how long a barrier is used, from its beginning on; 0 makes one for each request. The cache tells the
-	// store, and the store's writers wait for the lease to end. With a lease, Run has to run.
+	// Lease is how long a barrier may be used after it has begun; with 0 each request makes one. The cache declares the
+	// lease to the store, whose writers wait for it to end. With a lease, Run has to run.
 	Lease time.Duration
-	// Local is a store in this process, where a barrier costs nothing: each request makes its own,
-	// and shares only what follows when a revision has moved.
+	// Local is a store in this process. A barrier costs nothing there: each request makes its own, and shares only the reads
+	// of a moved revision.
 	Local bool
 	// Clock is required with a lease. It never stops and never goes back, also while the machine
 	// is suspended.
@@ -70,7 +70,7 @@ type Cache struct {
 	subjects *memo.Table[key, *resources.Subject]
 	shared   *memo.Table[sharedKey, any]
 	homes    *memo.Table[lookup, userRef]
-	// unknown are ids of API keys that did not exist, with how far the store had come then.
+	// unknown are ids without an API key, with the epoch of the store at that time.
 	unknown *memo.Table[string, store.Freshness]
 	flights flights
 	rounds  rounds
@@ -105,8 +105,8 @@ func New(s store.Store, c records.Collections, o Options) *Cache {
 	return cache
 }
 
-// Facts returns the facts about the user, the account and, unless it is "", the project. They are of one revision, with
-// every change answered before the call. On an error no decision can be made.
+// Facts returns the facts about the user, the account and, unless it is "", the project. They are of one revision, and
+// have every change that was answered before the call. On an error no decision can be made.
 func (c *Cache) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
 	if err := c.catchUp(ctx); err != nil {
 		return resources.Facts{}, err
@@ -207,8 +207,8 @@ func (c *Cache) view(ctx context.Context, account string, fn func(store.Tx) erro
 	return c.store.View(ctx, fn)
 }
 
-// lasts reports whether the subject is of the account's revision alone, and nobody's invention: a member, or nobody, who
-// stands for the account itself. What is known of another user changes without the account.
+// lasts reports whether the facts change with the account's revision alone: those of a member, and those of the account
+// itself, without a user. Facts about another user change without the account, and a client can invent such users.
 func lasts(s *resources.Subject) bool { return s.Member || s.UserID == "" }
 
 // put caches the values under the key with their revision. It leaves out values a client could invent.

@@ -86,8 +86,8 @@ func TestWhatCannotBeKnownIsAnError(t *testing.T) {
 				if err == nil || facts.Subject != nil {
 					t.Errorf("%+v %v", facts, err)
 				}
-				if _, found, err := w.cache.Identify(t.Context(), user, true, true); found || err == nil {
-					t.Errorf("identified: %t %v", found, err)
+				if _, exists, err := w.cache.Identify(t.Context(), user, true, true); exists || err == nil {
+					t.Errorf("identified: %t %v", exists, err)
 				}
 			}
 			w.engine = good

@@ -112,7 +112,7 @@ func TestFactsOfSeveralCostOneRead(t *testing.T) {
 	}
 }
 
-// TestFactsOfSeveralKeepNoName guarantees that a cached value does not hold the request in which its user was named.
+// TestFactsOfSeveralKeepNoName guarantees that a cached value keeps no part of the request in memory.
 func TestFactsOfSeveralKeepNoName(t *testing.T) {
 	for name, asked := range map[string][]resources.About{"one": several()[:1], "several": several()} {
 		w := newWorld(t)

@@ -15,9 +15,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// TestOneReadForAllWhoAskAtOnce guarantees that whoever asks what somebody is reading waits for that, on a store
-// in the process and on another, for a user's facts and for a revision; that what ends without an answer is an error to all
-// of them; and that the next question is read anew.
+// TestOneReadForAllWhoAskAtOnce guarantees that all concurrent callers wait for one read, on a store in the process and on another, for
+// a user's facts and for a revision. A read without an answer is an error to all of them, and the next caller reads anew.
 func TestOneReadForAllWhoAskAtOnce(t *testing.T) {
 	worlds := map[string]func(*testing.T) *world{"local": local, "over the network": newWorld}
 	ends := map[string]func(){"answer": nil, "panic": func() { panic("broken") }, "exit": runtime.Goexit}
@@ -77,8 +76,8 @@ func askTogether(t *testing.T, w *world, end func()) {
 	}
 }
 
-// TestNobodyWaitsForTheTurnOfOthers guarantees that the users of an account share no read with a user of another account who
-// asks about it: that one waits for turns of its own. A service reads in the turn of the account.
+// TestNobodyWaitsForTheTurnOfOthers guarantees that the users of an account share no read with a user of another account. That user
+// waits for turns of its own. A service reads in the turn of the account.
 func TestNobodyWaitsForTheTurnOfOthers(t *testing.T) {
 	for _, listed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

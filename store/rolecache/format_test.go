@@ -58,8 +58,8 @@ func TestFormatTellsTypesApart(t *testing.T) {
 	}
 }
 
-// TestValuesOfAnotherReleaseAreNotRead guarantees that what a release with other facts has stored,
-// authenticated as it is, is no answer of this one, nor the other way round.
+// TestValuesOfAnotherReleaseAreNotRead guarantees that a release does not read the values of a release
+// with other facts, though they are authentic.
 func TestValuesOfAnotherReleaseAreNotRead(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	broken, _ := w.replica(s, secret)

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// lookup is a token's subject with which of a user's two names it may be, or the id of an API key.
+// lookup is the id of an API key, or a token's subject with the names that it may be: an external id, a partner id.
 type lookup struct {
 	subject               string
 	byExternal, byPartner bool

@@ -45,7 +45,7 @@ func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, 
 	}, true, nil
 }
 
-// newOwner returns the owner of an uncached key, nil for an unknown key. It asks the store once for each state of it.
+// newOwner returns the owner of an uncached key, nil for an unknown key. It asks once in each epoch of the store.
 func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *userRef, err error) {
 	if err := c.catchUp(ctx); err != nil {
 		return nil, err

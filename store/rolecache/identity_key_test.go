@@ -115,17 +115,17 @@ func (w *keyWorld) setUser(change func(u *resources.User)) {
 }
 
 // identify asks the cache; views is how often the store was read for it.
-func (w *keyWorld) identify(id string) (got rolecache.KeyIdentity, found bool, views int64) {
+func (w *keyWorld) identify(id string) (got rolecache.KeyIdentity, exists bool, views int64) {
 	w.t.Helper()
 	before := w.store.views.Load()
-	got, found, err := w.cache.IdentifyKey(w.t.Context(), id)
+	got, exists, err := w.cache.IdentifyKey(w.t.Context(), id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if !found && (got.UserID != "" || got.Key.ID != "" || got.Key.Hash != nil) {
+	if !exists && (got.UserID != "" || got.Key.ID != "" || got.Key.Hash != nil) {
 		w.t.Errorf("what is not found comes with %+v", got)
 	}
-	return got, found, w.store.views.Load() - before
+	return got, exists, w.store.views.Load() - before
 }
 
 func TestAPIKeyIsIdentifiedWithItsOwner(t *testing.T) {
@@ -133,10 +133,10 @@ func TestAPIKeyIsIdentifiedWithItsOwner(t *testing.T) {
 	w.addKey("apikey-1-v1")
 	w.addKey("apikey-2-v1")
 	for range 2 {
-		got, found, _ := w.identify("apikey-2-v1")
+		got, exists, _ := w.identify("apikey-2-v1")
 		want := rolecache.Identity{UserID: keyUser, UUID: "uuid-key", AccountID: keyAccount, Status: resources.StatusActive}
-		if !found || got.Identity != want {
-			t.Fatalf("%t %+v", found, got)
+		if !exists || got.Identity != want {
+			t.Fatalf("%t %+v", exists, got)
 		}
 		k := got.Key
 		if k.ID != "apikey-2-v1" || string(k.Hash) != "hash of apikey-2-v1" || len(k.Scopes) != 1 || k.ExpiresAt != keyStart+1 {
@@ -146,32 +146,32 @@ func TestAPIKeyIsIdentifiedWithItsOwner(t *testing.T) {
 	if _, _, views := w.identify("apikey-2-v1"); views != 0 {
 		t.Errorf("a known key costs %d reads of the store", views)
 	}
-	if _, found, views := w.identify("apikey-1-v1"); !found || views != 1 {
-		t.Errorf("the same user's other key: %t, %d reads", found, views)
+	if _, exists, views := w.identify("apikey-1-v1"); !exists || views != 1 {
+		t.Errorf("the same user's other key: %t, %d reads", exists, views)
 	}
 }
 
-// TestUnknownAPIKeyCostsOneRead: a key that is not there is looked up once, until the
-// store moves; one that is made afterwards is known at once.
+// TestUnknownAPIKeyCostsOneRead: an unknown key is looked up once, until the store
+// moves. A new key is known at once.
 func TestUnknownAPIKeyCostsOneRead(t *testing.T) {
 	w := newKeyWorld(t)
 	for _, reads := range []int64{1, 0, 0} {
-		if _, found, views := w.identify("apikey-1-v1"); found || views != reads {
-			t.Fatalf("%t, %d reads, want %d", found, views, reads)
+		if _, exists, views := w.identify("apikey-1-v1"); exists || views != reads {
+			t.Fatalf("%t, %d reads, want %d", exists, views, reads)
 		}
 	}
 	w.addKey("apikey-1-v1")
-	if _, found, _ := w.identify("apikey-1-v1"); !found {
+	if _, exists, _ := w.identify("apikey-1-v1"); !exists {
 		t.Error("a key that was asked for before it was made is refused")
 	}
 	// Neither a user nor a token's subject is a key.
 	for _, id := range []string{keyUser, "", "uuid-key"} {
-		if _, found, _ := w.identify(id); found {
+		if _, exists, _ := w.identify(id); exists {
 			t.Errorf("%q is a key", id)
 		}
 	}
-	if _, found, err := w.cache.Identify(t.Context(), "apikey-1-v1", true, true); found || err != nil {
-		t.Errorf("a key's id is a subject: %t %v", found, err)
+	if _, exists, err := w.cache.Identify(t.Context(), "apikey-1-v1", true, true); exists || err != nil {
+		t.Errorf("a key's id is a subject: %t %v", exists, err)
 	}
 }
 
@@ -181,13 +181,13 @@ func TestRevokedAPIKeyIsUnknownAtOnce(t *testing.T) {
 	w.addKey("apikey-2-v1")
 	w.identify("apikey-1-v1")
 	w.revoke("apikey-1-v1")
-	if _, found, _ := w.identify("apikey-1-v1"); found {
+	if _, exists, _ := w.identify("apikey-1-v1"); exists {
 		t.Error("still known")
 	}
-	if _, found, views := w.identify("apikey-1-v1"); found || views != 0 {
-		t.Errorf("asked again: %t, %d reads", found, views)
+	if _, exists, views := w.identify("apikey-1-v1"); exists || views != 0 {
+		t.Errorf("asked again: %t, %d reads", exists, views)
 	}
-	if _, found, _ := w.identify("apikey-2-v1"); !found {
+	if _, exists, _ := w.identify("apikey-2-v1"); !exists {
 		t.Error("the other key is unknown too")
 	}
 }
@@ -197,16 +197,16 @@ func TestAPIKeyFollowsItsOwner(t *testing.T) {
 	w.addKey("apikey-1-v1")
 	w.identify("apikey-1-v1")
 	w.setUser(func(u *resources.User) { u.Status = resources.StatusSuspended })
-	if got, found, _ := w.identify("apikey-1-v1"); !found || got.Status != resources.StatusSuspended {
-		t.Errorf("%t %+v", found, got)
+	if got, exists, _ := w.identify("apikey-1-v1"); !exists || got.Status != resources.StatusSuspended {
+		t.Errorf("%t %+v", exists, got)
 	}
 	w.setUser(func(u *resources.User) { u.Status = resources.StatusActive })
-	if got, found, _ := w.identify("apikey-1-v1"); !found || got.Status != resources.StatusActive {
-		t.Errorf("%t %+v", found, got)
+	if got, exists, _ := w.identify("apikey-1-v1"); !exists || got.Status != resources.StatusActive {
+		t.Errorf("%t %+v", exists, got)
 	}
 	for name, account := range map[string]string{"to another account": keyOther, "to none": ""} {
 		w.setUser(func(u *resources.User) { u.AccountID = account })
-		if _, found, _ := w.identify("apikey-1-v1"); found {
+		if _, exists, _ := w.identify("apikey-1-v1"); exists {
 			t.Errorf("the owner has gone %s, and the key is known", name)
 		}
 	}
@@ -217,7 +217,7 @@ func TestAPIKeyFollowsItsOwner(t *testing.T) {
 		}
 		return w.c.Users.Delete(ctx, tx, rec)
 	})
-	if _, found, _ := w.identify("apikey-1-v1"); found {
+	if _, exists, _ := w.identify("apikey-1-v1"); exists {
 		t.Error("the owner is no more, and the key is known")
 	}
 }
@@ -226,18 +226,18 @@ func TestAPIKeyThatCannotBeLookedUpIsAnError(t *testing.T) {
 	w := newKeyWorld(t)
 	w.addKey("apikey-1-v1")
 	w.store.down.Store(true)
-	if _, found, err := w.cache.IdentifyKey(t.Context(), "apikey-1-v1"); found || !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("unknown owner: %t %v", found, err)
+	if _, exists, err := w.cache.IdentifyKey(t.Context(), "apikey-1-v1"); exists || !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("unknown owner: %t %v", exists, err)
 	}
 	w.store.down.Store(false)
 	w.identify("apikey-1-v1")
 	w.addKey("apikey-2-v1") // another revision
 	w.store.down.Store(true)
-	if _, found, err := w.cache.IdentifyKey(t.Context(), "apikey-1-v1"); found || !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("known owner: %t %v", found, err)
+	if _, exists, err := w.cache.IdentifyKey(t.Context(), "apikey-1-v1"); exists || !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("known owner: %t %v", exists, err)
 	}
 	w.store.down.Store(false)
-	if _, found, _ := w.identify("apikey-1-v1"); !found {
+	if _, exists, _ := w.identify("apikey-1-v1"); !exists {
 		t.Error("the failure is remembered")
 	}
 }

@@ -13,11 +13,11 @@ import (
 // identify asks for a subject as both names.
 func (w *world) identify(subject string) (rolecache.Identity, bool) {
 	w.t.Helper()
-	id, found, err := w.cache.Identify(w.t.Context(), subject, true, true)
+	id, exists, err := w.cache.Identify(w.t.Context(), subject, true, true)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return id, found
+	return id, exists
 }
 
 func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
@@ -26,7 +26,7 @@ func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
 	for _, c := range []struct {
 		subject               string
 		byExternal, byPartner bool
-		found                 bool
+		exists                bool
 	}{
 		{user, true, true, true},
 		{user, true, false, true},
@@ -40,9 +40,9 @@ func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
 		{user, false, false, false},
 	} {
 		for range 2 { // cold and warm
-			id, found, err := w.cache.Identify(t.Context(), c.subject, c.byExternal, c.byPartner)
-			if err != nil || found != c.found || found && id != want || !found && id != (rolecache.Identity{}) {
-				t.Errorf("%+v: %+v %t %v", c, id, found, err)
+			id, exists, err := w.cache.Identify(t.Context(), c.subject, c.byExternal, c.byPartner)
+			if err != nil || exists != c.exists || exists && id != want || !exists && id != (rolecache.Identity{}) {
+				t.Errorf("%+v: %+v %t %v", c, id, exists, err)
 			}
 		}
 	}
@@ -57,24 +57,24 @@ func TestPartnerIDThatMovedIsNotServed(t *testing.T) {
 		t.Fatalf("%+v", id)
 	}
 	w.set(user, func(u *resources.User) { u.AuthenticationPartnerID = "" })
-	if id, found := w.identify("sub-1"); found {
+	if id, exists := w.identify("sub-1"); exists {
 		t.Errorf("a partner id that was taken away names %+v", id)
 	}
 	w.set(second, func(u *resources.User) { u.AuthenticationPartnerID = "sub-1" })
-	if id, found := w.identify("sub-1"); !found || id.UserID != second || id.AccountID != other {
-		t.Errorf("a partner id that was moved names %+v, %t", id, found)
+	if id, exists := w.identify("sub-1"); !exists || id.UserID != second || id.AccountID != other {
+		t.Errorf("a partner id that was moved names %+v, %t", id, exists)
 	}
 }
 
 // TestUnknownSubjectIsNotRemembered: the user may be made the next moment.
 func TestUnknownSubjectIsNotRemembered(t *testing.T) {
 	w := newWorld(t)
-	if _, found := w.identify(second); found {
+	if _, exists := w.identify(second); exists {
 		t.Fatal("found before it was made")
 	}
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
-	if id, found := w.identify(second); !found || id.UserID != second {
-		t.Errorf("%+v %t", id, found)
+	if id, exists := w.identify(second); !exists || id.UserID != second {
+		t.Errorf("%+v %t", id, exists)
 	}
 }
 
@@ -83,15 +83,15 @@ func TestIdentityFollowsTheUser(t *testing.T) {
 	w := newWorld(t)
 	w.identify(user)
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
-	if id, found := w.identify(user); !found || id.Status != "SUSPENDED" {
-		t.Errorf("suspended: %+v %t", id, found)
+	if id, exists := w.identify(user); !exists || id.Status != "SUSPENDED" {
+		t.Errorf("suspended: %+v %t", id, exists)
 	}
 	w.set(user, func(u *resources.User) { u.AccountID = other })
-	if id, found := w.identify(user); !found || id.AccountID != other {
-		t.Errorf("moved: %+v %t", id, found)
+	if id, exists := w.identify(user); !exists || id.AccountID != other {
+		t.Errorf("moved: %+v %t", id, exists)
 	}
 	w.change(other, func() { delete(w.users, user) })
-	if id, found := w.identify(user); found {
+	if id, exists := w.identify(user); exists {
 		t.Errorf("deleted: %+v", id)
 	}
 }
@@ -102,7 +102,7 @@ func TestSubjectOfAStoreThatDoesNotAnswerIsNotLookedFor(t *testing.T) {
 	w := newWorld(t)
 	w.freshness = func(context.Context) (store.Freshness, error) { return store.Freshness{}, store.ErrUnavailable }
 	views := w.counted()
-	if _, found, err := w.cache.Identify(t.Context(), user, true, true); found || !errors.Is(err, store.ErrUnavailable) || views.Load() != 0 {
-		t.Errorf("%t %v after %d look-ups", found, err, views.Load())
+	if _, exists, err := w.cache.Identify(t.Context(), user, true, true); exists || !errors.Is(err, store.ErrUnavailable) || views.Load() != 0 {
+		t.Errorf("%t %v after %d look-ups", exists, err, views.Load())
 	}
 }

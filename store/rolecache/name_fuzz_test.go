@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// FuzzCacheKey reads the name of a cached value back: all that the value is of stands in it,
-// so no two values share a name, whatever is in the ids.
+// FuzzCacheKey parses the name of a cached value: it has everything that identifies the value, so that
+// no two values share a name, for any ids.
 func FuzzCacheKey(f *testing.F) {
 	f.Add("s", "one", "acct-a-v1", int64(1), "user-b-v1")
 	f.Add("p", "", "", int64(0), "")

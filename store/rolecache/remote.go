@@ -11,9 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Remote is the second level of the cache, which replicas share. It may lose any value, and bring back
-// any that it was given before: each is of one revision for ever. It cannot make one of its own,
-// because each is authenticated.
+// Remote is the second level of the cache, which replicas share. It may lose a value, or return it later: a value never
+// changes. It can't forge one, since each is authenticated.
 type Remote interface {
 	// Get returns the values of the keys in their order, nil on a miss. An error is a miss of all.
 	Get(ctx context.Context, keys ...string) ([][]byte, error)

@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// TestWhoComesDuringAReadWaitsForTheNext: a request never takes the answer of a read that
-// began before it, and all who came meanwhile share one.
+// TestWhoComesDuringAReadWaitsForTheNext: a request never takes the answer of a read from
+// before it, and all requests during a read share the next one.
 func TestWhoComesDuringAReadWaitsForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

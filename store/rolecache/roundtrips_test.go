@@ -74,9 +74,8 @@ func (n *trips) replica(t *testing.T, mongo, redis string) (*mongodb.Store, *rol
 	return s, cache
 }
 
-// TestRoundTrips of a question: none where its answer is known in the process, one to Redis
-// where another replica knows it, and one snapshot of the database where none does or Redis
-// is gone.
+// TestRoundTrips of a question: none with the first level's answer, one to Redis with another
+// replica's, and one snapshot of the database otherwise, or without Redis.
 func TestRoundTrips(t *testing.T) {
 	url := servers.Mongo(t, 1).Database(t)
 	redis := servers.NewRedis(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
-// sharing is an embedded store with a cache, which counts the records that are got, by collection.
+// sharing is an embedded store with a cache, and counts the records that are read, by collection.
 type sharing struct {
 	store.Store
 	c     records.Collections
@@ -122,8 +122,8 @@ func (s *sharing) join(ctx context.Context, tx store.Tx, user string) error {
 	return err
 }
 
-// TestWhatUsersShareIsReadOnce guarantees that a question about a further user of an account reads of the
-// account, its roles and its projects nothing that one before it has read.
+// TestWhatUsersShareIsReadOnce guarantees that a question about a further user of an account does not read
+// the account, its roles and its projects again.
 func TestWhatUsersShareIsReadOnce(t *testing.T) {
 	s := newSharing(t, members, 1000)
 	for range 2 {

@@ -56,8 +56,8 @@ func grants(c records.Collections) map[string]func(context.Context, store.Tx) er
 	}
 }
 
-// TestUndoneHistoryAnswersForNobody guarantees that nothing of a read whose commit fails is in the
-// process or in what replicas share: the revision under which it stood is given to another change.
+// TestUndoneHistoryAnswersForNobody guarantees that neither level caches the values of a read without
+// a commit: another change gets their revision.
 func TestUndoneHistoryAnswersForNobody(t *testing.T) {
 	for changed, grant := range grants(records.NewCollections()) {
 		for _, asked := range []string{member(0), member(1)} {
@@ -95,8 +95,8 @@ func undone(t *testing.T, grant func(context.Context, store.Tx) error, asked str
 	}
 }
 
-// TestOnlyTheLastRunOfAViewCounts guarantees that an engine may run a view's function on a history
-// that is undone, and then on the one that holds, at the same revision.
+// TestOnlyTheLastRunOfAViewCounts guarantees that an engine may run a view's function on an undone
+// history first, and then on the committed one, at the same revision.
 func TestOnlyTheLastRunOfAViewCounts(t *testing.T) {
 	for changed, grant := range grants(records.NewCollections()) {
 		t.Run(changed, func(t *testing.T) {
@@ -134,13 +134,13 @@ func TestOwnerOfAnUndoneRunIsForgotten(t *testing.T) {
 		}
 		return f.sharing.View(ctx, fn)
 	}
-	if got, found, err := c.IdentifyKey(t.Context(), "apikey-1-v1"); found || err != nil {
+	if got, exists, err := c.IdentifyKey(t.Context(), "apikey-1-v1"); exists || err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
 	f.read = nil
 	f.change(t, key(member(1)))
-	if got, found, err := c.IdentifyKey(t.Context(), "apikey-1-v1"); !found || got.UserID != member(1) || err != nil {
-		t.Errorf("the key's owner is %q, %t, %v: the owner of the undone run is remembered", got.UserID, found, err)
+	if got, exists, err := c.IdentifyKey(t.Context(), "apikey-1-v1"); !exists || got.UserID != member(1) || err != nil {
+		t.Errorf("the key's owner is %q, %t, %v: the owner of the undone run is remembered", got.UserID, exists, err)
 	}
 }
 

@@ -161,8 +161,8 @@ func (s *snapshot) Find(_ context.Context, schema *store.Schema, q store.Query) 
 	}
 	for id, u := range s.users {
 		if u.AuthenticationPartnerID != "" && q.Equal[0] == store.String(u.AuthenticationPartnerID) {
-			found, err := row(id, u)
-			return []store.Row{found}, err
+			exists, err := row(id, u)
+			return []store.Row{exists}, err
 		}
 	}
 	return nil, nil
