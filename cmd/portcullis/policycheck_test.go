@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckWarnsOfHiddenPages guarantees that an author reads which public pages of the gateway a host does not have.
+// TestCheckWarnsOfHiddenPages guarantees a warning with the public pages of the gateway and the hosts without them.
 func TestCheckWarnsOfHiddenPages(t *testing.T) {
 	const row = `{"own.bill": {"method": "GET", "host": "bill.example", "path": "/bills", "action": "account:bill:read", "effect": "read", "upstream": "UPSTREAM"}}`
 	for upstream, warns := range map[string]bool{"bills": true, "external": false} {

@@ -177,7 +177,7 @@ func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 }
 
 // TestHiddenRowsAreNamed guarantees that the hosts without the gateway's public pages are named, and those pages. A row
-// that is judged for a proxy alone hides none that is served.
+// for proxies alone hides none.
 func TestHiddenRowsAreNamed(t *testing.T) {
 	served := resources.Route{Name: "bill", Method: "GET", Host: "Bill.example", Path: "/bills", Action: "project:bill:read", Effect: "read", Upstream: "bills"}
 	x, err := catalogue.New(append(rows(), served))

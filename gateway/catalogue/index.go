@@ -82,8 +82,8 @@ func (x *Index) Served(c Call, room []string) route.Match[Row] {
 	return x.served.Find(c.Host, c.Method, c.Path, room)
 }
 
-// Hidden returns the hosts with rows of their own that the gateway serves, and the names of its own public rows, which it
-// does not serve there. Both are sorted.
+// Hidden returns the hosts with rows of their own in the gateway, and the names of its own public rows. It does not serve
+// these rows on these hosts. Both are sorted.
 func (x *Index) Hidden() (hosts, rows []string) {
 	for _, row := range x.rows {
 		switch key := route.KeyOf(row.Route); {

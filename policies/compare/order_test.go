@@ -16,21 +16,21 @@ func TestTwoRunsReportTheSame(t *testing.T) {
 		"package authz\n\ndeny contains \"closed\" if input.grant.permissions[\"project:*:*\"]\n"))
 	var first string
 	for run := range 4 {
-		found, err := compare.Compare(t.Context(), old, next, 2)
+		report, err := compare.Compare(t.Context(), old, next, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var all []any
-		for _, row := range append(found.Rows, found.Unreachable...) {
+		for _, row := range append(report.Rows, report.Unreachable...) {
 			all = append(all, row, row.Asked)
 		}
-		report, err := json.Marshal(all)
+		text, err := json.Marshal(all)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if run == 0 {
-			first = string(report)
-		} else if string(report) != first {
+			first = string(text)
+		} else if string(text) != first {
 			t.Fatalf("run %d differs from the first one", run)
 		}
 	}

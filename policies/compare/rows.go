@@ -186,7 +186,7 @@ func listed(states map[State]bool) map[string][]string {
 	return out
 }
 
-// order compares two rows by all columns that a report sorts by, and equal ones by everything that they say.
+// order compares two rows by the columns of a report, and then by everything in them.
 func order(a, b Row) int {
 	columns := cmp.Or(
 		cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.Route, b.Route), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Caller, b.Caller),

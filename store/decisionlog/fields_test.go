@@ -19,8 +19,8 @@ var notRecorded = []string{
 	".Question.Facts.Subject.PartnerID", ".Question.Facts.Subject.Keys", ".Decision.BundleRevision",
 }
 
-// TestARecordHasEachFieldOfAQuestion guarantees that a field that is added to a question or a verdict is recorded, or is
-// among those that no record has.
+// TestARecordHasEachFieldOfAQuestion guarantees that a new field of a question or a verdict is recorded, or is listed
+// above.
 func TestARecordHasEachFieldOfAQuestion(t *testing.T) {
 	var whole resources.Judgement
 	n := 0
@@ -38,7 +38,9 @@ func TestARecordHasEachFieldOfAQuestion(t *testing.T) {
 		leaves(reflect.ValueOf(j).Elem(), "", want)
 		leaves(reflect.ValueOf(records[0].Judgement()).Elem(), "", got)
 		for path, value := range want {
-			skip := slices.ContainsFunc(notRecorded, func(part string) bool { return path == part || strings.HasPrefix(path, part+".") || strings.HasPrefix(path, part+"[") })
+			skip := slices.ContainsFunc(notRecorded, func(part string) bool {
+				return path == part || strings.HasPrefix(path, part+".") || strings.HasPrefix(path, part+"[")
+			})
 			if !skip && got[path] != value {
 				t.Errorf("%s: %s is %q in the record, and was %q", name, path, got[path], value)
 			}

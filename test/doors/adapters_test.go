@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// otherwise are the rows of doors that do not answer one question with a verdict, by the test that is about each.
+// otherwise are the rows of doors without one verdict on one question, with the package of their tests.
 var otherwise = map[string]string{
 	"authorization.explain": "test/api", "authzen.search_subject": "test/api", "authzen.search_resource": "test/api", "authzen.search_action": "test/api",
 	"authzen.configuration": "test/api", "authzen.configuration_of_path": "test/api",

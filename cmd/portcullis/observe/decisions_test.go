@@ -44,8 +44,8 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 	}
 }
 
-// TestEachDoorIsCounted guarantees that the decisions of each door have a label of their own: a door that doorNames does not
-// list would be counted as the edge.
+// TestEachDoorIsCounted guarantees that the decisions of each door have a label of their own. The edge is
+// the label of a door outside of doorNames.
 func TestEachDoorIsCounted(t *testing.T) {
 	text, err := os.ReadFile("../../../policies/routes/data.json")
 	if err != nil {
