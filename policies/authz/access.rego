@@ -33,11 +33,7 @@ else := denied("needs_active_account", []) if {
 	[reason_texts.needs_active_account, "needs_active_account"] in refusals
 }
 
-# `decision` says who reads the reason of a deny rule, and the caller can ask it about itself.
-else := decision if {
-	caller_is_subject
-	decision.code == "deny_rule"
-}
+else := refused(min(_denials)) if count(_denials) > 0
 
 else := reason_no_role if {
 	input.principal.kind == "user"
@@ -47,3 +43,16 @@ else := reason_no_role if {
 else := denied(_code_for_kind[input.principal.kind], [])
 
 _code_for_kind := {"user": "not_own", "service": "no_service_scope", "none": "no_credential"}
+
+# The deny rules that fire, for a caller who can ask `decision` about itself: it tells of them those
+# whom a role would let in, and of public ones anybody.
+_denials contains [reason, "deny_rule"] if {
+	caller_is_subject
+	some [reason, "deny_rule"] in public_reasons
+}
+
+_denials contains [reason, "deny_rule"] if {
+	caller_is_subject
+	granting_role
+	some [reason, "deny_rule"] in refusals
+}
