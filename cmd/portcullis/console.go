@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -31,7 +33,7 @@ const consoleConns = 64
 // consoleServer is the console in the process of a gateway.
 type consoleServer struct {
 	server *http.Server
-	// inside is where the edge takes the console's calls, operators where the private listener does.
+	// The edge takes the console's calls from inside, and the private listener from operators.
 	inside, operators *listen.Memory
 	tls               *tls.Config
 	url               *url.URL
@@ -64,7 +66,7 @@ func (a *app) newConsole(ctx context.Context, l net.Listener) (*consoleServer, e
 		return nil, nil
 	}
 	s := a.settings.Console
-	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory(), url: s.URL(reachable(l.Addr())), tls: a.certificates.Config("http/1.1")}
+	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory(), url: s.URL(reachable(l.Addr()), a.settings.Listeners.HasTLS()), tls: a.certificates.Config("http/1.1")}
 	cfg := console.Config{
 		URL: site.url, Sessions: consoleSessions{a.sessions}, Operators: s.Operators(), IDs: a.ids, Now: time.Now, Log: a.log.Logger,
 		API: reaching(site.inside), Private: reaching(site.operators),
@@ -84,6 +86,7 @@ func (a *app) newConsole(ctx context.Context, l net.Listener) (*consoleServer, e
 	site.server = &http.Server{
 		Handler: handler, ReadHeaderTimeout: limits.Read, ReadTimeout: limits.Read, IdleTimeout: limits.Idle, MaxHeaderBytes: limits.Header,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
 	return site, nil
 }
@@ -172,7 +175,7 @@ func newConsoleLink() *cobra.Command {
 			if settings.Listeners.Console == "" {
 				settings.Listeners.Console = config.DemoConsole
 			}
-			site := settings.Console.URL(settings.Listeners.Console)
+			site := settings.Console.URL(settings.Listeners.Console, false)
 			if site == nil {
 				return errors.New("--console-url: must be the URL of the console")
 			}
@@ -204,6 +207,10 @@ func consoleLink(ctx context.Context, gateway, token, user string, site *url.URL
 		return "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // what was read is reported
+		return "", fmt.Errorf("the gateway answers %d: %s", resp.StatusCode, resources.OneLine(strings.TrimSpace(string(said))))
+	}
 	var answer struct {
 		Code string `json:"code"`
 	}

@@ -61,7 +61,7 @@ func New(cfg Config) (*Console, error) {
 	if c.assets, err = readAssets(); err != nil {
 		return nil, err
 	}
-	if c.templates, err = readTemplates(c.assets); err != nil {
+	if c.templates, err = readTemplates(c.assets, cfg.Log); err != nil {
 		return nil, err
 	}
 	c.mux.HandleFunc("GET "+assetPath+"{name}", c.assets.serve)

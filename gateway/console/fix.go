@@ -54,9 +54,9 @@ func stepsOf(q question, fix resources.Fix) (out []stepView) {
 
 // inWords says what a step does.
 func inWords(q question, s resources.Step) string {
-	whom := q.User
+	assignee := q.User
 	if s.GroupID != "" {
-		whom = "the group " + s.GroupID
+		assignee = "the group " + s.GroupID
 	}
 	place := "in the whole account"
 	if s.ResourceID != "" {
@@ -70,11 +70,11 @@ func inWords(q question, s resources.Step) string {
 	}
 	switch s.Kind {
 	case resources.StepAssign:
-		return fmt.Sprintf("Give %s the role %s %s", whom, s.RoleID, place)
+		return fmt.Sprintf("Give %s the role %s %s", assignee, s.RoleID, place)
 	case resources.StepExtend:
-		return fmt.Sprintf("Let %s keep the role %s %s until %s", whom, s.RoleID, place, momentOf(s.Until))
+		return fmt.Sprintf("Let %s keep the role %s %s until %s", assignee, s.RoleID, place, momentOf(s.Until))
 	case resources.StepActivateAssignment:
-		return fmt.Sprintf("Make the role %s of %s %s active", s.RoleID, whom, place)
+		return fmt.Sprintf("Make the role %s of %s %s active", s.RoleID, assignee, place)
 	case resources.StepActivateUser:
 		return fmt.Sprintf("Make the user %s active", q.User)
 	case resources.StepActivateAccount:

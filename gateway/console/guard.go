@@ -13,6 +13,10 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types console"
 
+// originAlone is the referrer policy of a page whose address has a code. With no-referrer a browser would name no
+// origin in the forms of the page, and the console would refuse them.
+const originAlone = "strict-origin"
+
 const (
 	// maxForm bounds a posted form in bytes.
 	maxForm = 64 << 10
@@ -25,6 +29,8 @@ const (
 // ServeHTTP answers a request of a browser.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.head(w, r)
+	http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) //nolint:errcheck // a recorder in a test has none
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	switch {
 	case r.Host != c.cfg.URL.Host:
 		c.refuse(w, r, http.StatusMisdirectedRequest, "This is the console of "+c.cfg.URL.Host+".", "Open it by that name.")
@@ -33,9 +39,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, http.StatusMethodNotAllowed, "The console knows GET and POST.", "")
 	case r.Method == http.MethodPost && !c.ownForm(r):
 		c.refuse(w, r, http.StatusForbidden, "This form was not sent by a page of the console.", "Open the page here, and send the form again.")
+	case r.ParseForm() != nil:
+		c.refuse(w, r, http.StatusBadRequest, "This form can't be read, or is too large.", "Open the page here, and send the form again.")
 	default:
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) //nolint:errcheck // a recorder in a test has none
 		c.mux.ServeHTTP(w, r)
 	}
 }

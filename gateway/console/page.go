@@ -75,27 +75,27 @@ func (p *page) account(segments ...string) string {
 // field returns a field of the form or the query, without blanks around it.
 func (p *page) field(name string) string { return strings.TrimSpace(p.r.FormValue(name)) }
 
-// show renders a page. here is the address of its entry in the menu.
-func (p *page) show(status int, template, title, here string, data any) error {
+// show renders a page. menuPath is the address of its entry in the menu.
+func (p *page) show(status int, template, title, menuPath string, data any) error {
 	p.c.templates.render(p.w, status, template, view{
-		Title: title, Here: here, Theme: themeOf(p.r), Me: &p.me, Account: p.session.AccountID, Operator: p.c.isOperator(p.session.UserID),
+		Title: title, Here: menuPath, Theme: themeOf(p.r), Me: &p.me, Account: p.session.AccountID, Operator: p.c.isOperator(p.session.UserID),
 		Path: p.r.URL.RequestURI(), Done: doneText(p.r.URL.Query().Get("done")), Data: data,
 	})
 	return nil
 }
 
 // done sends the browser to a page that says what was done.
-func (p *page) done(target, what string) error {
+func (p *page) done(target, outcome string) error {
 	separator := "?"
 	if strings.Contains(target, "?") {
 		separator = "&"
 	}
-	http.Redirect(p.w, p.r, target+separator+"done="+what, http.StatusSeeOther)
+	http.Redirect(p.w, p.r, target+separator+"done="+outcome, http.StatusSeeOther)
 	return nil
 }
 
 // doneText is the sentence for what was done; a page shows no other text of its address.
-func doneText(what string) string {
+func doneText(outcome string) string {
 	return map[string]string{
 		"applied":  "Applied.",
 		"assigned": "The role is assigned.",
@@ -106,7 +106,7 @@ func doneText(what string) string {
 		"removed":  "Removed.",
 		"invited":  "The invitation is on its way.",
 		"undone":   "The change is undone.",
-	}[what]
+	}[outcome]
 }
 
 // fail answers an error: with the API's status and words, or as one of the console.
@@ -126,5 +126,5 @@ func (p *page) fail(err error) {
 		said.Status, said.Message = http.StatusInternalServerError, "The console could not show this page."
 		p.c.cfg.Log.Error("a page of the console failed", "path", p.r.URL.Path, "request_id", said.RequestID, "error", err.Error())
 	}
-	_ = p.show(said.Status, "error", http.StatusText(said.Status), "", said) // it renders, whatever came before
+	_ = p.show(said.Status, "error", http.StatusText(said.Status), "", said) // it always renders
 }

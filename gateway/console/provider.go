@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 const (
 	// loginWithin is how long a sign-in at the identity provider may take.
 	loginWithin = 10 * time.Minute
-	// providerWithin bounds one request to the identity provider, maxDiscovery an answer of it in bytes.
+	// providerWithin bounds one request to the identity provider, maxProvider an answer of it in bytes.
 	providerWithin = 10 * time.Second
 	maxProvider    = 1 << 20
 	// loginPurpose binds a sealed login to its use.
@@ -39,8 +40,8 @@ type Provider struct {
 	// Client reaches the provider; nil is one of its own.
 	Client *http.Client
 
-	mu    sync.Mutex
-	known *discovered
+	mu       sync.Mutex
+	document *discovered
 }
 
 // discovered is what the provider says of itself.
@@ -76,6 +77,7 @@ func (p *Provider) context(ctx context.Context) context.Context {
 	}
 	bounded := *client
 	bounded.Timeout, bounded.Transport = providerWithin, boundedAnswers{client.Transport}
+	bounded.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // else another host could get the secret
 	return oidc.ClientContext(ctx, &bounded)
 }
 
@@ -102,21 +104,33 @@ func (b boundedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known != nil {
-		return p.known, nil
+	if p.document != nil {
+		return p.document, nil
 	}
 	provider, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.Issuer) // the keys are fetched later, with the same context
 	if err != nil {
 		return nil, fmt.Errorf("identity provider: %w", err)
 	}
 	var more struct {
-		NamesItself bool `json:"authorization_response_iss_parameter_supported"`
+		NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
+		Methods     []string `json:"token_endpoint_auth_methods_supported"`
 	}
 	if err := provider.Claims(&more); err != nil {
 		return nil, fmt.Errorf("identity provider: %w", err)
 	}
-	p.known = &discovered{provider.Endpoint(), provider.Verifier(&oidc.Config{ClientID: p.ClientID}), more.NamesItself}
-	return p.known, nil
+	endpoint := provider.Endpoint()
+	endpoint.AuthStyle = p.style(more.Methods)
+	p.document = &discovered{endpoint, provider.Verifier(&oidc.Config{ClientID: p.ClientID}), more.NamesItself}
+	return p.document, nil
+}
+
+// style returns where the client's secret stands in a request: in the header, which is the default of OpenID Connect,
+// or in the body. Trying both would show a code twice, and providers end the tokens of such a code.
+func (p *Provider) style(methods []string) oauth2.AuthStyle {
+	if p.Secret == "" || len(methods) > 0 && !slices.Contains(methods, "client_secret_basic") {
+		return oauth2.AuthStyleInParams
+	}
+	return oauth2.AuthStyleInHeader
 }
 
 func (p *Provider) oauth(d *discovered, redirect string) *oauth2.Config {
@@ -166,7 +180,7 @@ func (c *Console) startLogin(w http.ResponseWriter, r *http.Request) {
 func (c *Console) finishLogin(w http.ResponseWriter, r *http.Request) {
 	sealed := c.cookie(r, loginCookie)
 	c.setCookie(w, loginCookie, "", 0, http.SameSiteLaxMode)
-	w.Header().Set("Referrer-Policy", "no-referrer") // the address has the code
+	w.Header().Set("Referrer-Policy", originAlone)
 	token, returnTo, err := c.answered(r, sealed)
 	if err != nil {
 		c.failLogin(w, r, err)
@@ -205,8 +219,11 @@ func (c *Console) answered(r *http.Request, sealed string) (token, returnTo stri
 		return "", "", resources.Forbidden("the identity provider refused the sign-in: %s", resources.OneLine(refused))
 	}
 	tokens, err := p.oauth(d, c.callback()).Exchange(p.context(r.Context()), q.Get("code"), append(p.parameters(), oauth2.VerifierOption(l.Verifier))...)
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < http.StatusInternalServerError {
-		return "", "", resources.Forbidden("the identity provider refused the sign-in: %s", resources.OneLine(refused.ErrorCode))
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		if refused.Response.StatusCode < http.StatusInternalServerError {
+			return "", "", resources.Forbidden("the identity provider refused the sign-in: %s", resources.OneLine(refused.ErrorCode))
+		}
+		err = fmt.Errorf("the token endpoint answers %s", refused.Response.Status) // its body may repeat the code
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("identity provider: %w", err)

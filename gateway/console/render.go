@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"path"
 	"strings"
@@ -81,10 +82,13 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // templates are the pages by name, each with the layout.
-type templates struct{ pages map[string]*template.Template }
+type templates struct {
+	pages map[string]*template.Template
+	log   *slog.Logger
+}
 
 // readTemplates parses the embedded templates. Files whose names begin with _ are parts of all pages.
-func readTemplates(a *assets) (*templates, error) {
+func readTemplates(a *assets, log *slog.Logger) (*templates, error) {
 	base := template.New("").Funcs(template.FuncMap{
 		"asset": func(name string) (string, error) {
 			if hashed, ok := a.named[name]; ok {
@@ -100,7 +104,7 @@ func readTemplates(a *assets) (*templates, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &templates{pages: map[string]*template.Template{}}
+	t := &templates{pages: map[string]*template.Template{}, log: log}
 	names, err := fs.Glob(files, "templates/[a-z]*.html")
 	if err != nil {
 		return nil, err
@@ -124,8 +128,14 @@ type entry struct{ Name, Path, Key string }
 // menu returns the pages in the menu.
 func menu() []entry {
 	return []entry{
-		{"Overview", "/", "o"}, {"Ask", "/ask", "a"}, {"Who can", "/who", "w"}, {"People", "/people", "p"}, {"Decisions", "/decisions", "d"},
-		{"Changes", "/changes", "c"}, {"Policy", "/policy", "y"}, {"Platform", "/platform", "l"},
+		{"Overview", "/", "o"},
+		{"Ask", "/ask", "a"},
+		{"Who can", "/who", "w"},
+		{"People", "/people", "p"},
+		{"Decisions", "/decisions", "d"},
+		{"Changes", "/changes", "c"},
+		{"Policy", "/policy", "y"},
+		{"Platform", "/platform", "l"},
 	}
 }
 
@@ -133,7 +143,8 @@ func menu() []entry {
 func (t *templates) render(w http.ResponseWriter, status int, name string, v view) {
 	var out bytes.Buffer
 	if err := t.pages[name].ExecuteTemplate(&out, "layout", v); err != nil {
-		http.Error(w, "the page can't be shown: "+err.Error(), http.StatusInternalServerError)
+		t.log.Error("a page of the console can't be rendered", "page", name, "request_id", w.Header().Get("X-Request-ID"), "error", err.Error())
+		http.Error(w, "The page can't be shown.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

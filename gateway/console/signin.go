@@ -48,7 +48,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request, status int, v si
 
 // showLink shows the button that redeems a link's code: a program that looks at links in mails presses none.
 func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Referrer-Policy", "no-referrer") // the address has the code
+	w.Header().Set("Referrer-Policy", originAlone)
 	if c.cfg.Provider != nil {
 		c.refuse(w, r, http.StatusNotFound, "People sign in with the identity provider here.", "")
 		return
@@ -58,7 +58,7 @@ func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
 
 // redeem signs in with the code of a link. A session that the browser had is ended: it may be another's.
 func (c *Console) redeem(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Referrer-Policy", originAlone)
 	if c.cfg.Provider != nil {
 		c.refuse(w, r, http.StatusNotFound, "People sign in with the identity provider here.", "")
 		return

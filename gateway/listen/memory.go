@@ -37,10 +37,10 @@ func (*Memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}
 
 // Dial connects to the listener. Its arguments are those of a dialler, and only the context counts.
 func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
+	client, server := net.Pipe()
 	select {
-	case m.accepted <- memoryConn{there, m.Addr()}:
-		return here, nil
+	case m.accepted <- memoryConn{server, m.Addr()}:
+		return client, nil
 	case <-m.closed:
 		return nil, net.ErrClosed
 	case <-ctx.Done():

@@ -2,6 +2,6 @@
 // their secrets alone, and the access token of a session sealed, so a copy of the store signs nobody in. Each replica
 // takes every session.
 //
-// A session gives no right: whoever uses it sends its token to the API, which judges the user anew at each request. So
+// A session gives no right: the console sends its token to the API, which judges the user anew at each request. So
 // a user who is suspended or removed can do nothing more from the answer on, with or without a session.
 package sessions

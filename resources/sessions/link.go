@@ -34,8 +34,7 @@ func (s *Service) NewCode(ctx context.Context, user string) (code string, err er
 	})
 }
 
-// Redeem begins a session for a code's user. The error is ErrNone for a code that was redeemed or is too old, else
-// that of Begin. A code is spent whatever Begin answers.
+// Redeem begins a session for a code's user. The error is ErrNone for a former code, else that of Begin. A code is spent also if Begin refuses.
 func (s *Service) Redeem(ctx context.Context, code string) (secret string, err error) {
 	var user string
 	err = s.cfg.Store.Transact(ctx, func(tx store.Tx) error {

@@ -81,7 +81,7 @@ func (s *Service) Begin(ctx context.Context, token string) (secret string, err e
 		return "", err
 	}
 	if caller.Kind != resources.PrincipalUser || caller.AccountID == "" {
-		return "", resources.Forbidden("the console is for users who are members of an account")
+		return "", resources.Forbidden("the console is for active members of an account")
 	}
 	now := s.cfg.Now()
 	if last := now.Add(Longest); ends.After(last) {
@@ -97,11 +97,27 @@ func (s *Service) Begin(ctx context.Context, token string) (secret string, err e
 		SeenAt: resources.At(now), EndsAt: resources.At(ends),
 	}
 	return secret, s.cfg.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.mayBegin(ctx, tx, caller); err != nil {
+			return err
+		}
 		if err := s.sweep(ctx, tx); err != nil {
 			return err
 		}
 		return s.cfg.Collections.ConsoleSessions.Insert(ctx, tx, session)
 	})
+}
+
+// mayBegin refuses a user who is not an active member of the account now. Their sessions have ended, and a sign-in
+// under way must not begin another one.
+func (s *Service) mayBegin(ctx context.Context, tx store.Tx, caller resources.Principal) error {
+	rec, err := s.cfg.Collections.Users.Get(ctx, tx, caller.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if err != nil || rec.Value.AccountID != caller.AccountID || rec.Value.Status != resources.StatusActive {
+		return resources.Forbidden("the console is for active members of an account")
+	}
+	return nil
 }
 
 // Session returns a session that has not ended, and notes its use. The error is ErrNone, or a failure of the store.
@@ -121,7 +137,7 @@ func (s *Service) Session(ctx context.Context, secret string) (*resources.Consol
 		}
 	}
 	token, ok := s.Open(rec.Value.Token, rec.Value.ID)
-	if !ok { // sealed with a master key that is no more
+	if !ok { // sealed with a master key that was removed
 		return nil, ErrNone
 	}
 	return &resources.ConsoleSession{
@@ -154,7 +170,7 @@ func (s *Service) note(ctx context.Context, secret string, now resources.Time) e
 	})
 }
 
-// End ends a session. It is no error if the session has ended already.
+// End ends a session. A session that has ended already is not an error.
 func (s *Service) End(ctx context.Context, secret string) error {
 	return s.cfg.Store.Transact(ctx, func(tx store.Tx) error {
 		rec, err := s.cfg.Collections.ConsoleSessions.Get(ctx, tx, hashOf(secret))
@@ -220,7 +236,7 @@ func (s *Service) Seal(value []byte, purpose string) string {
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// Open returns a value that Seal made for the purpose; false is that it did not.
+// Open returns a value that Seal made for the purpose. It reports whether Seal made it.
 func (s *Service) Open(sealed, purpose string) ([]byte, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil {

@@ -101,6 +101,9 @@ func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Prin
 	if before.Status != resources.StatusActive || rec.Value.Status == resources.StatusActive {
 		return write() // only an active user is an admin
 	}
+	if err := s.c.EndConsoleSessions(ctx, tx, before.ExternalID); err != nil {
+		return err
+	}
 	change := records.RoleChange{AccountID: before.AccountID, Caller: caller, Now: now, UserID: before.ExternalID}
 	return s.c.KeepAdmins(ctx, tx, change, write)
 }

@@ -100,7 +100,7 @@ func TestImageServesTheDemoAlone(t *testing.T) {
 	t.Parallel()
 	tier.Check(t)
 	image := unpackImage(t)
-	loopback := []string{"PORTCULLIS_LISTEN=127.0.0.1:0", "PORTCULLIS_USERS_LISTEN=127.0.0.1:0", "PORTCULLIS_HEALTH_LISTEN=127.0.0.1:0"}
+	loopback := []string{"PORTCULLIS_LISTEN=127.0.0.1:0", "PORTCULLIS_USERS_LISTEN=127.0.0.1:0", "PORTCULLIS_HEALTH_LISTEN=127.0.0.1:0", "PORTCULLIS_CONSOLE_LISTEN=127.0.0.1:0"}
 	cmd := image.command(loopback, "serve", "--demo")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

@@ -50,5 +50,9 @@ func WantOneLine(t testing.TB, o Outcome, title ...string) {
 
 // Ephemeral are serve's arguments for free ports and the data folder.
 func Ephemeral(dir string, args ...string) []string {
-	return append([]string{"serve", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0"}, args...)
+	free := []string{"serve", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0"}
+	if slices.Contains(args, "--demo") {
+		free = append(free, "--console-listen", "127.0.0.1:0")
+	}
+	return append(free, args...)
 }

@@ -22,7 +22,9 @@ type Gateway struct {
 	URL, UsersURL, HealthURL string
 	// ExtAuthz is the host:port of Envoy's checks, "" for none.
 	ExtAuthz string
-	DataDir  string
+	// ConsoleURL is the web console, "" for none.
+	ConsoleURL string
+	DataDir    string
 
 	// replicas are those behind the addresses, where there are several.
 	replicas []*Gateway
@@ -94,6 +96,9 @@ func (g *Gateway) Await(t testing.TB, args ...string) {
 		g.HealthURL, g.ExtAuthz = scheme+where["health_listen"], where["ext_authz_listen"]
 		if slices.Contains(args, "--tls-cert-file") {
 			scheme = "https://"
+		}
+		if where["console_listen"] != "" {
+			g.ConsoleURL = scheme + where["console_listen"]
 		}
 		if g.URL = scheme + where["listen"]; where["users_listen"] != "" { // else a process behind gateways
 			g.URL, g.UsersURL = edgeFirst(g.URL, scheme+where["users_listen"])

@@ -39,17 +39,20 @@ func (c Console) Operators() []string {
 	return strings.Split(c.operators, ",")
 }
 
-// URL returns the console's address for a listener; nil is that the setting is none.
-func (c Console) URL(listener string) *url.URL {
+// URL returns the console's address for a listener, in the form of an Origin header; nil is that the setting is none.
+func (c Console) URL(listener string, hasTLS bool) *url.URL {
 	text := c.address
 	if text == "" {
-		text = "http://" + listener
+		text = map[bool]string{false: "http://", true: "https://"}[hasTLS] + listener
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
 		return nil
 	}
-	u.Path = ""
+	u.Path, u.Host = "", strings.ToLower(u.Host)
+	if port := u.Port(); port != "" && port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
 	return u
 }
 
@@ -66,8 +69,12 @@ func (c Console) Secret() (string, error) {
 func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 	if l.Console == "" {
 		for _, one := range []struct{ flag, value string }{
-			{"--console-url", c.address}, {"--console-issuer", c.Issuer}, {"--console-client-id", c.ClientID},
-			{"--console-client-secret-file", c.SecretFile}, {"--console-resource", c.Resource}, {"--console-operators", c.operators},
+			{"--console-url", c.address},
+			{"--console-issuer", c.Issuer},
+			{"--console-client-id", c.ClientID},
+			{"--console-client-secret-file", c.SecretFile},
+			{"--console-resource", c.Resource},
+			{"--console-operators", c.operators},
 		} {
 			if one.value != "" {
 				problems = append(problems, problem(one.flag, "needs --console-listen: there is no console without it"))
@@ -75,11 +82,13 @@ func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 		}
 		return problems
 	}
-	switch u := c.URL(l.Console); {
+	switch u := c.URL(l.Console, l.HasTLS()); {
 	case u == nil:
 		problems = append(problems, problem("--console-url", "must be https://host or https://host:port, or http:// on a loopback address, without a path, not %q", c.address))
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		problems = append(problems, problem("--console-url", "must be https://host: over plain HTTP a session could be read on the way; only a loopback address may be http://"))
+	case u.Scheme == "http" && l.HasTLS():
+		problems = append(problems, problem("--console-url", "must be https://, since --console-listen speaks TLS with --tls-cert-file"))
 	case !l.HasTLS() && !loopback(hostOf(l.Console)):
 		problems = append(problems, problem("--console-listen", "must be a loopback address, or needs --tls-cert-file: over plain HTTP a session could be read on the way"))
 	}

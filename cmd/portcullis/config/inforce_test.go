@@ -10,7 +10,7 @@ import (
 // form is shown.
 func TestSettingsInForceShowNoSecret(t *testing.T) {
 	for value, want := range map[string]string{
-		"mongodb://ada:secret@db1,db2/portcullis?replicaSet=rs0": "mongodb://…@db1,db2/portcullis?…",
+		"mongodb://ada:hidden@db1,db2/portcullis?replicaSet=rs0": "mongodb://…@db1,db2/portcullis?…",
 		"redis://:secret@host:6379/0":                            "redis://…@host:6379/0",
 		"redis://ada:se@cret@host:6379?password=secret":          "redis://…@host:6379?…",
 		"smtps://ada:sec/ret@host:465":                           "smtps://…@host:465",
@@ -27,13 +27,13 @@ func TestSettingsInForceShowNoSecret(t *testing.T) {
 		}
 	}
 	c, flags := serveFlags()
-	for name, value := range map[string]string{"mongo-url": "mongodb://ada:secret@db/p", "smtp-url": "smtp://ada:secret@host", "upstream": "a=http://h"} {
+	for name, value := range map[string]string{"mongo-url": "mongodb://ada:hidden@db/p", "smtp-url": "smtp://ada:hidden@host", "upstream": "a=http://h"} {
 		if err := flags.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}
 	text := fmt.Sprint(c.InForce(flags)...)
-	if strings.Contains(text, "secret") || strings.Contains(text, "ada") {
+	if strings.Contains(text, "hidden") || strings.Contains(text, "ada") {
 		t.Error(text)
 	}
 	for _, name := range []string{"mongo-url", "mongodb://…@db/p", "listen", "drain-timeout", "a=http://h"} {
