@@ -1,9 +1,11 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -20,121 +22,162 @@ func (p *page) question() question {
 	return question{User: p.field("user"), Action: p.field("action"), Project: p.field("project"), Resource: strings.Trim(p.field("resource"), "/")}
 }
 
-// Link returns the address of a page about the question.
-func (q question) Link(page string) string {
+// Link returns the address of a page about the question, with further fields as pairs of name and value.
+func (q question) Link(page string, more ...string) string {
 	values := url.Values{}
-	for name, value := range map[string]string{"user": q.User, "action": q.Action, "project": q.Project, "resource": q.Resource} {
-		if value != "" {
-			values.Set(name, value)
+	pairs := append([]string{"user", q.User, "action", q.Action, "project", q.Project, "resource", q.Resource}, more...)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
 		}
+	}
+	if len(values) == 0 {
+		return page
 	}
 	return page + "?" + values.Encode()
 }
 
-// path returns what stands after `explain/`. A blank or odd part stays as it is for the API to refuse.
+// As returns the question about another user.
+func (q question) As(user string) question {
+	q.User = user
+	return q
+}
+
+// path returns the place as the API names it behind `authorize/`. A blank or odd part stays as it is for the API to refuse.
 func (q question) path(account string) string {
-	out := "accounts/" + url.PathEscape(account)
+	out := "accounts/" + account
 	if q.Project != "" {
-		out += "/projects/" + url.PathEscape(q.Project)
+		out += "/projects/" + q.Project
 	}
-	if q.Resource == "" {
-		return out
+	if q.Resource != "" {
+		out += "/" + q.Resource
 	}
-	parts := strings.Split(q.Resource, "/")
-	for i := range parts {
-		parts[i] = url.PathEscape(parts[i])
-	}
-	return out + "/" + strings.Join(parts, "/")
+	return out
 }
 
 // explain asks the API why a question is decided as it is.
 func (p *page) explain(q question) (*resources.Explanation, error) {
+	if e := q.unsendable(); e != nil {
+		return nil, e
+	}
+	parts := strings.Split(q.path(p.session.AccountID), "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
 	header := http.Header{"X-User-Id": {q.User}, "X-Account-Id": {p.session.AccountID}, "X-Action": {q.Action}}
 	var out resources.Explanation
-	if err := p.api.call(p.r.Context(), http.MethodPost, "/api/v1/explain/"+q.path(p.session.AccountID), header, nil, &out); err != nil {
+	if err := p.api.call(p.r.Context(), http.MethodPost, "/api/v1/explain/"+strings.Join(parts, "/"), header, nil, &out); err != nil {
 		return nil, err
 	}
 	return &out, nil
 }
 
-// askView is the page of a question with its answer.
-type askView struct {
-	question
-	Answer   *resources.Explanation
-	Problem  *apiError
-	Choices  choices
-	Fixes    []fixView
-	MayApply bool
-}
-
-// choices are what the fields of a question offer.
-type choices struct {
-	People   []person
-	Projects []project
-	Actions  []string
-}
-
-type person struct {
-	ID     string `json:"id"`
-	Email  string `json:"email"`
-	Name   string `json:"name"`
-	Status string `json:"status"`
-}
-
-type project struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
-// offered is how many people and projects the fields offer; others are typed.
-const offered = "50"
-
-// choices reads what the fields of a question offer. Who may not list people or projects types them.
-func (p *page) choices() (choices, error) {
-	var out choices
-	var users struct {
-		Users []person `json:"users"`
-	}
-	var projects struct {
-		Projects []project `json:"projects"`
-	}
-	size := url.Values{"page_size": {offered}}
-	for _, list := range []struct {
-		path string
-		out  any
-	}{{p.account("users"), &users}, {p.account("projects"), &projects}} {
-		err := p.api.get(p.r.Context(), list.path, size, list.out)
-		if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
-			return out, err
+// unsendable refuses a user or an action that no header can hold, as the API refuses other odd ones; nil for any else.
+func (q question) unsendable() error {
+	e := &apiError{Status: http.StatusBadRequest, Message: "The request is not valid."}
+	for _, one := range []struct{ name, value string }{{"X-User-ID", q.User}, {"X-Action", q.Action}} {
+		if strings.ContainsFunc(one.value, unicode.IsControl) {
+			e.Details = append(e.Details, one.name+": must not hold a control character")
 		}
 	}
-	out.People, out.Projects = users.Users, projects.Projects
-	return out, nil
+	if len(e.Details) == 0 {
+		return nil
+	}
+	return e
+}
+
+// askView is the page of a question with its answer.
+type askView struct {
+	form
+	Answer   *resources.Explanation
+	Fixes    []fixView
+	Examples []example
+	// Other is that the question is about another user than the one who asks.
+	Other bool
 }
 
 // ask shows the form, and the verdict of a question.
 func ask(p *page) error {
-	v := askView{question: p.question()}
-	if v.User == "" {
-		v.User = p.session.UserID
-	}
+	v := askView{form: form{question: p.question()}}
+	asked := v.Action != "" || v.User != ""
+	v.User = cmp.Or(v.User, p.session.UserID)
+	v.Other = v.User != p.session.UserID
 	var err error
 	if v.Choices, err = p.choices(); err != nil {
 		return err
 	}
-	if v.Action == "" {
+	if !asked || v.Action == "" {
+		v.Examples = v.Choices.examples(p.session.UserID)
 		return p.show(http.StatusOK, "ask", "Ask", "/ask", v)
 	}
 	v.Answer, err = p.explain(v.question)
-	if refused, ok := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); ok {
+	if refused, ok := isRefusal(err, refusals...); ok {
 		v.Problem = refused
 		return p.show(refused.Status, "ask", "Ask", "/ask", v)
 	}
 	if err != nil {
 		return err
 	}
-	for i, fix := range v.Answer.Fixes {
-		v.Fixes = append(v.Fixes, fixView{Number: i + 1, Fix: fix, Steps: stepsOf(v.question, fix)})
+	if v.Fixes, err = p.fixes(v.question, v.Answer.Fixes); err != nil {
+		return err
 	}
 	return p.show(http.StatusOK, "ask", "Ask", "/ask", v)
+}
+
+// refusals are the statuses that a page shows beside its form.
+var refusals = []int{
+	http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge,
+	http.StatusTooManyRequests, http.StatusServiceUnavailable,
+}
+
+// Hidden is that the API does not say why another user's question is decided as it is.
+func (v askView) Hidden() bool {
+	return v.Other && v.Problem != nil && v.Problem.Status == http.StatusForbidden
+}
+
+// Steps returns the verdict's steps.
+func (v askView) Steps() []trailStep { return trailOf(v.Answer) }
+
+// example is a question for somebody who is new here.
+type example struct {
+	question
+	Says string
+}
+
+// examples are questions about what the fields offer: about the user, about somebody else, in a project and in the account.
+func (c choices) examples(me string) (out []example) {
+	other := me
+	for _, one := range c.People {
+		if one.ID != me {
+			other = one.ID
+			break
+		}
+	}
+	add := func(user, action, project string) {
+		if action == "" {
+			return
+		}
+		whom := "I"
+		if user != me {
+			whom = c.Person(user).Shown()
+		}
+		says := "May " + whom + " do " + action + " in " + c.Place(project) + "?"
+		out = append(out, example{question{User: user, Action: action, Project: project}, says})
+	}
+	if len(c.Projects) > 0 {
+		add(me, c.first("project:", ":create"), c.Projects[0].ID)
+		add(other, c.first("project:", ":delete"), c.Projects[0].ID)
+	}
+	add(other, c.first("account:role_assignment", ""), "")
+	return out
+}
+
+// first returns the first action with that beginning and end, "" if none is offered.
+func (c choices) first(prefix, suffix string) string {
+	for _, one := range c.Actions {
+		if strings.HasPrefix(one.Action, prefix) && strings.HasSuffix(one.Action, suffix) {
+			return one.Action
+		}
+	}
+	return ""
 }

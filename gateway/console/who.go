@@ -1,6 +1,179 @@
 package console
 
+import (
+	"cmp"
+	"net/http"
+)
+
 // whoPages are those of the searches.
 func whoPages() map[string]func(*page) error {
-	return map[string]func(*page) error{"GET /who": func(*page) error { return errNoPage }}
+	return map[string]func(*page) error{"GET /who": who, "GET /who.csv": whoCSV}
+}
+
+// What a search looks for.
+const (
+	findPeople  = "people"
+	findActions = "actions"
+	findPlaces  = "places"
+	findMatrix  = "matrix"
+)
+
+// perPage is how many results of a search a page shows.
+const perPage = 50
+
+// whoView is the page of the searches.
+type whoView struct {
+	form
+	Find string
+	// Kind is the type of the places that are looked for.
+	Kind string
+	// Found is what the search finds, nil if it did not begin: a field is missing, or the API refuses it.
+	Found *searched
+	// First is that the page is the first one.
+	First  bool
+	Matrix *matrix
+	Me     string
+}
+
+// placeKind is a type of places, with its word and the segment of a path that it has in a project.
+type placeKind struct{ Type, Word, Segment string }
+
+// Kinds returns the types of places that can be looked for.
+func (whoView) Kinds() []placeKind {
+	return []placeKind{
+		{"project", "Projects", ""}, {"account", "The whole account", ""}, {"security_group", "Security groups", "security-groups"},
+		{"kubernetes_cluster", "Kubernetes clusters", "kubernetes"}, {"gpu_cluster", "GPU clusters", "gpu-clusters"},
+	}
+}
+
+func (v whoView) kind() placeKind {
+	for _, one := range v.Kinds() {
+		if one.Type == v.Kind {
+			return one
+		}
+	}
+	return placeKind{}
+}
+
+// whoTab is one of the searches, with a link that keeps what was typed.
+type whoTab struct {
+	Name, Link string
+	Here       bool
+}
+
+// Tabs returns the searches.
+func (v whoView) Tabs() (out []whoTab) {
+	for _, one := range []struct{ find, name string }{
+		{findPeople, "Who may do this?"}, {findActions, "What may they do?"}, {findPlaces, "Where may they do it?"}, {findMatrix, "People × actions"},
+	} {
+		out = append(out, whoTab{one.name, v.Link("/who", "find", one.find), one.find == v.Find})
+	}
+	return out
+}
+
+// CSV returns the address of the search's result as a file.
+func (v whoView) CSV() string { return v.Link("/who.csv", "find", v.Find, "kind", v.Kind) }
+
+// Next returns the address of the page after this one, "" if it is the last.
+func (v whoView) Next() string {
+	if v.Found == nil || v.Found.Page.Next == "" {
+		return ""
+	}
+	return v.Link("/who", "find", v.Find, "kind", v.Kind, "page_token", v.Found.Page.Next)
+}
+
+// Back returns the address of the first page.
+func (v whoView) Back() string { return v.Link("/who", "find", v.Find, "kind", v.Kind) }
+
+// Asked returns the question that a result answers.
+func (v whoView) Asked(r result) question {
+	q := v.question
+	switch v.Find {
+	case findPeople:
+		q.User = r.ID
+	case findActions:
+		q.Action = r.Name
+	case findPlaces:
+		q.Project, q.Resource = r.Properties.ProjectID, ""
+		switch kind := v.kind(); kind.Type {
+		case "project":
+			q.Project = r.ID
+		case "account":
+		default:
+			q.Resource = kind.Segment + "/" + r.ID
+		}
+	}
+	return q
+}
+
+// Missing returns the fields without which there is nothing to look for.
+func (v whoView) Missing() bool {
+	return v.User == "" && (v.Find == findActions || v.Find == findPlaces) || v.Action == "" && (v.Find == findPeople || v.Find == findPlaces)
+}
+
+// Denied is that the API does not say who else may do what.
+func (v whoView) Denied() bool { return v.Problem != nil && v.Problem.Status == http.StatusForbidden }
+
+// readWho reads which search is wanted.
+func (p *page) readWho() (*whoView, error) {
+	v := &whoView{form: form{question: p.question()}, Find: p.field("find"), Kind: p.field("kind"), First: p.field("page_token") == "", Me: p.session.UserID}
+	if !oneOf(v.Find, findActions, findPlaces, findMatrix) {
+		v.Find = findPeople
+	}
+	switch {
+	case v.Find != findPlaces:
+		v.Kind = ""
+	case v.kind() == placeKind{}:
+		v.Kind = "project"
+	}
+	if v.Find == findActions {
+		v.User = cmp.Or(v.User, v.Me)
+	}
+	var err error
+	v.Choices, err = p.choices()
+	return v, err
+}
+
+// tupleFor returns the search in AuthZEN's words, and its name there.
+func (p *page) tupleFor(v *whoView) (what string, t tuple) {
+	t = p.tupleOf(v.question)
+	switch v.Find {
+	case findPeople:
+		t.Subject.ID = ""
+		return "subject", t
+	case findActions:
+		t.Action = nil
+		return "action", t
+	}
+	t.Resource = &entity{Type: v.Kind, Properties: t.Resource.Properties}
+	if v.Project != "" && v.Kind != "account" {
+		t.Resource.Properties["project_id"] = v.Project
+	}
+	return "resource", t
+}
+
+// who shows a search with its result, or the matrix.
+func who(p *page) error {
+	v, err := p.readWho()
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.Find == findMatrix:
+		v.Matrix, err = p.matrix(v)
+	case v.Missing():
+	default:
+		what, t := p.tupleFor(v)
+		var answer searched
+		if answer, err = p.search(what, t, perPage, p.field("page_token")); err == nil {
+			v.Found = &answer
+		}
+	}
+	status := http.StatusOK
+	if refused, ok := isRefusal(err, refusals...); ok {
+		v.Problem, status = refused, refused.Status
+	} else if err != nil {
+		return err
+	}
+	return p.show(status, "who", "Who can", "/who", v)
 }

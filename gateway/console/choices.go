@@ -1,0 +1,172 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// offered is how many people and projects the fields of a question offer; others are typed.
+const offered = "100"
+
+// choices are what the fields of a question offer.
+type choices struct {
+	People   []person
+	Projects []project
+	Actions  []offeredAction
+	// MoreProjects is that the account has projects beside these, or that the user may not list them.
+	MoreProjects bool
+}
+
+type person struct {
+	ID     string `json:"id"`
+	Email  string `json:"email"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+type project struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// offeredAction is an action that the policy in force lists.
+type offeredAction struct {
+	Action      string `json:"action"`
+	Scope       string `json:"scope"`
+	Description string `json:"description"`
+}
+
+// choices reads what the fields of a question offer. Who may not list people, projects or actions types them.
+func (p *page) choices() (choices, error) {
+	var out choices
+	var users struct {
+		Users []person `json:"users"`
+	}
+	var projects struct {
+		Projects []project `json:"projects"`
+		Next     string    `json:"next_page_token"`
+	}
+	var actions struct {
+		Actions []offeredAction `json:"actions"`
+	}
+	size := url.Values{"page_size": {offered}}
+	for _, list := range []struct {
+		path  string
+		query url.Values
+		out   any
+	}{{p.account("users"), size, &users}, {p.account("projects"), size, &projects}, {"/api/v1/actions", nil, &actions}} {
+		err := p.api.get(p.r.Context(), list.path, list.query, list.out)
+		if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
+			return out, err
+		}
+		if err != nil && list.out == &projects {
+			out.MoreProjects = true
+		}
+	}
+	out.People, out.Projects, out.Actions = users.Users, projects.Projects, actions.Actions
+	out.MoreProjects = out.MoreProjects || projects.Next != ""
+	return out, nil
+}
+
+// Person returns what is known of the user with an id: the id alone for one who is not among the offered ones.
+func (c choices) Person(id string) person {
+	for _, one := range c.People {
+		if one.ID == id {
+			return one
+		}
+	}
+	return person{ID: id}
+}
+
+// Shown returns the person's name, or their id.
+func (p person) Shown() string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return p.ID
+}
+
+// Place says where a question is asked, with the name of a project that is offered.
+func (c choices) Place(id string) string {
+	if id == "" {
+		return "the whole account"
+	}
+	for _, one := range c.Projects {
+		if one.ID == id && one.Name != "" {
+			return one.Name
+		}
+	}
+	return id
+}
+
+// Lists reports whether a project is offered.
+func (c choices) Lists(id string) bool {
+	for _, one := range c.Projects {
+		if one.ID == id {
+			return true
+		}
+	}
+	return id == ""
+}
+
+// Meant returns the offered people whose e-mail address or name somebody typed in place of an id. The page asks: a name
+// that somebody chose may be another person's id.
+func (c choices) Meant(typed string) (out []person) {
+	for _, one := range c.People {
+		if one.ID == typed {
+			return nil
+		}
+		if typed != "" && (strings.EqualFold(one.Email, typed) || strings.EqualFold(one.Name, typed)) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// form is what the fields of a question hold, and what the API said about them.
+type form struct {
+	question
+	Choices choices
+	Problem *apiError
+}
+
+// fieldOf returns the form's field for one that the API names, "" for no field.
+func fieldOf(name string) string {
+	switch name {
+	case "X-User-ID", "subject.id", "subject":
+		return "user"
+	case "X-Action", "action.name", "action":
+		return "action"
+	case "path", "resource.id", "resource.properties.project_id":
+		return "place"
+	}
+	return ""
+}
+
+// Wrong returns what the API said about a field of the form: user, action or place.
+func (f form) Wrong(field string) string {
+	if f.Problem == nil {
+		return ""
+	}
+	var out []string
+	for _, detail := range f.Problem.Details {
+		if name, text, ok := strings.Cut(detail, ": "); ok && fieldOf(name) == field {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// Elsewhere returns what the API said beside its message that no field shows.
+func (f form) Elsewhere() (out []string) {
+	if f.Problem == nil {
+		return nil
+	}
+	for _, detail := range f.Problem.Details {
+		if name, _, ok := strings.Cut(detail, ": "); !ok || fieldOf(name) == "" {
+			out = append(out, detail)
+		}
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package console
+
+import (
+	"bytes"
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+const (
+	// perCSVPage is how many results a file gets with one call.
+	perCSVPage = 1000
+	// maxCSVRows bounds a file. A search with more results gets none: half of a list looks like all of it.
+	maxCSVRows = 100_000
+)
+
+// whoCSV answers with all results of a search, or with a page of the matrix, as a file.
+func whoCSV(p *page) error {
+	v, err := p.readWho()
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	switch {
+	case v.Missing():
+		return &apiError{Status: http.StatusBadRequest, Message: "The search lacks a field."}
+	case v.Find == findMatrix:
+		rows, err = p.matrixRows(v)
+	default:
+		rows, err = p.searchRows(v)
+	}
+	if err != nil {
+		return err
+	}
+	var file bytes.Buffer
+	out := csv.NewWriter(&file)
+	out.UseCRLF = true
+	for _, row := range rows {
+		for i := range row {
+			row[i] = harmless(row[i])
+		}
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return err
+	}
+	h := p.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	h.Set("Content-Disposition", `attachment; filename="who-can-`+v.Find+`.csv"`)
+	h.Set("Content-Length", strconv.Itoa(file.Len()))
+	_, err = p.w.Write(file.Bytes())
+	return err
+}
+
+// searchRows walks over all pages of a search.
+func (p *page) searchRows(v *whoView) ([][]string, error) {
+	rows := [][]string{{"user", "name", "email", "action", "project", "resource", "complete"}}
+	what, t := p.tupleFor(v)
+	token := ""
+	for {
+		answer, err := p.search(what, t, perCSVPage, token)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range answer.Results {
+			q := v.Asked(one)
+			who := v.Choices.Person(q.User)
+			rows = append(rows, []string{q.User, who.Name, who.Email, q.Action, q.Project, q.Resource, strconv.FormatBool(answer.Context.Complete)})
+		}
+		switch token = answer.Page.Next; {
+		case token == "":
+			return rows, nil
+		case len(rows) > maxCSVRows:
+			return nil, &apiError{Status: http.StatusRequestEntityTooLarge, Message: "More than " + strconv.Itoa(maxCSVRows) + " results: name a project or a resource."}
+		}
+	}
+}
+
+// matrixRows returns the cells of a page of the matrix, each with its question.
+func (p *page) matrixRows(v *whoView) ([][]string, error) {
+	m, err := p.matrix(v)
+	if err != nil {
+		return nil, err
+	}
+	rows := [][]string{{"user", "name", "email", "action", "project", "resource", "answer", "reason"}}
+	for _, row := range m.Rows {
+		for _, cell := range row.Cells {
+			rows = append(rows, []string{row.Who.ID, row.Who.Name, row.Who.Email, cell.Action, v.Project, v.Resource, cell.Word(), cell.Reason})
+		}
+	}
+	return rows, nil
+}
+
+// harmless returns a cell that no spreadsheet takes for a formula.
+func harmless(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}
