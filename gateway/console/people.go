@@ -1,6 +1,152 @@
 package console
 
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// peopleHere is the entry in the menu of people, groups and roles.
+const peopleHere = "/people"
+
+// pageSize is how many rows a list shows.
+const pageSize = "50"
+
 // peoplePages are those of people, groups and roles.
 func peoplePages() map[string]func(*page) error {
-	return map[string]func(*page) error{"GET /people": func(*page) error { return errNoPage }}
+	all := map[string]func(*page) error{
+		"GET /people":                      showPeople,
+		"POST /people":                     invite,
+		"GET /people/{user}":               showPerson,
+		"POST /people/{user}/invitation":   inviteAgain,
+		"GET /people/{user}/assign":        showAssign(personAssignee),
+		"POST /people/{user}/assign":       assign(personAssignee),
+		"GET /people/{user}/keys":          showKeys,
+		"POST /people/{user}/keys":         makeKey,
+		"GET /groups":                      showGroups,
+		"POST /groups":                     makeGroup,
+		"GET /groups/{group}":              showGroup,
+		"GET /groups/{group}/assign":       showAssign(groupAssignee),
+		"POST /groups/{group}/assign":      assign(groupAssignee),
+		"GET /groups/{group}/members/new":  showAddMember,
+		"POST /groups/{group}/members/new": addMember,
+		"GET /roles":                       showRoles,
+		"GET /roles/new":                   showRoleForm,
+		"POST /roles/new":                  saveRole,
+		"GET /roles/{role}":                showRole,
+		"GET /roles/{role}/edit":           showRoleForm,
+		"POST /roles/{role}/edit":          saveRole,
+	}
+	confirm(all, "/people/{user}/revoke", revokeOf(personAssignee))
+	confirm(all, "/people/{user}/status", statusStep)
+	confirm(all, "/people/{user}/remove", removePerson)
+	confirm(all, "/people/{user}/keys/{key}/revoke", revokeKey)
+	confirm(all, "/groups/{group}/revoke", revokeOf(groupAssignee))
+	confirm(all, "/groups/{group}/delete", deleteGroup)
+	confirm(all, "/groups/{group}/members/{user}/remove", removeMember)
+	confirm(all, "/roles/{role}/delete", deleteRole)
+	return all
+}
+
+// peopleView is the list of members.
+type peopleView struct {
+	People []member
+	// Query is what was searched for, Next the token of the next page, and Total how many match.
+	Query, Next string
+	Total       int
+	Form        form
+	May         map[string]bool
+}
+
+// member is a member of the account as the API lists them.
+type member struct {
+	person
+	CreatedAt resources.Time `json:"created_at"`
+}
+
+// Shown returns the member's name, or their id.
+func (m member) Shown() string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return m.ID
+}
+
+// memberPage is a page of the API's list of members.
+type memberPage struct {
+	Users []member `json:"users"`
+	Total int      `json:"total"`
+	Next  string   `json:"next_page_token"`
+}
+
+// given returns the pairs of names and values with a value.
+func given(pairs ...string) url.Values {
+	out := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return out
+}
+
+// showPeople shows the members, or those who match a search.
+func showPeople(p *page) error { return p.people(http.StatusOK, form{}) }
+
+// people shows the list with a form of an invitation.
+func (p *page) people(status int, invitation form) error {
+	v := peopleView{Query: p.r.URL.Query().Get("q"), Form: invitation}
+	var err error
+	if v.May, err = p.may("", "account:user:invite"); err != nil {
+		return err
+	}
+	var answer memberPage
+	query := given("page_size", pageSize, "q", v.Query, "page_token", p.r.URL.Query().Get("page_token"))
+	err = p.api.get(p.r.Context(), p.account("users"), query, &answer)
+	if refused := refusalOf(err); refused != nil && v.Form.Problem == nil {
+		v.Form.Problem, status = refused, refused.Status
+	} else if err != nil && refused == nil {
+		return err
+	}
+	v.People, v.Next, v.Total = answer.Users, answer.Next, answer.Total
+	return p.show(status, "people", "People", peopleHere, v)
+}
+
+// invite invites an address.
+func invite(p *page) error {
+	f := p.form()
+	err := p.send(call{method: http.MethodPost, path: p.account("users", "invite"), body: map[string]string{"email": p.field("email")}})
+	if f.Problem = refusalOf(err); f.Problem != nil {
+		return p.people(f.Problem.Status, f)
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("/people", "invited")
+}
+
+// member reads a member. Who may not list members sees the id alone.
+func (p *page) member(id string) (member, error) {
+	if id == p.session.UserID {
+		var answer struct {
+			User member `json:"user"`
+		}
+		return answer.User, p.api.get(p.r.Context(), p.account("users", id, "profile"), nil, &answer)
+	}
+	unknown := member{person: person{ID: id}}
+	var answer memberPage
+	err := p.api.get(p.r.Context(), p.account("users"), given("page_size", "100", "q", id), &answer)
+	if _, refused := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); refused {
+		return unknown, nil
+	}
+	if err != nil {
+		return unknown, err
+	}
+	for _, one := range answer.Users {
+		if one.ID == id {
+			return one, nil
+		}
+	}
+	return unknown, nil
 }

@@ -1,6 +1,162 @@
 package console
 
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// platformHere is the entry in the menu of projects and what is in them.
+const platformHere = "/platform"
+
 // platformPages are those of projects, security groups and clusters.
 func platformPages() map[string]func(*page) error {
-	return map[string]func(*page) error{"GET /platform": func(*page) error { return errNoPage }}
+	all := map[string]func(*page) error{
+		"GET /platform":           showProjects,
+		"POST /platform":          makeProject,
+		"GET /platform/{project}": showSecurityGroups,
+		"GET /platform/{project}/security-groups/{id}": showSecurityGroup,
+		"GET /platform/{project}/{kind}":               showClusters,
+		"GET /platform/{project}/rename":               showRename,
+		"POST /platform/{project}/rename":              rename,
+	}
+	confirm(all, "/platform/{project}/delete", deleteProject)
+	confirm(all, "/platform/{project}/security-groups/{id}/delete", deleteSecurityGroup)
+	confirm(all, "/platform/{project}/{kind}/{id}/delete", deleteCluster)
+	return all
+}
+
+// projectBody is a project as the API lists it.
+type projectBody struct {
+	project
+	CreatedAt resources.Time `json:"created_at"`
+}
+
+// projectsView is the list of projects.
+type projectsView struct {
+	Projects []projectBody
+	Next     string
+	Total    int
+	Form     form
+	May      map[string]bool
+}
+
+func showProjects(p *page) error { return p.projects(http.StatusOK, form{}) }
+
+// projects shows the list with a form of a new project.
+func (p *page) projects(status int, f form) error {
+	v := projectsView{Form: f}
+	var err error
+	if v.May, err = p.may("", "account:project:create", "account:project:update", "account:project:delete"); err != nil {
+		return err
+	}
+	answer, err := p.projectPage(given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token")))
+	if refused := refusalOf(err); refused != nil {
+		if v.Form.Problem == nil {
+			v.Form.Problem, status = refused, refused.Status
+		}
+	} else if err != nil {
+		return err
+	}
+	v.Projects, v.Next, v.Total = answer.Projects, answer.Next, answer.Total
+	return p.show(status, "platform", "Platform", platformHere, v)
+}
+
+// projectPage is a page of the API's list of projects.
+type projectPage struct {
+	Projects []projectBody `json:"projects"`
+	Total    int           `json:"total_count"`
+	Next     string        `json:"next_page_token"`
+}
+
+func (p *page) projectPage(query url.Values) (out projectPage, err error) {
+	return out, p.api.get(p.r.Context(), p.account("projects"), query, &out)
+}
+
+func makeProject(p *page) error {
+	f := p.form()
+	err := p.send(call{method: http.MethodPost, path: p.account("projects"), body: map[string]string{"name": p.field("name")}})
+	if f.Problem = refusalOf(err); f.Problem != nil {
+		return p.projects(f.Problem.Status, f)
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("/platform", "added")
+}
+
+// projectNamed returns the project of the path. Its name is its id if it is not among the first of the account.
+func (p *page) projectNamed() (project, error) {
+	id := p.r.PathValue("project")
+	answer, err := p.projectPage(given("page_size", "100"))
+	if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
+		return project{}, err
+	}
+	for _, one := range answer.Projects {
+		if one.ID == id {
+			return one.project, nil
+		}
+	}
+	return project{ID: id, Name: id}, nil
+}
+
+// renameView is the form of a project's name.
+type renameView struct {
+	Project project
+	Form    form
+}
+
+func showRename(p *page) error {
+	one, err := p.projectNamed()
+	if err != nil {
+		return err
+	}
+	return p.show(http.StatusOK, "rename", "Rename a project", platformHere, renameView{one, form{Values: given("name", one.Name)}})
+}
+
+func rename(p *page) error {
+	f, id := p.form(), p.r.PathValue("project")
+	err := p.send(call{method: http.MethodPatch, path: p.account("projects", id), body: map[string]string{"name": p.field("name")}})
+	if f.Problem = refusalOf(err); f.Problem != nil {
+		one, err := p.projectNamed()
+		if err != nil {
+			return err
+		}
+		return p.show(f.Problem.Status, "rename", "Rename a project", platformHere, renameView{one, f})
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("/platform", "saved")
+}
+
+// deleteProject deletes a project.
+func deleteProject(p *page) (*step, error) {
+	one, err := p.projectNamed()
+	if err != nil {
+		return nil, err
+	}
+	return &step{
+		Title: "Delete a project", Before: "Delete the project", Subject: one.Name, After: "?", Button: "Delete", Danger: true,
+		Note: "Roles in it end with it. A project with a security group or a cluster can't be deleted.",
+		Back: linkOf("platform", one.ID), Here: platformHere, then: "/platform", done: "deleted",
+		call: call{method: http.MethodDelete, path: p.account("projects", one.ID)},
+	}, nil
+}
+
+// shownState is a status in a word of its own and a mark.
+type shownState struct{ Class, Sign, Word string }
+
+// stateOf shows a status of a user, a role, an assignment, a key, a security group or a cluster.
+func stateOf(status string) shownState {
+	word := strings.ToLower(strings.TrimPrefix(status, "CLUSTER_STATUS_"))
+	switch word {
+	case "active", "running":
+		return shownState{"allow", "✓", word}
+	case "suspended", "error", "deleted":
+		return shownState{"deny", "✕", word}
+	}
+	return shownState{"warn", "…", word}
 }

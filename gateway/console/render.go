@@ -98,7 +98,7 @@ func readTemplates(a *assets, log *slog.Logger) (*templates, error) {
 		},
 		"moment": momentOf, "isoTime": func(t resources.Time) string { return t.String() },
 		"map": mapOf, "list": func(all ...any) []any { return all },
-		"menu": menu, "lower": strings.ToLower, "join": strings.Join,
+		"menu": menu, "link": linkOf, "state": stateOf, "lower": strings.ToLower, "join": strings.Join,
 	})
 	base, err := base.ParseFS(files, "templates/_*.html")
 	if err != nil {

@@ -1,0 +1,222 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// groupActions are the actions behind the buttons of groups.
+var groupActions = []string{
+	"account:group:create", "account:group:update", "account:group:delete", "account:role_assignment:update", "account:role_assignment:delete", "account:change:read",
+}
+
+// group is a group of the account.
+type group struct {
+	ID          string         `json:"id"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	CreatedAt   resources.Time `json:"created_at"`
+}
+
+// groupsView is the list of groups.
+type groupsView struct {
+	Groups []group
+	Next   string
+	Total  int
+	Form   form
+	May    map[string]bool
+}
+
+func showGroups(p *page) error { return p.groups(http.StatusOK, form{}) }
+
+// groups shows the list with a form of a new group.
+func (p *page) groups(status int, f form) error {
+	v := groupsView{Form: f}
+	var err error
+	if v.May, err = p.may("", groupActions...); err != nil {
+		return err
+	}
+	var answer struct {
+		Groups []group `json:"groups"`
+		Total  int     `json:"total_count"`
+		Next   string  `json:"next_page_token"`
+	}
+	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
+	err = p.api.get(p.r.Context(), p.account("groups"), query, &answer)
+	if refused := refusalOf(err); refused != nil {
+		if v.Form.Problem == nil {
+			v.Form.Problem, status = refused, refused.Status
+		}
+	} else if err != nil {
+		return err
+	}
+	v.Groups, v.Next, v.Total = answer.Groups, answer.Next, answer.Total
+	return p.show(status, "groups", "Groups", peopleHere, v)
+}
+
+func makeGroup(p *page) error {
+	f := p.form()
+	body := membersOf(given("name", p.field("name"), "description", p.field("description")))
+	err := p.send(call{method: http.MethodPost, path: p.account("groups"), body: body})
+	if f.Problem = refusalOf(err); f.Problem != nil {
+		return p.groups(f.Problem.Status, f)
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("/groups", "added")
+}
+
+func (p *page) group(id string) (group, error) {
+	var answer struct {
+		Group group `json:"group"`
+	}
+	err := p.api.get(p.r.Context(), p.account("groups", id), nil, &answer)
+	return answer.Group, err
+}
+
+// groupView is the page of a group.
+type groupView struct {
+	Group   group
+	Members []groupMember
+	Next    string
+	Total   int
+	Roles   []assignment
+	// MoreRoles is that the group has more roles than the page shows.
+	MoreRoles bool
+	May       map[string]bool
+}
+
+type groupMember struct {
+	UserID  string         `json:"user_id"`
+	AddedAt resources.Time `json:"added_at"`
+}
+
+// assignment is a role of a person or a group.
+type assignment struct {
+	heldRole
+	AssigneeID   string `json:"assigneeId"`
+	AssigneeType string `json:"assigneeType"`
+}
+
+// IsGroup reports whether a group has the role.
+func (a assignment) IsGroup() bool { return a.AssigneeType == resources.AssigneeGroup }
+
+// RevokeLink returns the address of the page that revokes the role.
+func (a assignment) RevokeLink() string {
+	kind := "people"
+	if a.IsGroup() {
+		kind = "groups"
+	}
+	return linkOf(kind, a.AssigneeID, "revoke") + "?" + given("role", a.RoleID, "project", a.ProjectID, "resource", a.ResourceID).Encode()
+}
+
+// showGroup shows a group with its members and roles.
+func showGroup(p *page) error {
+	var v groupView
+	id := p.r.PathValue("group")
+	var err error
+	if v.Group, err = p.group(id); err != nil {
+		return err
+	}
+	if v.May, err = p.may("", groupActions...); err != nil {
+		return err
+	}
+	var members struct {
+		Members []groupMember `json:"members"`
+		Total   int           `json:"total_count"`
+		Next    string        `json:"next_page_token"`
+	}
+	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
+	if err := p.api.get(p.r.Context(), p.account("groups", id, "members"), query, &members); err != nil {
+		return err
+	}
+	v.Members, v.Total, v.Next = members.Members, members.Total, members.Next
+	var roles struct {
+		Assignments []assignment `json:"assignments"`
+		Next        string       `json:"next_page_token"`
+	}
+	err = p.api.get(p.r.Context(), p.account("assignments"), given("assignee", id, "page_size", "100"), &roles)
+	if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
+		return err
+	}
+	v.Roles, v.MoreRoles = roles.Assignments, roles.Next != ""
+	return p.show(http.StatusOK, "group", "Group", peopleHere, v)
+}
+
+// deleteGroup deletes a group.
+func deleteGroup(p *page) (*step, error) {
+	g, err := p.group(p.r.PathValue("group"))
+	if err != nil {
+		return nil, err
+	}
+	return &step{
+		Title: "Delete a group", Before: "Delete the group", Subject: g.Name, After: "?", Button: "Delete", Danger: true,
+		Note: "Its roles end with it, so its members lose what only they gave.",
+		Back: linkOf("groups", g.ID), Here: peopleHere, then: "/groups", done: "deleted",
+		call: call{method: http.MethodDelete, path: p.account("groups", g.ID)},
+	}, nil
+}
+
+// removeMember takes a person out of a group.
+func removeMember(p *page) (*step, error) {
+	g, err := p.group(p.r.PathValue("group"))
+	if err != nil {
+		return nil, err
+	}
+	user := p.r.PathValue("user")
+	return &step{
+		Title: "Remove from a group", Before: "Remove " + user + " from the group", Subject: g.Name, After: "?", Button: "Remove", Danger: true,
+		Note: "Roles that the person has elsewhere stay.",
+		Back: linkOf("groups", g.ID), Here: peopleHere, then: linkOf("groups", g.ID), done: "removed",
+		call:    call{method: http.MethodDelete, path: p.account("groups", g.ID, "members", user)},
+		preview: &previewChange{Kind: "group_remove", GroupID: g.ID, UserID: user},
+	}, nil
+}
+
+// addMemberView is the form that adds a person to a group.
+type addMemberView struct {
+	Group      group
+	People     []person
+	Form       form
+	MayPreview bool
+}
+
+func showAddMember(p *page) error { return p.addMemberForm(http.StatusOK, p.form()) }
+
+func (p *page) addMemberForm(status int, f form) error {
+	v := addMemberView{Form: f}
+	var err error
+	if v.Group, err = p.group(p.r.PathValue("group")); err != nil {
+		return err
+	}
+	may, err := p.may("", explainAction)
+	if err != nil {
+		return err
+	}
+	offers, err := p.choices()
+	if err != nil {
+		return err
+	}
+	v.MayPreview, v.People = may[explainAction], offers.People
+	return p.show(status, "member", "Add to a group", peopleHere, v)
+}
+
+// addMember adds a person to a group, or shows what that would do.
+func addMember(p *page) error {
+	id, user, f := p.r.PathValue("group"), p.field("user"), p.form()
+	var err error
+	if p.field("do") == doPreview {
+		f.Preview, err = p.preview(previewChange{Kind: "group_add", GroupID: id, UserID: user})
+	} else if err = p.send(call{method: http.MethodPut, path: p.account("groups", id, "members", user)}); err == nil {
+		return p.done(linkOf("groups", id), "added")
+	}
+	if f.Problem = refusalOf(err); f.Problem != nil {
+		return p.addMemberForm(f.Problem.Status, f)
+	}
+	if err != nil {
+		return err
+	}
+	return p.addMemberForm(http.StatusOK, f)
+}

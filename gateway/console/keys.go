@@ -1,0 +1,113 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// apiKey is a key as the API lists it.
+type apiKey struct {
+	ID         string         `json:"id"`
+	Name       string         `json:"key_name"`
+	Masked     string         `json:"masked_key"`
+	Scopes     []string       `json:"scopes"`
+	Active     bool           `json:"is_active"`
+	LastUsedAt resources.Time `json:"last_used_at"`
+	CreatedAt  resources.Time `json:"created_at"`
+	ExpiresAt  resources.Time `json:"expires_at"`
+}
+
+// keysView is the page of a person's keys.
+type keysView struct {
+	Person member
+	// Self is that the keys are those of the one who is signed in. Nobody makes keys for others.
+	Self bool
+	Keys []apiKey
+	// Once names the form: the API makes one key, however often the form is sent.
+	Once string
+	Form form
+	May  map[string]bool
+}
+
+func showKeys(p *page) error { return p.keys(http.StatusOK, form{}) }
+
+// keys shows the keys of a person with a form of a new one.
+func (p *page) keys(status int, f form) error {
+	id := p.r.PathValue("user")
+	v := keysView{Self: id == p.session.UserID, Form: f, Once: p.c.cfg.IDs.ULID()}
+	var err error
+	if v.Person, err = p.member(id); err != nil {
+		return err
+	}
+	if v.May, err = p.may("", "account:api_key:delete"); err != nil {
+		return err
+	}
+	v.May["account:api_key:delete"] = v.May["account:api_key:delete"] || v.Self
+	var answer struct {
+		Data struct {
+			Keys []apiKey `json:"keys"`
+		} `json:"data"`
+	}
+	err = p.api.get(p.r.Context(), p.account("users", id, "keys"), nil, &answer)
+	if refused := refusalOf(err); refused != nil {
+		if v.Form.Problem == nil {
+			v.Form.Problem, status = refused, refused.Status
+		}
+	} else if err != nil {
+		return err
+	}
+	v.Keys = answer.Data.Keys
+	return p.show(status, "keys", "API keys", peopleHere, v)
+}
+
+// newKeyView shows a key with its secret, once.
+type newKeyView struct {
+	ID     string   `json:"id"`
+	Name   string   `json:"key_name"`
+	Raw    string   `json:"raw_key"`
+	Scopes []string `json:"scopes"`
+	// Back is the page of the keys.
+	Back string `json:"-"`
+}
+
+// makeKey makes a key. Its secret is on this answer and nowhere else.
+func makeKey(p *page) error {
+	id, f := p.r.PathValue("user"), p.form()
+	body := map[string]any{"key_name": p.field("key_name"), "scopes": append([]string{}, f.Values["scopes"]...)}
+	if until := p.until("expires_at"); until != "" {
+		body["expires_at"] = until
+	}
+	header := http.Header{}
+	if once := p.field("once"); once != "" {
+		header.Set("Idempotency-Key", once)
+	}
+	var answer struct {
+		Data newKeyView `json:"data"`
+	}
+	err := p.api.call(p.r.Context(), http.MethodPost, p.account("users", id, "keys"), header, body, &answer)
+	if f.Problem = refusalOf(err); f.Problem != nil {
+		return p.keys(f.Problem.Status, f)
+	}
+	if err != nil {
+		return err
+	}
+	answer.Data.Back = linkOf("people", id, "keys")
+	return p.show(http.StatusOK, "newkey", "A new API key", peopleHere, answer.Data)
+}
+
+// revokeKey revokes a key.
+func revokeKey(p *page) (*step, error) {
+	id, key := p.r.PathValue("user"), p.r.PathValue("key")
+	who, err := p.member(id)
+	if err != nil {
+		return nil, err
+	}
+	back := linkOf("people", id, "keys")
+	return &step{
+		Title: "Revoke a key", Before: "Revoke the key " + key + " of", Subject: who.Shown(), After: "?", Button: "Revoke", Danger: true,
+		Note: "It is refused everywhere and for ever.",
+		Back: back, Here: peopleHere, then: back, done: "revoked",
+		call: call{method: http.MethodDelete, path: p.account("users", id, "keys", key)},
+	}, nil
+}

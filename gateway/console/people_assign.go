@@ -1,0 +1,133 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// assignee is who has a role: a person or a group. Page is the address of its page.
+type assignee struct{ Kind, ID, Name, Page string }
+
+func personAssignee(p *page) (assignee, error) {
+	who, err := p.member(p.r.PathValue("user"))
+	return assignee{resources.AssigneeUser, who.ID, who.Shown(), linkOf("people", who.ID)}, err
+}
+
+func groupAssignee(p *page) (assignee, error) {
+	g, err := p.group(p.r.PathValue("group"))
+	return assignee{resources.AssigneeGroup, g.ID, g.Name, linkOf("groups", g.ID)}, err
+}
+
+// assignView is the form that gives a role.
+type assignView struct {
+	Assignee assignee
+	Form     form
+	Roles    []role
+	// MoreRoles is that the account has more roles than the form offers; the others are typed.
+	MoreRoles  bool
+	Projects   []project
+	MayPreview bool
+}
+
+// showAssign shows the form that gives a role. The query fills in its fields.
+func showAssign(whose func(*page) (assignee, error)) func(*page) error {
+	return func(p *page) error { return p.assignForm(http.StatusOK, whose, p.form()) }
+}
+
+func (p *page) assignForm(status int, whose func(*page) (assignee, error), f form) error {
+	v := assignView{Form: f}
+	var err error
+	if v.Assignee, err = whose(p); err != nil {
+		return err
+	}
+	may, err := p.may("", explainAction)
+	if err != nil {
+		return err
+	}
+	v.MayPreview = may[explainAction]
+	var roles rolePage
+	err = p.api.get(p.r.Context(), p.account("roles"), given("pageSize", "100", "status", resources.StatusActive), &roles)
+	if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
+		return err
+	}
+	v.Roles, v.MoreRoles = roles.Data, roles.Meta.Pages != 1
+	var projects struct {
+		Projects []project `json:"projects"`
+	}
+	err = p.api.get(p.r.Context(), p.account("projects"), given("page_size", "100"), &projects)
+	if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
+		return err
+	}
+	v.Projects = projects.Projects
+	return p.show(status, "assign", "Assign a role", peopleHere, v)
+}
+
+// assign gives a role, or shows what that would do.
+func assign(whose func(*page) (assignee, error)) func(*page) error {
+	return func(p *page) error {
+		f := p.form()
+		holder, err := whose(p)
+		if err != nil {
+			return err
+		}
+		roleID, project, resource, until := p.field("role"), p.field("project"), p.field("resource"), p.until("until")
+		if p.field("do") == doPreview {
+			change := previewChange{Kind: "assign", Role: roleID, ProjectID: project, ResourceID: resource, Until: until}
+			f.Preview, err = p.preview(change.withAssignee(holder.Kind, holder.ID))
+		} else {
+			body := given("assigneeType", holder.Kind, "projectId", project, "resourceId", resource, "expiresAt", until)
+			err = p.send(call{method: http.MethodPut, path: p.account("roles", roleID, "assignments", holder.ID), body: membersOf(body)})
+			if err == nil {
+				return p.done(holder.Page, "assigned")
+			}
+		}
+		if f.Problem = refusalOf(err); f.Problem != nil {
+			return p.assignForm(f.Problem.Status, whose, f)
+		}
+		if err != nil {
+			return err
+		}
+		return p.assignForm(http.StatusOK, whose, f)
+	}
+}
+
+// membersOf returns single values as the members of a body.
+func membersOf(values map[string][]string) map[string]string {
+	out := map[string]string{}
+	for name, all := range values {
+		out[name] = all[0]
+	}
+	return out
+}
+
+// revokeOf takes a role from a person or a group.
+func revokeOf(whose func(*page) (assignee, error)) func(*page) (*step, error) {
+	return func(p *page) (*step, error) {
+		holder, err := whose(p)
+		if err != nil {
+			return nil, err
+		}
+		roleID, project, resource := p.field("role"), p.field("project"), p.field("resource")
+		query := given("assigneeType", holder.Kind, "projectId", project, "resourceId", resource)
+		change := previewChange{Kind: "revoke", Role: roleID, ProjectID: project, ResourceID: resource}.withAssignee(holder.Kind, holder.ID)
+		return &step{
+			Title: "Revoke a role", Before: "Revoke the role " + roleID + " of", Subject: holder.Name, After: placeText(project, resource) + "?", Button: "Revoke", Danger: true,
+			Note: "It is in force at once, on every gateway.",
+			Back: holder.Page, Here: peopleHere, then: holder.Page, done: "revoked",
+			call:    call{method: http.MethodDelete, path: p.account("roles", roleID, "assignments", holder.ID) + "?" + query.Encode()},
+			preview: &change,
+		}, nil
+	}
+}
+
+// placeText says where a role is given.
+func placeText(project, resource string) string {
+	switch {
+	case project == "":
+		return "in the whole account"
+	case resource == "":
+		return "in " + project
+	}
+	return "on " + resource + " in " + project
+}

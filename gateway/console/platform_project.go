@@ -1,0 +1,230 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// clusterKinds are the actions that delete clusters, by the last segment of the list of the kind.
+var clusterKinds = map[string]string{"kubernetes": "project:kubernetes_cluster:delete", "gpu-clusters": "project:gpu_cluster:delete"}
+
+// securityGroup is a security group with its rules.
+type securityGroup struct {
+	ID          string         `json:"id"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Status      string         `json:"status"`
+	Rules       []securityRule `json:"rules"`
+	CreatedAt   resources.Time `json:"created_at"`
+}
+
+type securityRule struct {
+	Direction   string `json:"direction"`
+	Protocol    string `json:"protocol"`
+	PortMin     *int   `json:"port_range_min"`
+	PortMax     *int   `json:"port_range_max"`
+	ICMPType    *int   `json:"icmp_type"`
+	ICMPCode    *int   `json:"icmp_code"`
+	Prefix      string `json:"remote_ip_prefix"`
+	RemoteGroup string `json:"remote_security_group_id"`
+	Priority    int    `json:"priority"`
+	Description string `json:"description"`
+}
+
+// cluster is a Kubernetes or a GPU cluster in a list.
+type cluster struct {
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Status    string         `json:"status"`
+	UpdatedAt resources.Time `json:"updated_at"`
+	// Base holds these members of a Kubernetes cluster.
+	Base *struct {
+		ID        string         `json:"cluster_id"`
+		Name      string         `json:"name"`
+		Status    string         `json:"status"`
+		UpdatedAt resources.Time `json:"updated_at"`
+	} `json:"base"`
+}
+
+// flat returns the cluster with the members of its base.
+func (c cluster) flat() cluster {
+	if c.Base != nil {
+		return cluster{ID: c.Base.ID, Name: c.Base.Name, Status: c.Base.Status, UpdatedAt: c.Base.UpdatedAt}
+	}
+	return c
+}
+
+// projectView is a page of what is in a project.
+type projectView struct {
+	Project project
+	// Kind is that of the clusters, "" for security groups.
+	Kind     string
+	Groups   []securityGroup
+	Clusters []cluster
+	Next     string
+	Total    int
+	Problem  *apiError
+	// MayChange is that the account's projects may be renamed, and MayDelete that they may be deleted.
+	MayChange, MayDelete bool
+	// MayDeleteRow is that a cluster may be deleted.
+	MayDeleteRow bool
+}
+
+// inProject returns a path of the API in the project of the path.
+func (p *page) inProject(segments ...string) string {
+	return p.account(append([]string{"projects", p.r.PathValue("project")}, segments...)...)
+}
+
+// projectView reads what all pages of a project show.
+func (p *page) projectView(kind string) (v projectView, err error) {
+	v.Kind = kind
+	if v.Project, err = p.projectNamed(); err != nil {
+		return v, err
+	}
+	may, err := p.may("", "account:project:update", "account:project:delete")
+	v.MayChange, v.MayDelete = may["account:project:update"], may["account:project:delete"]
+	return v, err
+}
+
+// inside reads a list of a project into out. A refusal is part of the page.
+func (p *page) inside(v *projectView, list string, out any) (status int, err error) {
+	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
+	err = p.api.call(p.r.Context(), http.MethodGet, p.inProject(list)+"?"+query.Encode(), p.inAccount(), nil, out)
+	if v.Problem = refusalOf(err); v.Problem != nil {
+		return v.Problem.Status, nil
+	}
+	return http.StatusOK, err
+}
+
+func showSecurityGroups(p *page) error {
+	v, err := p.projectView("")
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Groups []securityGroup `json:"security_groups"`
+		Total  int             `json:"total_count"`
+		Next   string          `json:"next_page_token"`
+	}
+	status, err := p.inside(&v, "security-groups", &answer)
+	if err != nil {
+		return err
+	}
+	v.Groups, v.Total, v.Next = answer.Groups, answer.Total, answer.Next
+	return p.show(status, "project", "Project", platformHere, v)
+}
+
+func showClusters(p *page) error {
+	kind := p.r.PathValue("kind")
+	deletes, ok := clusterKinds[kind]
+	if !ok {
+		return errNoPage
+	}
+	v, err := p.projectView(kind)
+	if err != nil {
+		return err
+	}
+	may, err := p.may(v.Project.ID, deletes)
+	if err != nil {
+		return err
+	}
+	v.MayDeleteRow = may[deletes]
+	var answer struct {
+		Clusters []cluster `json:"clusters"`
+		Total    int       `json:"total_count"`
+		Next     string    `json:"next_page_token"`
+	}
+	status, err := p.inside(&v, kind, &answer)
+	if err != nil {
+		return err
+	}
+	for _, one := range answer.Clusters {
+		v.Clusters = append(v.Clusters, one.flat())
+	}
+	v.Total, v.Next = answer.Total, answer.Next
+	return p.show(status, "project", "Project", platformHere, v)
+}
+
+// deleteCluster deletes a cluster.
+func deleteCluster(p *page) (*step, error) {
+	kind, id := p.r.PathValue("kind"), p.r.PathValue("id")
+	if _, ok := clusterKinds[kind]; !ok {
+		return nil, errNoPage
+	}
+	back := linkOf("platform", p.r.PathValue("project"), kind)
+	return &step{
+		Title: "Delete a cluster", Before: "Delete the cluster", Subject: id, After: "?", Button: "Delete", Danger: true,
+		Note: "What runs on it ends.",
+		Back: back, Here: platformHere, then: back, done: "deleted",
+		call: call{method: http.MethodDelete, path: p.inProject(kind, id), header: p.inAccount()},
+	}, nil
+}
+
+// securityGroupView is the page of a security group.
+type securityGroupView struct {
+	Project   project
+	Group     securityGroup
+	MayDelete bool
+}
+
+// securityGroup reads the security group of the path.
+func (p *page) securityGroup() (securityGroup, error) {
+	var answer struct {
+		Group securityGroup `json:"security_group"`
+	}
+	err := p.api.call(p.r.Context(), http.MethodGet, p.inProject("security-groups", p.r.PathValue("id")), p.inAccount(), nil, &answer)
+	return answer.Group, err
+}
+
+func showSecurityGroup(p *page) error {
+	var v securityGroupView
+	var err error
+	if v.Group, err = p.securityGroup(); err != nil {
+		return err
+	}
+	if v.Project, err = p.projectNamed(); err != nil {
+		return err
+	}
+	may, err := p.may(v.Project.ID, "project:security_group:delete")
+	if err != nil {
+		return err
+	}
+	v.MayDelete = may["project:security_group:delete"]
+	return p.show(http.StatusOK, "securitygroup", "Security group", platformHere, v)
+}
+
+// deleteSecurityGroup deletes a security group.
+func deleteSecurityGroup(p *page) (*step, error) {
+	g, err := p.securityGroup()
+	if err != nil {
+		return nil, err
+	}
+	back := linkOf("platform", p.r.PathValue("project"))
+	return &step{
+		Title: "Delete a security group", Before: "Delete the security group", Subject: g.Name, After: "?", Button: "Delete", Danger: true,
+		Note: "A group that another group's rule names can't be deleted.",
+		Back: linkOf("platform", p.r.PathValue("project"), "security-groups", g.ID), Here: platformHere, then: back, done: "deleted",
+		call: call{method: http.MethodDelete, path: p.inProject("security-groups", g.ID), header: p.inAccount()},
+	}, nil
+}
+
+// Ports says which ports or ICMP types a rule is about.
+func (r securityRule) Ports() string {
+	first, last := r.PortMin, r.PortMax
+	if first == nil {
+		first, last = r.ICMPType, r.ICMPCode
+	}
+	switch {
+	case first == nil:
+		return "all"
+	case r.PortMin == nil && last == nil:
+		return "type " + strconv.Itoa(*first)
+	case r.PortMin == nil:
+		return "type " + strconv.Itoa(*first) + ", code " + strconv.Itoa(*last)
+	case last == nil || *first == *last:
+		return strconv.Itoa(*first)
+	}
+	return strconv.Itoa(*first) + "–" + strconv.Itoa(*last)
+}

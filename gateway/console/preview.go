@@ -1,0 +1,113 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const (
+	// explainAction is the action of a preview.
+	explainAction = "account:authorization:explain"
+	// doPreview is the value of the button that shows what a form would do.
+	doPreview = "preview"
+	// shownRows is how many rows a page shows of what is gained, and of what is lost.
+	shownRows = 200
+)
+
+// previewChange is a change of a preview, in the API's words.
+type previewChange struct {
+	Kind        string   `json:"kind"`
+	Role        string   `json:"role,omitempty"`
+	UserID      string   `json:"user_id,omitempty"`
+	GroupID     string   `json:"group_id,omitempty"`
+	ProjectID   string   `json:"project_id,omitempty"`
+	ResourceID  string   `json:"resource_id,omitempty"`
+	Until       string   `json:"until,omitempty"`
+	Status      string   `json:"status,omitempty"`
+	Name        string   `json:"name,omitempty"`
+	Scope       string   `json:"scope,omitempty"`
+	Permissions []string `json:"permissions,omitempty"`
+	Description string   `json:"description,omitempty"`
+	RoleProject string   `json:"projectId,omitempty"`
+}
+
+// preview is who gains and who loses what by a change.
+type preview struct {
+	Gains    []previewRow `json:"gains"`
+	Loses    []previewRow `json:"loses"`
+	People   int          `json:"people"`
+	Complete bool         `json:"complete"`
+	Revision int64        `json:"account_revision"`
+}
+
+// previewRow is an action that somebody gains or loses in a place.
+type previewRow struct {
+	User   string `json:"user"`
+	Action string `json:"action"`
+	Place  struct {
+		ProjectID  string `json:"project_id"`
+		ResourceID string `json:"resource_id"`
+	} `json:"place"`
+}
+
+// previewSide is what a page shows of the gains or the losses.
+type previewSide struct {
+	Title, Mark, Sign string
+	Total             int
+	Groups            []previewGroup
+}
+
+// previewGroup is what one user gains or loses in one place.
+type previewGroup struct {
+	User, Project, Resource string
+	Actions                 []string
+}
+
+// Hidden returns how many rows the page does not show.
+func (s previewSide) Hidden() int { return max(0, s.Total-shownRows) }
+
+// Sides returns the losses and the gains.
+func (v *preview) Sides() []previewSide {
+	return []previewSide{
+		{"Loses", "deny", "−", len(v.Loses), grouped(v.Loses)},
+		{"Gains", "allow", "+", len(v.Gains), grouped(v.Gains)},
+	}
+}
+
+// grouped joins the rows of one user and place. The API sorts rows by user.
+func grouped(rows []previewRow) (out []previewGroup) {
+	index := map[previewGroupKey]int{}
+	for _, row := range rows[:min(len(rows), shownRows)] {
+		key := previewGroupKey{row.User, row.Place.ProjectID, row.Place.ResourceID}
+		i, ok := index[key]
+		if !ok {
+			i, index[key] = len(out), len(out)
+			out = append(out, previewGroup{User: row.User, Project: row.Place.ProjectID, Resource: row.Place.ResourceID})
+		}
+		out[i].Actions = append(out[i].Actions, row.Action)
+	}
+	return out
+}
+
+type previewGroupKey struct{ user, project, resource string }
+
+// preview asks who would gain and lose what by a change. It changes nothing.
+func (p *page) preview(change previewChange) (*preview, error) {
+	var out preview
+	body := map[string][]previewChange{"changes": {change}}
+	if err := p.api.call(p.r.Context(), http.MethodPost, p.account("preview"), nil, body, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// withAssignee adds the user or the group who has a role.
+func (c previewChange) withAssignee(kind, id string) previewChange {
+	if kind == resources.AssigneeGroup {
+		c.GroupID = id
+	} else {
+		c.UserID = id
+	}
+	return c
+}
