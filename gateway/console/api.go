@@ -117,11 +117,18 @@ func refusedBy(status int, raw []byte) *apiError {
 	return e
 }
 
-// detailsOf reads a list of sentences, or an object of them by field.
+// detailsOf reads a list of sentences, an object of them by field, or one text with all of them.
 func detailsOf(raw json.RawMessage) (out []string) {
 	var fields map[string]string
+	var text string
 	if json.Unmarshal(raw, &out) == nil {
 		return out
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		if text == "" {
+			return nil
+		}
+		return strings.Split(text, "; ")
 	}
 	if json.Unmarshal(raw, &fields) != nil {
 		return nil

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,25 +27,18 @@ func (p *page) form() form {
 func (f form) Value(name string) string { return f.Values.Get(name) }
 
 // Has reports whether a field has a value among others.
-func (f form) Has(name, value string) bool {
-	for _, one := range f.Values[name] {
-		if one == value {
-			return true
-		}
-	}
-	return false
-}
+func (f form) Has(name, value string) bool { return slices.Contains(f.Values[name], value) }
 
 // Wrong returns what the API says about a field that it knows by one of these names, "" for nothing.
 func (f form) Wrong(names ...string) string {
 	if f.Problem == nil {
 		return ""
 	}
-	for _, name := range names {
-		for _, field := range []string{name, "changes[0]." + name} {
-			if text := f.Problem.Field(field); text != "" {
-				return text
-			}
+	for _, detail := range f.Problem.Details {
+		field, text, _ := strings.Cut(detail, ": ")
+		field, _, _ = strings.Cut(strings.TrimPrefix(field, "changes[0]."), "[") // an item of a list is the list's
+		if slices.Contains(names, field) {
+			return text
 		}
 	}
 	return ""
