@@ -36,7 +36,7 @@ func (f form) Wrong(names ...string) string {
 	}
 	for _, detail := range f.Problem.Details {
 		field, text, _ := strings.Cut(detail, ": ")
-		field, _, _ = strings.Cut(strings.TrimPrefix(field, "changes[0]."), "[") // an item of a list is the list's
+		field, _, _ = strings.Cut(field, "[") // an item of a list is the list's
 		if slices.Contains(names, field) {
 			return text
 		}

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -10,8 +11,12 @@ import (
 // peopleHere is the entry in the menu of people, groups and roles.
 const peopleHere = "/people"
 
-// pageSize is how many rows a list shows.
-const pageSize = "50"
+const (
+	// pageSize is how many rows a list shows.
+	pageSize = "50"
+	// searchedPages bounds the search for one person among those whose e-mail or name begins with the id.
+	searchedPages = 5
+)
 
 // peoplePages are those of people, groups and roles.
 func peoplePages() map[string]func(*page) error {
@@ -52,7 +57,7 @@ func peoplePages() map[string]func(*page) error {
 // peopleView is the list of members.
 type peopleView struct {
 	People []member
-	// Query is what was searched for, Next the token of the next page, and Total how many match.
+	// Query is what was searched for, Next the token of the next page, and Total how many members there are.
 	Query, Next string
 	Total       int
 	Form        form
@@ -126,7 +131,7 @@ func invite(p *page) error {
 	return p.done("/people", "invited")
 }
 
-// member reads a member. Who may not list members sees the id alone.
+// member reads a member. Who may not list members, and who asks for somebody else, sees the id alone.
 func (p *page) member(id string) (member, error) {
 	if id == p.session.UserID {
 		var answer struct {
@@ -135,17 +140,20 @@ func (p *page) member(id string) (member, error) {
 		return answer.User, p.api.get(p.r.Context(), p.account("users", id, "profile"), nil, &answer)
 	}
 	unknown := member{person: person{ID: id}}
-	var answer memberPage
-	err := p.api.get(p.r.Context(), p.account("users"), given("page_size", "100", "q", id), &answer)
-	if _, refused := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); refused {
-		return unknown, nil
-	}
-	if err != nil {
-		return unknown, err
-	}
-	for _, one := range answer.Users {
-		if one.ID == id {
-			return one, nil
+	for next, pages := "", 0; pages < searchedPages; pages++ {
+		var answer memberPage
+		err := p.api.get(p.r.Context(), p.account("users"), given("page_size", "100", "q", id, "page_token", next), &answer)
+		if _, refused := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); refused {
+			return unknown, nil
+		}
+		if err != nil {
+			return unknown, err
+		}
+		if i := slices.IndexFunc(answer.Users, func(m member) bool { return m.ID == id }); i >= 0 {
+			return answer.Users[i], nil
+		}
+		if next = answer.Next; next == "" {
+			break
 		}
 	}
 	return unknown, nil

@@ -82,12 +82,12 @@ func (p *page) person(status int, problem *apiError) error {
 		Meta pageMeta   `json:"meta"`
 	}
 	err = p.api.get(p.r.Context(), p.account("roles", "users", id), p.numbered(), &answer)
-	if refused := refusalOf(err); refused != nil {
-		if v.Problem == nil {
-			v.Problem, status = refused, refused.Status
-		}
-	} else if err != nil {
+	refused, ok := isRefusal(err, http.StatusForbidden, http.StatusBadRequest)
+	if err != nil && !ok {
 		return err
+	}
+	if ok && v.Problem == nil {
+		v.Problem, status = refused, refused.Status
 	}
 	v.Roles, v.Meta = answer.Data, answer.Meta
 	return p.show(status, "person", "Person", peopleHere, v)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -96,7 +97,13 @@ type previewGroupKey struct{ user, project, resource string }
 func (p *page) preview(change previewChange) (*preview, error) {
 	var out preview
 	body := map[string][]previewChange{"changes": {change}}
-	if err := p.api.call(p.r.Context(), http.MethodPost, p.account("preview"), nil, body, &out); err != nil {
+	err := p.api.call(p.r.Context(), http.MethodPost, p.account("preview"), nil, body, &out)
+	if refused := refusalOf(err); refused != nil {
+		for i, detail := range refused.Details { // the form has one change
+			refused.Details[i] = strings.TrimPrefix(detail, "changes[0].")
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &out, nil
