@@ -85,6 +85,7 @@ type groupView struct {
 	Roles   []assignment
 	// MoreRoles is that the group has more roles than the page shows.
 	MoreRoles bool
+	Names     names
 	May       map[string]bool
 }
 
@@ -142,6 +143,9 @@ func showGroup(p *page) error {
 		return err
 	}
 	v.Roles, v.MoreRoles = roles.Assignments, roles.Next != ""
+	if v.Names, err = p.names(); err != nil {
+		return err
+	}
 	return p.show(http.StatusOK, "group", "Group", peopleHere, v)
 }
 

@@ -20,6 +20,7 @@ type personView struct {
 	Self  bool
 	Roles []heldRole
 	Meta  pageMeta
+	Names names
 	// Problem is why the roles are not shown, or why a form was refused.
 	Problem *apiError
 	May     map[string]bool
@@ -90,6 +91,9 @@ func (p *page) person(status int, problem *apiError) error {
 		v.Problem, status = refused, refused.Status
 	}
 	v.Roles, v.Meta = answer.Data, answer.Meta
+	if v.Names, err = p.names(); err != nil {
+		return err
+	}
 	return p.show(status, "person", "Person", peopleHere, v)
 }
 

@@ -119,6 +119,7 @@ type roleView struct {
 	Patterns []expanded
 	Holders  []assignment
 	Meta     pageMeta
+	Names    names
 	May      map[string]bool
 }
 
@@ -154,6 +155,9 @@ func showRole(p *page) error {
 		return err
 	}
 	v.Holders, v.Meta = holders.Data, holders.Meta
+	if v.Names, err = p.names(); err != nil {
+		return err
+	}
 	return p.show(http.StatusOK, "role", "Role", peopleHere, v)
 }
 
