@@ -106,7 +106,7 @@ type step struct {
 	then, done string
 }
 
-// confirm returns the page that shows a step before it is made, and the one that makes it.
+// confirm adds the page of a step and the form that makes it.
 func confirm(steps map[string]func(*page) error, pattern string, plan func(*page) (*step, error)) {
 	steps["GET "+pattern] = func(p *page) error {
 		s, err := p.plan(plan)

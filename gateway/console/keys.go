@@ -21,7 +21,7 @@ type apiKey struct {
 // keysView is the page of a person's keys.
 type keysView struct {
 	Person member
-	// Self is that the keys are those of the one who is signed in. Nobody makes keys for others.
+	// Self says the keys are the caller's own. Nobody makes keys for others.
 	Self bool
 	Keys []apiKey
 	// Once names the form: the API makes one key, however often the form is sent.
@@ -99,13 +99,13 @@ func makeKey(p *page) error {
 // revokeKey revokes a key.
 func revokeKey(p *page) (*step, error) {
 	id, key := p.r.PathValue("user"), p.r.PathValue("key")
-	who, err := p.member(id)
+	user, err := p.member(id)
 	if err != nil {
 		return nil, err
 	}
 	back := linkOf("people", id, "keys")
 	return &step{
-		Title: "Revoke a key", Before: "Revoke the key " + key + " of", Subject: who.Shown(), After: "?", Button: "Revoke", Danger: true,
+		Title: "Revoke a key", Before: "Revoke the key " + key + " of", Subject: user.Shown(), After: "?", Button: "Revoke", Danger: true,
 		Note: "It is refused everywhere and for ever.",
 		Back: back, Here: peopleHere, then: back, done: "revoked",
 		call: call{method: http.MethodDelete, path: p.account("users", id, "keys", key)},

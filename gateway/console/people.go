@@ -131,7 +131,7 @@ func invite(p *page) error {
 	return p.done("/people", "invited")
 }
 
-// member reads a member. Who may not list members, and who asks for somebody else, sees the id alone.
+// member reads a member. A caller without the right to list members sees the id alone.
 func (p *page) member(id string) (member, error) {
 	if id == p.session.UserID {
 		var answer struct {

@@ -10,8 +10,8 @@ import (
 type assignee struct{ Kind, ID, Name, Page string }
 
 func personAssignee(p *page) (assignee, error) {
-	who, err := p.member(p.r.PathValue("user"))
-	return assignee{resources.AssigneeUser, who.ID, who.Shown(), linkOf("people", who.ID)}, err
+	user, err := p.member(p.r.PathValue("user"))
+	return assignee{resources.AssigneeUser, user.ID, user.Shown(), linkOf("people", user.ID)}, err
 }
 
 func groupAssignee(p *page) (assignee, error) {
@@ -31,14 +31,14 @@ type assignView struct {
 }
 
 // showAssign shows the form that gives a role. The query fills in its fields.
-func showAssign(whose func(*page) (assignee, error)) func(*page) error {
-	return func(p *page) error { return p.assignForm(http.StatusOK, whose, p.form()) }
+func showAssign(holderOf func(*page) (assignee, error)) func(*page) error {
+	return func(p *page) error { return p.assignForm(http.StatusOK, holderOf, p.form()) }
 }
 
-func (p *page) assignForm(status int, whose func(*page) (assignee, error), f form) error {
+func (p *page) assignForm(status int, holderOf func(*page) (assignee, error), f form) error {
 	v := assignView{Form: f}
 	var err error
-	if v.Assignee, err = whose(p); err != nil {
+	if v.Assignee, err = holderOf(p); err != nil {
 		return err
 	}
 	may, err := p.may("", explainAction)
@@ -64,10 +64,10 @@ func (p *page) assignForm(status int, whose func(*page) (assignee, error), f for
 }
 
 // assign gives a role, or shows what that would do.
-func assign(whose func(*page) (assignee, error)) func(*page) error {
+func assign(holderOf func(*page) (assignee, error)) func(*page) error {
 	return func(p *page) error {
 		f := p.form()
-		holder, err := whose(p)
+		holder, err := holderOf(p)
 		if err != nil {
 			return err
 		}
@@ -83,12 +83,12 @@ func assign(whose func(*page) (assignee, error)) func(*page) error {
 			}
 		}
 		if f.Problem = refusalOf(err); f.Problem != nil {
-			return p.assignForm(f.Problem.Status, whose, f)
+			return p.assignForm(f.Problem.Status, holderOf, f)
 		}
 		if err != nil {
 			return err
 		}
-		return p.assignForm(http.StatusOK, whose, f)
+		return p.assignForm(http.StatusOK, holderOf, f)
 	}
 }
 
@@ -102,9 +102,9 @@ func membersOf(values map[string][]string) map[string]string {
 }
 
 // revokeOf takes a role from a person or a group.
-func revokeOf(whose func(*page) (assignee, error)) func(*page) (*step, error) {
+func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error) {
 	return func(p *page) (*step, error) {
-		holder, err := whose(p)
+		holder, err := holderOf(p)
 		if err != nil {
 			return nil, err
 		}

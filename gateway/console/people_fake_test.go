@@ -31,7 +31,7 @@ type fakeAPI struct {
 	// answers are bodies by "METHOD path", in place of the usual ones, and refusals statuses with bodies.
 	answers  map[string]string
 	refusals map[string]int
-	// changes are the calls that change something, previews those that ask what a change would do.
+	// changes are the calls that change something, previews the bodies of previews.
 	changes, previews []string
 	queries           map[string]string
 	headers           map[string]http.Header

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestListsHavePages guarantees the link to the next page, and that the API is asked for that page.
+// TestListsHavePages guarantees the link to the next page, and the query for the page.
 func TestListsHavePages(t *testing.T) {
 	s := newPeopleSite(t)
 	for path, want := range map[string]struct{ link, call, query string }{
@@ -54,8 +54,8 @@ func TestEmptyListsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestASecretIsShownOnce guarantees that a key's secret is on the answer that makes it and on no other page, and that
-// a form that is sent again makes no other key.
+// TestASecretIsShownOnce guarantees a key's secret on the answer to its form, and on no other page. A form that is
+// sent again makes no other key.
 func TestASecretIsShownOnce(t *testing.T) {
 	s := newPeopleSite(t)
 	keys := "/people/" + admin + "/keys"
@@ -95,7 +95,7 @@ func TestIdsOfAPathStayOneSegment(t *testing.T) {
 	}
 }
 
-// TestPatternsAreExpanded guarantees that a role's page has the actions that its patterns match, and no others.
+// TestPatternsAreExpanded guarantees that a role's page has the actions of its patterns, and no others.
 func TestPatternsAreExpanded(t *testing.T) {
 	s := newPeopleSite(t)
 	s.answers["GET /api/v1/actions"] = `{"actions":[{"action":"project:disk:read"},{"action":"project:disk:delete"},{"action":"account:disk:read"}]}`
@@ -105,8 +105,8 @@ func TestPatternsAreExpanded(t *testing.T) {
 	}
 }
 
-// TestWhoMayNotListSeesTheRest guarantees that a refusal of a list is part of its page, with its status, and that a
-// person without a right to list members has the page of their own.
+// TestWhoMayNotListSeesTheRest guarantees that a page shows the refusal of its list, with its status. Everybody sees
+// their own page.
 func TestWhoMayNotListSeesTheRest(t *testing.T) {
 	s := newPeopleSite(t)
 	refusal := `{"error":{"code":"FORBIDDEN","message":"You may not list them."}}`

@@ -16,7 +16,7 @@ var personActions = []string{
 // personView is the page of a person.
 type personView struct {
 	Person member
-	// Self is that the person is the one who is signed in.
+	// Self says the person is the caller.
 	Self  bool
 	Roles []heldRole
 	Meta  pageMeta
@@ -123,12 +123,12 @@ func inviteAgain(p *page) error {
 // statusStep suspends a person, or makes them active.
 func statusStep(p *page) (*step, error) {
 	id, status := p.r.PathValue("user"), p.field("status")
-	who, err := p.member(id)
+	user, err := p.member(id)
 	if err != nil {
 		return nil, err
 	}
 	s := &step{
-		Title: "Change the status", Before: "Set the status of", Subject: who.Shown(), After: "to " + status + "?", Button: "Change the status",
+		Title: "Change the status", Before: "Set the status of", Subject: user.Shown(), After: "to " + status + "?", Button: "Change the status",
 		Back: linkOf("people", id), Here: peopleHere, then: linkOf("people", id), done: "saved",
 		call:    call{http.MethodPut, linkOf("api", "v1", "users", id), p.inAccount(), map[string]string{"status": status}},
 		preview: &previewChange{Kind: "user_status", UserID: id, Status: status},
@@ -147,12 +147,12 @@ func statusStep(p *page) (*step, error) {
 // removePerson removes a person from the account.
 func removePerson(p *page) (*step, error) {
 	id := p.r.PathValue("user")
-	who, err := p.member(id)
+	user, err := p.member(id)
 	if err != nil {
 		return nil, err
 	}
 	return &step{
-		Title: "Remove", Before: "Remove", Subject: who.Shown(), After: "from the account?", Button: "Remove", Danger: true,
+		Title: "Remove", Before: "Remove", Subject: user.Shown(), After: "from the account?", Button: "Remove", Danger: true,
 		Note: "Their roles and API keys in this account end with it. Only a new invitation brings them back, without them.",
 		Back: linkOf("people", id), Here: peopleHere, then: "/people", done: "removed",
 		call: call{method: http.MethodDelete, path: p.account("users", id)},

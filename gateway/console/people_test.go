@@ -126,8 +126,8 @@ func TestARefusedFormKeepsItsValues(t *testing.T) {
 	}
 }
 
-// TestAPreviewChangesNothing guarantees that a preview makes the one call that changes nothing, shows what it says, and
-// that a reader sees no button of it.
+// TestAPreviewChangesNothing guarantees the one call of a preview and the page with its answer. A reader sees no button
+// of it.
 func TestAPreviewChangesNothing(t *testing.T) {
 	s := newPeopleSite(t)
 	for _, form := range changeForms() {
@@ -199,7 +199,7 @@ var peoplePaths = []string{
 // inline matches scripts, styles and handlers in a page.
 var inline = regexp.MustCompile(`(?i)<script(>| [^>]*>[^<])|<style|\sstyle=|\son[a-z]+\s*=|javascript:`)
 
-// TestHostileNamesAreText guarantees that a name is text on every page, and that no page has code of its own.
+// TestHostileNamesAreText guarantees that a name is text on every page, and no page has code of its own.
 func TestHostileNamesAreText(t *testing.T) {
 	s := newPeopleSite(t)
 	s.text = "<script>alert(1)</script>\" onload=x ' \u202e\x01</bdi>"
@@ -212,13 +212,13 @@ func TestHostileNamesAreText(t *testing.T) {
 		if strings.Contains(body, "<script>") || strings.Contains(body, `" onload`) || strings.Contains(body, "' \u202e\x01</bdi>") {
 			t.Errorf("%s: the name is not text", path)
 		}
-		if found := inline.FindString(strings.ReplaceAll(body, "&#34; onload=x", "")); found != "" {
-			t.Errorf("%s: the page has %q", path, found)
+		if code := inline.FindString(strings.ReplaceAll(body, "&#34; onload=x", "")); code != "" {
+			t.Errorf("%s: the page has %q", path, code)
 		}
 	}
 }
 
-// TestButtonsAreThoseOfTheVerdict guarantees that who may change nothing is offered no form but searches.
+// TestButtonsAreThoseOfTheVerdict guarantees that a reader is offered searches and no other form.
 func TestButtonsAreThoseOfTheVerdict(t *testing.T) {
 	s := newPeopleSite(t)
 	for _, path := range []string{"/people", "/people/user-bob-v1", "/people/user-bob-v1/keys", "/groups", "/groups/group-x-v1", "/roles", "/roles/role-x-v1", "/platform", "/platform/proj-a-v1", "/platform/proj-a-v1/kubernetes"} {

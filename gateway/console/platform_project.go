@@ -66,7 +66,7 @@ type projectView struct {
 	Next     string
 	Total    int
 	Problem  *apiError
-	// MayChange is that the account's projects may be renamed, and MayDelete that they may be deleted.
+	// MayChange allows a new name of the project, and MayDelete its deletion.
 	MayChange, MayDelete bool
 	// MayDeleteRow is that a cluster may be deleted.
 	MayDeleteRow bool
@@ -92,10 +92,13 @@ func (p *page) projectView(kind string) (v projectView, err error) {
 func (p *page) inside(v *projectView, list string, out any) (status int, err error) {
 	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
 	err = p.api.call(p.r.Context(), http.MethodGet, p.inProject(list)+"?"+query.Encode(), p.inAccount(), nil, out)
-	if v.Problem = refusalOf(err); v.Problem != nil {
-		return v.Problem.Status, nil
+	if err == nil {
+		return http.StatusOK, nil
 	}
-	return http.StatusOK, err
+	if v.Problem = refusalOf(err); v.Problem == nil {
+		return 0, err
+	}
+	return v.Problem.Status, nil
 }
 
 func showSecurityGroups(p *page) error {

@@ -33,7 +33,7 @@ type previewChange struct {
 	RoleProject string   `json:"projectId,omitempty"`
 }
 
-// preview is who gains and who loses what by a change.
+// preview lists the gains and losses of everybody by a change.
 type preview struct {
 	Gains    []previewRow `json:"gains"`
 	Loses    []previewRow `json:"loses"`
