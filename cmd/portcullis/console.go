@@ -88,6 +88,7 @@ func (a *app) newConsole(ctx context.Context, l net.Listener) (*consoleServer, e
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
+	site.server.RegisterOnShutdown(handler.Close)
 	return site, nil
 }
 

@@ -1,75 +1,14 @@
 package console
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
-	"sort"
-
-	"github.com/portcullis-authz/portcullis/resources"
+	"time"
 )
 
 // changesPages are those of the change log.
 func changesPages() map[string]func(*page) error {
-	return map[string]func(*page) error{"GET /changes": showChanges}
-}
-
-// change is a change of the account as the API shows it.
-type change struct {
-	ID        string         `json:"id"`
-	At        resources.Time `json:"at"`
-	Action    string         `json:"action"`
-	Revision  int64          `json:"account_revision"`
-	RequestID string         `json:"request_id"`
-	Actor     struct {
-		Kind string `json:"kind"`
-		ID   string `json:"id"`
-	} `json:"actor"`
-	Subject struct {
-		Type string `json:"type"`
-		ID   string `json:"id"`
-	} `json:"subject"`
-	Before json.RawMessage `json:"before"`
-	After  json.RawMessage `json:"after"`
-}
-
-// fieldChange is one field of what was changed. An absent value is "".
-type fieldChange struct{ Name, Before, After string }
-
-// Fields returns the fields that differ, by name.
-func (c change) Fields() (out []fieldChange) {
-	before, after := fieldsOf(c.Before), fieldsOf(c.After)
-	names := map[string]bool{}
-	for name := range before {
-		names[name] = true
-	}
-	for name := range after {
-		names[name] = true
-	}
-	for name := range names {
-		if before[name] != after[name] {
-			out = append(out, fieldChange{name, before[name], after[name]})
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out
-}
-
-// fieldsOf returns the members of an object as text.
-func fieldsOf(raw json.RawMessage) map[string]string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
-		return nil
-	}
-	out := map[string]string{}
-	for name, value := range members {
-		var text string
-		if json.Unmarshal(value, &text) != nil {
-			text = string(value)
-		}
-		out[name] = text
-	}
-	return out
+	return map[string]func(*page) error{"GET /changes": showChanges, "GET /changes/undo": confirmUndo, "POST /changes/undo": undo}
 }
 
 // changesView is the page of changes.
@@ -77,26 +16,75 @@ type changesView struct {
 	Changes                []change
 	Next                   string
 	Actor, Subject, Action string
-	Problem                *apiError
+	// Since and Until are days, or times as the API has them. Until is the last day.
+	Since, Until string
+	Problem      *apiError
+	// may says which undo calls the user may make.
+	may map[string]bool
 }
 
 // Filtered reports whether the page shows some changes alone.
-func (v changesView) Filtered() bool { return v.Actor+v.Subject+v.Action != "" }
+func (v changesView) Filtered() bool { return v.Actor+v.Subject+v.Action+v.Since+v.Until != "" }
+
+// Wrong is what the API says about a filter, "" for nothing.
+func (v changesView) Wrong(filter string) string {
+	if v.Problem == nil {
+		return ""
+	}
+	return v.Problem.Field(filter)
+}
+
+// UndoLink returns the address that undoes a change, "" where no one call does or the user may not make it.
+func (v changesView) UndoLink(c change) string {
+	inverse := c.inverse()
+	if inverse == nil || !v.may[inverse.Action] {
+		return ""
+	}
+	return "/changes/undo?" + url.Values{"id": {c.ID}}.Encode()
+}
+
+// Older returns the address of the next page.
+func (v changesView) Older() string {
+	values := url.Values{"page_token": {v.Next}}
+	for name, value := range map[string]string{"actor": v.Actor, "subject": v.Subject, "action": v.Action, "since": v.Since, "until": v.Until} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return "/changes?" + values.Encode()
+}
+
+// changePage is an answer of the API.
+type changePage struct {
+	Changes []change `json:"changes"`
+	Next    string   `json:"next_page_token"`
+}
+
+func (p *page) changes(query url.Values) (out changePage, err error) {
+	return out, p.api.get(p.r.Context(), p.account("changes"), query, &out)
+}
+
+// timeOf returns a day as the time at its beginning, days later, and anything else as it is for the API to judge.
+func timeOf(text string, days int) string {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return text
+	}
+	return day.AddDate(0, 0, days).Format(time.RFC3339)
+}
 
 func showChanges(p *page) error {
-	v := changesView{Actor: p.field("actor"), Subject: p.field("subject"), Action: p.field("action")}
+	v := changesView{Actor: p.field("actor"), Subject: p.field("subject"), Action: p.field("action"), Since: p.field("since"), Until: p.field("until")}
 	query := url.Values{"page_size": {"50"}}
-	for name, value := range map[string]string{"actor": v.Actor, "subject": v.Subject, "action": v.Action, "page_token": p.field("page_token")} {
+	for name, value := range map[string]string{
+		"actor": v.Actor, "subject": v.Subject, "action": v.Action, "since": timeOf(v.Since, 0), "until": timeOf(v.Until, 1), "page_token": p.field("page_token"),
+	} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
-	var answer struct {
-		Changes []change `json:"changes"`
-		Next    string   `json:"next_page_token"`
-	}
-	err := p.api.get(p.r.Context(), p.account("changes"), query, &answer)
-	if refused, ok := isRefusal(err, http.StatusBadRequest); ok {
+	answer, err := p.changes(query)
+	if refused, ok := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); ok {
 		v.Problem = refused
 		return p.show(refused.Status, "changes", "Changes", "/changes", v)
 	}
@@ -104,5 +92,8 @@ func showChanges(p *page) error {
 		return err
 	}
 	v.Changes, v.Next = answer.Changes, answer.Next
+	if v.may, err = p.may("", undoActions...); err != nil {
+		return err
+	}
 	return p.show(http.StatusOK, "changes", "Changes", "/changes", v)
 }

@@ -52,11 +52,12 @@ type Console struct {
 	assets    *assets
 	mux       *http.ServeMux
 	protect   *http.CrossOriginProtection
+	followers *followers
 }
 
 // New makes a console.
 func New(cfg Config) (*Console, error) {
-	c := &Console{cfg: cfg, mux: http.NewServeMux(), protect: http.NewCrossOriginProtection()}
+	c := &Console{cfg: cfg, mux: http.NewServeMux(), protect: http.NewCrossOriginProtection(), followers: newFollowers()}
 	var err error
 	if c.assets, err = readAssets(); err != nil {
 		return nil, err
@@ -69,6 +70,7 @@ func New(cfg Config) (*Console, error) {
 	for pattern, show := range pages() {
 		c.mux.HandleFunc(pattern, c.signedIn(show))
 	}
+	c.mux.HandleFunc("GET /decisions/new", c.follow)
 	c.mux.HandleFunc("/", c.signedIn(func(*page) error { return errNoPage }))
 	return c, nil
 }

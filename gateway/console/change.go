@@ -1,0 +1,190 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// change is a change of the account as the API shows it.
+type change struct {
+	ID        string         `json:"id"`
+	At        resources.Time `json:"at"`
+	Action    string         `json:"action"`
+	Revision  int64          `json:"account_revision"`
+	RequestID string         `json:"request_id"`
+	Actor     struct {
+		Kind       string `json:"kind"`
+		ID         string `json:"id"`
+		Credential string `json:"credential"`
+	} `json:"actor"`
+	Subject struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	} `json:"subject"`
+	Before json.RawMessage `json:"before"`
+	After  json.RawMessage `json:"after"`
+}
+
+// isMade and isEnded report whether the change made or ended its subject.
+func (c change) isMade() bool  { return len(c.Before) == 0 }
+func (c change) isEnded() bool { return len(c.After) == 0 }
+
+// word is a part of a sentence; IsName is that a person wrote it.
+type word struct {
+	Text   string
+	IsName bool
+}
+
+// changedSubject are the members of a subject that a sentence names.
+type changedSubject struct {
+	Name         string `json:"name"`
+	Email        string `json:"email"`
+	Status       string `json:"status"`
+	RoleID       string `json:"roleId"`
+	AssigneeType string `json:"assigneeType"`
+	ProjectID    string `json:"projectId"`
+	ResourceID   string `json:"resourceId"`
+	GroupID      string `json:"group_id"`
+}
+
+// sides reads the change's sides as one kind of value; one that is absent is the zero value.
+func sides[T any](c change) (before, after T) {
+	if json.Unmarshal(c.Before, &before) != nil {
+		before = *new(T)
+	}
+	if json.Unmarshal(c.After, &after) != nil {
+		after = *new(T)
+	}
+	return before, after
+}
+
+// Says is the change as a sentence.
+func (c change) Says() []word {
+	before, after := sides[changedSubject](c)
+	one := after
+	if c.isEnded() {
+		one = before
+	}
+	verb := map[bool]string{true: " made ", false: " changed "}[c.isMade()]
+	if c.isEnded() {
+		verb = " deleted "
+	}
+	out := []word{{c.Actor.ID, true}}
+	switch c.Subject.Type {
+	case "role_assignment":
+		return append(out, c.saysAssignment(before, after, one)...)
+	case "group_member":
+		words := map[bool][2]string{true: {" added ", " to the group "}, false: {" removed ", " from the group "}}[c.isMade()]
+		return append(out, word{words[0], false}, word{c.Subject.ID, true}, word{words[1], false}, word{one.GroupID, true})
+	case "user":
+		if c.Action == "account:user:invite" {
+			verb = " invited "
+		}
+		return append(out, word{verb + "the user ", false}, word{cmp.Or(one.Name, one.Email, c.Subject.ID), true})
+	}
+	kind := map[string]string{"api_key": "API key"}[c.Subject.Type]
+	return append(out, word{verb + "the " + cmp.Or(kind, c.Subject.Type) + " ", false}, word{cmp.Or(one.Name, c.Subject.ID), true})
+}
+
+// saysAssignment says who has which role where.
+func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
+	whom := map[bool]string{true: "the group ", false: ""}[one.AssigneeType == resources.AssigneeGroup]
+	switch {
+	case c.isMade():
+		out = []word{{" gave " + whom, false}, {c.Subject.ID, true}, {" the role ", false}, {one.RoleID, true}}
+	case c.isEnded():
+		out = []word{{" took the role ", false}, {one.RoleID, true}, {" from " + whom, false}, {c.Subject.ID, true}}
+	case before.RoleID != after.RoleID:
+		out = []word{{" replaced the role ", false}, {before.RoleID, true}, {" of " + whom, false}, {c.Subject.ID, true}, {" by ", false}, {after.RoleID, true}}
+	default:
+		out = []word{{" changed the role ", false}, {one.RoleID, true}, {" of " + whom, false}, {c.Subject.ID, true}}
+	}
+	if one.ResourceID != "" {
+		out = append(out, word{" on ", false}, word{one.ResourceID, true})
+	}
+	if one.ProjectID != "" {
+		return append(out, word{" in ", false}, word{one.ProjectID, true})
+	}
+	return append(out, word{" in the whole account", false})
+}
+
+// fieldChange is one field of what was changed: its texts before and after. A list has one text for each member that
+// differs.
+type fieldChange struct {
+	Name          string
+	Before, After []string
+}
+
+// mostFields bounds the fields of a change on a page.
+const mostFields = 100
+
+// Fields returns the fields that differ, by name. The time of the last update differs always and is no news.
+func (c change) Fields() (out []fieldChange) {
+	before, after := map[string][]string{}, map[string][]string{}
+	flatten("", c.Before, before)
+	flatten("", c.After, after)
+	for name, old := range before {
+		if !slices.Equal(old, after[name]) {
+			out = append(out, fieldChange{name, without(old, after[name]), without(after[name], old)})
+		}
+	}
+	for name, now := range after {
+		if _, both := before[name]; !both {
+			out = append(out, fieldChange{name, nil, now})
+		}
+	}
+	out = slices.DeleteFunc(out, func(f fieldChange) bool { return f.Name == "updatedAt" || f.Name == "updated_at" })
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out[:min(len(out), mostFields)]
+}
+
+// flatten adds the members of an object, those of an object in it by a path of names, and lists of scalars as one.
+func flatten(name string, raw json.RawMessage, out map[string][]string) {
+	var object map[string]json.RawMessage
+	var list []json.RawMessage
+	switch {
+	case len(raw) == 0:
+	case json.Unmarshal(raw, &object) == nil && object != nil:
+		prefix := name
+		if prefix != "" {
+			prefix += "."
+		}
+		for member, value := range object {
+			flatten(prefix+member, value, out)
+		}
+	case json.Unmarshal(raw, &list) == nil && list != nil:
+		for i, value := range list {
+			if bytes.HasPrefix(bytes.TrimSpace(value), []byte("{")) {
+				flatten(fmt.Sprintf("%s[%d]", name, i), value, out)
+				continue
+			}
+			out[name] = append(out[name], scalarOf(value))
+		}
+	default:
+		out[name] = []string{scalarOf(raw)}
+	}
+}
+
+// scalarOf returns a value as text: a text without its quotes.
+func scalarOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return text
+	}
+	return string(raw)
+}
+
+// without returns the texts that are not in others, and all of them if that is nothing: then the order differs.
+func without(all, others []string) []string {
+	out := slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(others, one) })
+	if len(out) == 0 && len(all) == len(others) {
+		return all
+	}
+	return out
+}

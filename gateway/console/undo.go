@@ -1,0 +1,193 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// undoCall is the call of the API that undoes a change.
+type undoCall struct {
+	// Action is what the call needs.
+	Action       string
+	Method, Path string
+	Query        url.Values
+	Body         any
+}
+
+// undoActions are the actions of all such calls.
+var undoActions = []string{"account:role_assignment:update", "account:role_assignment:delete", "account:group:update", "account:user:update", "account:role:update"}
+
+// inverse returns the call that undoes the change; nil where no single call does.
+func (c change) inverse() *undoCall {
+	switch c.Subject.Type {
+	case "role_assignment":
+		return c.inverseAssignment()
+	case "group_member":
+		before, after := sides[changedSubject](c)
+		u := &undoCall{Action: "account:group:update", Method: http.MethodPut, Path: pathOf("groups", before.GroupID, "members", c.Subject.ID)}
+		if c.isMade() {
+			u.Method, u.Path = http.MethodDelete, pathOf("groups", after.GroupID, "members", c.Subject.ID)
+		}
+		return u
+	case "user":
+		return c.inverseStatus()
+	case "role":
+		before, after := sides[roleBody](c)
+		if c.isMade() || c.isEnded() || reflect.DeepEqual(before, after) {
+			return nil
+		}
+		return &undoCall{Action: "account:role:update", Method: http.MethodPut, Path: pathOf("roles", c.Subject.ID), Body: before}
+	}
+	return nil
+}
+
+// heldAs is an assignment as the API shows it in a change, and takes it in a call.
+type heldAs struct {
+	AssigneeType string         `json:"assigneeType"`
+	RoleID       string         `json:"roleId,omitempty"`
+	ProjectID    string         `json:"projectId,omitempty"`
+	ResourceID   string         `json:"resourceId,omitempty"`
+	Status       string         `json:"status,omitempty"`
+	ExpiresAt    resources.Time `json:"expiresAt,omitzero"`
+}
+
+func (c change) inverseAssignment() *undoCall {
+	before, after := sides[heldAs](c)
+	if c.isMade() {
+		query := url.Values{"assigneeType": {after.AssigneeType}}
+		for name, value := range map[string]string{"projectId": after.ProjectID, "resourceId": after.ResourceID} {
+			if value != "" {
+				query.Set(name, value)
+			}
+		}
+		return &undoCall{Action: "account:role_assignment:delete", Method: http.MethodDelete, Path: pathOf("roles", after.RoleID, "assignments", c.Subject.ID), Query: query}
+	}
+	body := before
+	if body.RoleID = ""; !c.isEnded() && before.RoleID != after.RoleID {
+		body.RoleID = after.RoleID // it is replaced
+	}
+	return &undoCall{Action: "account:role_assignment:update", Method: http.MethodPut, Path: pathOf("roles", before.RoleID, "assignments", c.Subject.ID), Body: body}
+}
+
+// inverseStatus undoes a change of a user's status alone.
+func (c change) inverseStatus() *undoCall {
+	before, after := sides[changedSubject](c)
+	if c.isMade() || c.isEnded() || before.Status == after.Status || len(c.Fields()) != 1 {
+		return nil
+	}
+	return &undoCall{Action: "account:user:update", Method: http.MethodPut, Path: "/api/v1/users/" + url.PathEscape(c.Subject.ID), Body: map[string]string{"status": before.Status}}
+}
+
+// pathOf returns segments as the end of a path in the account.
+func pathOf(segments ...string) (out string) {
+	for _, segment := range segments {
+		out += "/" + url.PathEscape(segment)
+	}
+	return out
+}
+
+// undoView is the page on which an undo is confirmed.
+type undoView struct {
+	change
+	Call *undoCall
+	// Path is that of the call, with its query; Body is indented JSON, "" for none.
+	Path, Body string
+	// Later are changes of the same subject since.
+	Later   []change
+	Problem *apiError
+}
+
+// Print is the call on one line: a browser changes the ends of lines in a form. The form that confirms the call carries
+// it, so that no other call is made.
+func (v undoView) Print() string {
+	return v.Call.Method + " " + v.Path + " " + strings.ReplaceAll(v.Body, "\n", " ")
+}
+
+// LaterLink returns the address of the changes of the same subject since.
+func (v undoView) LaterLink() string {
+	return "/changes?" + url.Values{"subject": {v.Subject.ID}, "since": {v.At.String()}}.Encode()
+}
+
+// undoOf reads the change that is to be undone. The time of a change is in its id.
+func (p *page) undoOf() (*undoView, error) {
+	id := p.field("id")
+	made, ok := resources.MadeAt(resources.PrefixChange, id)
+	if !ok {
+		return nil, errNoPage
+	}
+	query := url.Values{"since": {made.String()}, "until": {(made + 1).String()}, "page_size": {"100"}}
+	for range mostPages {
+		answer, err := p.changes(query)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range answer.Changes {
+			if c.ID == id {
+				return p.undoView(c)
+			}
+		}
+		if answer.Next == "" {
+			break
+		}
+		query.Set("page_token", answer.Next)
+	}
+	return nil, &apiError{Status: http.StatusNotFound, Message: "The account has no such change, or keeps it no more."}
+}
+
+func (p *page) undoView(c change) (*undoView, error) {
+	v := &undoView{change: c, Call: c.inverse()}
+	if v.Call == nil {
+		return nil, &apiError{Status: http.StatusConflict, Message: "No single call undoes this change."}
+	}
+	if v.Path = v.Call.Path; c.Subject.Type != "user" {
+		v.Path = p.account() + v.Path
+	}
+	if len(v.Call.Query) > 0 {
+		v.Path += "?" + v.Call.Query.Encode()
+	}
+	if v.Call.Body != nil {
+		raw, err := json.MarshalIndent(v.Call.Body, "", "  ")
+		if err != nil {
+			return nil, err
+		}
+		v.Body = string(raw)
+	}
+	later, err := p.changes(url.Values{"subject": {c.Subject.ID}, "since": {(c.At + 1).String()}, "page_size": {"5"}})
+	v.Later = later.Changes
+	return v, err
+}
+
+// confirmUndo shows the call that undoes a change.
+func confirmUndo(p *page) error {
+	v, err := p.undoOf()
+	if err != nil {
+		return err
+	}
+	return p.show(http.StatusOK, "undo", "Undo a change", "/changes", v)
+}
+
+// undo makes the call that was confirmed.
+func undo(p *page) error {
+	v, err := p.undoOf()
+	if err != nil {
+		return err
+	}
+	if p.r.PostFormValue("call") != v.Print() {
+		return &apiError{Status: http.StatusConflict, Message: "The call that undoes the change is another one now. Look at it again."}
+	}
+	account := http.Header{"X-Account-Id": {p.session.AccountID}}
+	err = p.api.call(p.r.Context(), v.Call.Method, v.Path, account, v.Call.Body, nil)
+	if refused, ok := isRefusal(err, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity); ok {
+		v.Problem = refused
+		return p.show(refused.Status, "undo", "Undo a change", "/changes", v)
+	}
+	if err != nil {
+		return err
+	}
+	return p.done("/changes", "undone")
+}
