@@ -35,6 +35,9 @@ type change struct {
 func (c change) isMade() bool  { return len(c.Before) == 0 }
 func (c change) isEnded() bool { return len(c.After) == 0 }
 
+// OneSided reports whether there is nothing to compare.
+func (c change) OneSided() bool { return c.isMade() || c.isEnded() }
+
 // word is a part of a sentence; IsName is that a person wrote it.
 type word struct {
 	Text   string

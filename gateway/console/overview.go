@@ -1,10 +1,190 @@
 package console
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
 
 // overviewPages are those of the overview.
 func overviewPages() map[string]func(*page) error {
 	return map[string]func(*page) error{"GET /{$}": overview}
 }
 
-func overview(p *page) error { return p.show(http.StatusOK, "overview", "Overview", "/", nil) }
+// overviewView is the first page. What the user may not read is nil.
+type overviewView struct {
+	Status  *installation
+	History []policyEntry
+	Denials *denials
+	Ending  *listedAssignments
+	Admins  *listedAssignments
+	Invited *invitations
+	Tries   []try
+}
+
+// listedAssignment is an assignment with whom it is given to.
+type listedAssignment struct {
+	AssigneeID string `json:"assigneeId"`
+	heldAs
+}
+
+// Place is where the role counts, "" for the whole account.
+func (a listedAssignment) Place() string {
+	if a.ResourceID != "" {
+		return a.ProjectID + "/" + a.ResourceID
+	}
+	return a.ProjectID
+}
+
+type listedAssignments struct {
+	Assignments []listedAssignment `json:"assignments"`
+	Next        string             `json:"next_page_token"`
+}
+
+// invitations are the people who were invited and have not come yet, among the first members.
+type invitations struct {
+	People []person
+	// More says that the account has more members than were looked at.
+	More bool
+}
+
+// try is a thing to do for who is new here.
+type try struct{ Says, Link string }
+
+const (
+	// endsWithin is how soon a grant ends that the overview shows.
+	endsWithin = 7 * 24 * time.Hour
+	// fewMembers is how many members an account has at most to which things to try are shown.
+	fewMembers = 10
+)
+
+// read gets a section of the overview; false is that the user may not read it, or that the gateway has none.
+func (p *page) read(path string, query url.Values, out any) (bool, error) {
+	err := p.api.get(p.r.Context(), path, query, out)
+	if _, refused := isRefusal(err, http.StatusForbidden, http.StatusNotFound); refused {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func overview(p *page) error {
+	v := overviewView{}
+	for _, section := range []func(*overviewView) error{p.installed, p.denied, p.grants, p.newcomers} {
+		if err := section(&v); err != nil {
+			return err
+		}
+	}
+	return p.show(http.StatusOK, "overview", "Overview", "/", v)
+}
+
+// installed adds what an operator sees of the process.
+func (p *page) installed(v *overviewView) error {
+	var status installation
+	ok, err := p.private("/status", &status)
+	if err != nil || !ok {
+		return err
+	}
+	v.Status = &status
+	v.History, err = p.policyHistory()
+	v.History = v.History[:min(3, len(v.History))]
+	return err
+}
+
+// grants adds who administers the account and whose roles end soon.
+func (p *page) grants(v *overviewView) error {
+	soon := resources.At(p.c.cfg.Now().Add(endsWithin)).String()
+	for _, list := range []struct {
+		query url.Values
+		out   **listedAssignments
+	}{
+		{url.Values{"status": {resources.StatusActive}, "expires_before": {soon}, "page_size": {"20"}}, &v.Ending},
+		{url.Values{"status": {resources.StatusActive}, "role": {"account_admin"}, "page_size": {"20"}}, &v.Admins},
+	} {
+		var answer listedAssignments
+		ok, err := p.read(p.account("assignments"), list.query, &answer)
+		if err != nil {
+			return err
+		}
+		if ok {
+			*list.out = &answer
+		}
+	}
+	return nil
+}
+
+// newcomers adds the invitations that are open, and things to try where the account is small.
+func (p *page) newcomers(v *overviewView) error {
+	var users struct {
+		Users []person `json:"users"`
+		Next  string   `json:"next_page_token"`
+	}
+	ok, err := p.read(p.account("users"), url.Values{"page_size": {"100"}}, &users)
+	if err != nil {
+		return err
+	}
+	if ok {
+		v.Invited = &invitations{More: users.Next != ""}
+		for _, one := range users.Users {
+			if one.Status == resources.StatusInvited {
+				v.Invited.People = append(v.Invited.People, one)
+			}
+		}
+	}
+	if len(users.Users) > fewMembers {
+		return nil
+	}
+	return p.tries(v, users.Users)
+}
+
+// tries adds things to try with the account's own people and projects.
+func (p *page) tries(v *overviewView, people []person) error {
+	if q, who := p.firstDenied(v, people); q != nil {
+		v.Tries = append(v.Tries, try{"Why may " + who + " not do " + q.Action + "?", q.Link("/ask")})
+	} else if example, err := p.example(people); err != nil {
+		return err
+	} else if example != nil {
+		v.Tries = append(v.Tries, *example)
+	}
+	v.Tries = append(v.Tries, try{"Who can do what here?", "/who"}, try{"Watch decisions as they are made", "/decisions?verdict=all"}, try{"Who changed what, and undo it", "/changes"})
+	if v.Status != nil {
+		v.Tries = append(v.Tries, try{"Read the policy in force", "/policy"})
+	}
+	return nil
+}
+
+// firstDenied returns the newest question that was denied about a member, and the member's name.
+func (p *page) firstDenied(v *overviewView, people []person) (*question, string) {
+	if v.Denials == nil {
+		return nil, ""
+	}
+	for _, d := range v.Denials.newest {
+		f := d.Facts()
+		for _, one := range people {
+			if d.Path == "authz/decision" && f.Action.ID != "" && one.ID == f.Subject.ID {
+				return &question{User: one.ID, Action: f.Action.ID, Project: f.Target.Project, Resource: f.Target.Rest}, cmp.Or(one.Name, one.ID)
+			}
+		}
+	}
+	return nil, ""
+}
+
+// example returns a question about another member and the first project.
+func (p *page) example(people []person) (*try, error) {
+	var projects struct {
+		Projects []project `json:"projects"`
+	}
+	if _, err := p.read(p.account("projects"), url.Values{"page_size": {"1"}}, &projects); err != nil || len(projects.Projects) == 0 {
+		return nil, err
+	}
+	const action = "project:instance:create"
+	for _, one := range people {
+		if one.ID != p.session.UserID {
+			q := question{User: one.ID, Action: action, Project: projects.Projects[0].ID, Resource: "instances"}
+			return &try{"May " + cmp.Or(one.Name, one.ID) + " do " + action + " in " + projects.Projects[0].Name + "?", q.Link("/ask")}, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,6 +1,113 @@
 package console
 
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // policyPages are those of the policy tree.
 func policyPages() map[string]func(*page) error {
-	return map[string]func(*page) error{"GET /policy": func(*page) error { return errNoPage }}
+	return map[string]func(*page) error{"GET /policy": showPolicy}
+}
+
+// maxSource bounds a file of policy that a page shows, in bytes.
+const maxSource = 512 << 10
+
+// policyView is the page of policy: the tree for operators, the system roles for others.
+type policyView struct {
+	Revision, Bundle string
+	Files            []policyFile
+	History          []policyEntry
+	// File is the file that is shown, Lines its text; TooLarge is that a page can't show it.
+	File     string
+	Lines    [][]piece
+	TooLarge bool
+	Roles    []systemRole
+}
+
+// Line is the number of a line, which counts from 1.
+func (policyView) Line(index int) int { return index + 1 }
+
+// systemRole is a role that policy brings along.
+type systemRole struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Scope       string   `json:"scope"`
+	Description string   `json:"description"`
+	Permissions []string `json:"permissions"`
+	IsCustom    bool     `json:"isCustom"`
+}
+
+// policyFile is a file of the tree.
+type policyFile struct {
+	Name   string
+	Bytes  int
+	IsTest bool
+}
+
+// Link returns the address of the file's page.
+func (f policyFile) Link() string { return "/policy?" + url.Values{"file": {f.Name}}.Encode() }
+
+// Size is the size of the file in words.
+func (f policyFile) Size() string {
+	if f.Bytes < 1<<10 {
+		return strconv.Itoa(f.Bytes) + " B"
+	}
+	return strconv.Itoa(f.Bytes>>10) + " KiB"
+}
+
+// firstFile is the file that is shown first, where the tree has it.
+const firstFile = "authz/decision.rego"
+
+func showPolicy(p *page) error {
+	var tree struct {
+		Revision string            `json:"revision"`
+		Bundle   string            `json:"bundle"`
+		Files    map[string][]byte `json:"files"`
+	}
+	ok, err := p.private("/policy/tree", &tree)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return showSystemRoles(p)
+	}
+	v := policyView{Revision: tree.Revision, Bundle: tree.Bundle, File: p.field("file")}
+	for name, content := range tree.Files {
+		v.Files = append(v.Files, policyFile{name, len(content), strings.HasSuffix(name, "_test.rego")})
+	}
+	slices.SortFunc(v.Files, func(a, b policyFile) int { return strings.Compare(a.Name, b.Name) })
+	content, has := tree.Files[v.File]
+	switch {
+	case has:
+	case v.File != "":
+		return &apiError{Status: http.StatusNotFound, Message: "The tree in force has no such file."}
+	case tree.Files[firstFile] != nil:
+		v.File, content = firstFile, tree.Files[firstFile]
+	case len(v.Files) > 0:
+		v.File = v.Files[0].Name
+		content = tree.Files[v.File]
+	}
+	if v.TooLarge = len(content) > maxSource; !v.TooLarge {
+		v.Lines = linesOf(string(content))
+	}
+	if v.History, err = p.policyHistory(); err != nil {
+		return err
+	}
+	return p.show(http.StatusOK, "policy", "Policy", "/policy", v)
+}
+
+// showSystemRoles shows the roles of the policy, which members may read.
+func showSystemRoles(p *page) error {
+	var answer struct {
+		Data []systemRole `json:"data"`
+	}
+	if err := p.api.get(p.r.Context(), p.account("roles"), url.Values{"pageSize": {"100"}}, &answer); err != nil {
+		return err
+	}
+	v := policyView{Roles: slices.DeleteFunc(answer.Data, func(r systemRole) bool { return r.IsCustom })}
+	return p.show(http.StatusOK, "policy", "Policy", "/policy", v)
 }

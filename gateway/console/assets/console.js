@@ -125,6 +125,7 @@ const follow = async () => {
   for (;;) {
     await seen();
     const began = Date.now();
+    if (!failures) say("Live: new decisions appear here.");
     let answer;
     try {
       answer = await fetch(`${list.dataset.follow}&after=${encodeURIComponent(after)}`, { credentials: "same-origin", redirect: "error" });
@@ -135,7 +136,6 @@ const follow = async () => {
       failures = 0;
       after = answer.headers.get("X-After") || after;
       prepend(await answer.text());
-      say("Live: new decisions appear here.");
       await pause(Math.max(0, 500 - (Date.now() - began)));
     } else if (answer && ![429, 500, 502, 503, 504].includes(answer.status)) {
       say("No longer live. Refresh to see newer decisions.");

@@ -1,0 +1,95 @@
+package console
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+)
+
+const (
+	// denialBars are the minutes of the picture, denialPages how many pages of decisions it is made from at most.
+	denialBars  = 60
+	denialPages = 5
+	// Sizes of the picture.
+	barWidth, barHeight = 5, 40
+)
+
+// denials are the denials of the last hour.
+type denials struct {
+	Count int
+	// Cut says that there are more, and Complete that all gateways answered.
+	Cut, Complete bool
+	Codes         []deniedCode
+	Bars          []bar
+	// Most is the largest count of a minute.
+	Most int
+
+	newest []decision
+}
+
+type deniedCode struct {
+	Code  string
+	Count int
+	// Last is the newest one.
+	Last decision
+}
+
+// bar is a minute in the picture.
+type bar struct{ X, Y, Width, Height int }
+
+// Width and Height are the picture's.
+func (denials) Width() int  { return denialBars * barWidth }
+func (denials) Height() int { return barHeight }
+
+// Text is the picture in words.
+func (d denials) Text() string {
+	if d.Count == 0 {
+		return "No denials in the last hour"
+	}
+	return "Denials by minute over the last hour, at most " + strconv.Itoa(d.Most) + " in one"
+}
+
+// denied adds the denials of the last hour.
+func (p *page) denied(v *overviewView) error {
+	query := url.Values{"verdict": {"deny"}, "since": {"1h"}, "page_size": {"100"}}
+	out := &denials{Complete: true}
+	for range denialPages {
+		var answer decisionPage
+		ok, err := p.read(p.account("decisions"), query, &answer)
+		if err != nil || !ok {
+			return err
+		}
+		out.newest, out.Complete = append(out.newest, answer.Decisions...), out.Complete && answer.Complete
+		if out.Cut = answer.Next != ""; !out.Cut {
+			break
+		}
+		query.Set("page_token", answer.Next)
+	}
+	out.count(p.c.cfg.Now().UnixMilli())
+	v.Denials = out
+	return nil
+}
+
+// count counts the denials by code and by minute before now, in milliseconds.
+func (d *denials) count(now int64) {
+	minutes := make([]int, denialBars)
+	for _, one := range d.newest {
+		code := cmp.Or(one.Verdict().Code, "no code")
+		i := slices.IndexFunc(d.Codes, func(c deniedCode) bool { return c.Code == code })
+		if i < 0 {
+			i, d.Codes = len(d.Codes), append(d.Codes, deniedCode{Code: code, Last: one})
+		}
+		d.Codes[i].Count++
+		minute := denialBars - 1 - int((now-int64(one.At))/60_000)
+		minutes[min(max(minute, 0), denialBars-1)]++
+	}
+	slices.SortStableFunc(d.Codes, func(a, b deniedCode) int { return cmp.Compare(b.Count, a.Count) })
+	d.Count, d.Most = len(d.newest), slices.Max(minutes)
+	for i, n := range minutes {
+		if n > 0 {
+			height := max(2, n*barHeight/d.Most)
+			d.Bars = append(d.Bars, bar{i * barWidth, barHeight - height, barWidth - 1, height})
+		}
+	}
+}

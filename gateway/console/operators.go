@@ -1,0 +1,96 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// maxPrivate bounds an answer of the private listener in bytes: a tree is as large as its data.
+const maxPrivate = 64 << 20
+
+// private asks the operators' listener. ok is false for a user who is no operator, and for an answer other than 200.
+func (p *page) private(path string, out any) (ok bool, err error) {
+	if !p.c.isOperator(p.session.UserID) {
+		return false, nil
+	}
+	return p.c.askPrivate(p.r.Context(), path, out)
+}
+
+func (c *Console) askPrivate(ctx context.Context, path string, out any) (ok bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, http.NoBody)
+	if err != nil {
+		return false, err
+	}
+	resp, err := c.cfg.Private.RoundTrip(req)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return false, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPrivate+1))
+	switch {
+	case err != nil:
+		return false, err
+	case len(raw) > maxPrivate:
+		return false, errors.New("the answer of the private listener is too large")
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return false, fmt.Errorf("the private listener: %w", err)
+	}
+	return true, nil
+}
+
+// installation is what an operator sees of the gateway's process.
+type installation struct {
+	Version string `json:"version"`
+	Policy  struct {
+		Revision string         `json:"revision"`
+		Base     string         `json:"base"`
+		Own      string         `json:"own"`
+		Since    resources.Time `json:"since"`
+		Refused  *struct {
+			At      resources.Time `json:"at"`
+			Reasons []string       `json:"reasons"`
+		} `json:"refused"`
+	} `json:"policy"`
+	Stores []struct {
+		Name     string `json:"name"`
+		State    string `json:"state"`
+		ReadOnly bool   `json:"read_only"`
+		Error    string `json:"error"`
+	} `json:"stores"`
+	Outbox *struct {
+		Pending          int     `json:"pending"`
+		Dead             int     `json:"dead"`
+		OldestAgeSeconds float64 `json:"oldest_age_seconds"`
+	} `json:"outbox"`
+}
+
+// policyEntry is a tree that was taken or refused.
+type policyEntry struct {
+	Revision string         `json:"revision"`
+	Bundle   string         `json:"bundle_revision"`
+	At       resources.Time `json:"at"`
+	Outcome  string         `json:"outcome"`
+	Reasons  []string       `json:"reasons"`
+}
+
+// Taken reports whether the tree was put in force.
+func (e policyEntry) Taken() bool { return e.Outcome == "taken" }
+
+// policyHistory are the newest trees.
+func (p *page) policyHistory() ([]policyEntry, error) {
+	var answer struct {
+		History []policyEntry `json:"history"`
+	}
+	_, err := p.private("/policy/history", &answer)
+	return answer.History, err
+}
