@@ -88,7 +88,7 @@ func (q question) unsendable() error {
 
 // askView is the page of a question with its answer.
 type askView struct {
-	form
+	askForm
 	Answer   *resources.Explanation
 	Fixes    []fixView
 	Examples []example
@@ -98,7 +98,7 @@ type askView struct {
 
 // ask shows the form, and the verdict of a question.
 func ask(p *page) error {
-	v := askView{form: form{question: p.question()}}
+	v := askView{askForm: askForm{question: p.question()}}
 	asked := v.Action != "" || v.User != ""
 	v.User = cmp.Or(v.User, p.session.UserID)
 	v.Other = v.User != p.session.UserID

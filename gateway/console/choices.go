@@ -124,8 +124,8 @@ func (c choices) Meant(typed string) (out []person) {
 	return out
 }
 
-// form is what the fields of a question hold, and what the API said about them.
-type form struct {
+// askForm is what the fields of a question hold, and what the API said about them.
+type askForm struct {
 	question
 	Choices choices
 	Problem *apiError
@@ -145,7 +145,7 @@ func fieldOf(name string) string {
 }
 
 // Wrong returns what the API said about a field of the form: user, action or place.
-func (f form) Wrong(field string) string {
+func (f askForm) Wrong(field string) string {
 	if f.Problem == nil {
 		return ""
 	}
@@ -159,7 +159,7 @@ func (f form) Wrong(field string) string {
 }
 
 // Elsewhere returns what the API said beside its message that no field shows.
-func (f form) Elsewhere() (out []string) {
+func (f askForm) Elsewhere() (out []string) {
 	if f.Problem == nil {
 		return nil
 	}

@@ -13,15 +13,15 @@ type entity struct {
 	Properties map[string]string `json:"properties,omitempty"`
 }
 
-// named is an action of AuthZEN.
-type named struct {
+// actionName is an action of AuthZEN.
+type actionName struct {
 	Name string `json:"name"`
 }
 
 // tuple is a question of AuthZEN. A search has no id of what it looks for.
 type tuple struct {
 	Subject  *entity           `json:"subject,omitempty"`
-	Action   *named            `json:"action,omitempty"`
+	Action   *actionName            `json:"action,omitempty"`
 	Resource *entity           `json:"resource,omitempty"`
 	Context  map[string]string `json:"context,omitempty"`
 }
@@ -40,7 +40,7 @@ func (p *page) tupleOf(q question) tuple {
 	account := p.session.AccountID
 	return tuple{
 		Subject:  &entity{Type: "user", ID: q.User},
-		Action:   &named{q.Action},
+		Action:   &actionName{q.Action},
 		Resource: &entity{"path", q.path(account), map[string]string{"account_id": account}},
 	}
 }
@@ -49,7 +49,7 @@ func (p *page) tupleOf(q question) tuple {
 func (p *page) aboutCall(method, path string) tuple {
 	return tuple{
 		Subject:  &entity{Type: "user", ID: p.session.UserID},
-		Action:   &named{method},
+		Action:   &actionName{method},
 		Resource: &entity{"route", path, map[string]string{"account_id": p.session.AccountID}},
 	}
 }

@@ -23,7 +23,7 @@ const perPage = 50
 
 // whoView is the page of the searches.
 type whoView struct {
-	form
+	askForm
 	Find string
 	// Kind is the type of the places that are looked for.
 	Kind string
@@ -116,7 +116,7 @@ func (v whoView) Denied() bool { return v.Problem != nil && v.Problem.Status == 
 
 // readWho reads which search is wanted.
 func (p *page) readWho() (*whoView, error) {
-	v := &whoView{form: form{question: p.question()}, Find: p.field("find"), Kind: p.field("kind"), First: p.field("page_token") == "", Me: p.session.UserID}
+	v := &whoView{askForm: askForm{question: p.question()}, Find: p.field("find"), Kind: p.field("kind"), First: p.field("page_token") == "", Me: p.session.UserID}
 	if !oneOf(v.Find, findActions, findPlaces, findMatrix) {
 		v.Find = findPeople
 	}
