@@ -160,6 +160,7 @@ var mayImport = map[string]row{
 	"test": {},
 
 	"test/api":         {},
+	"test/console":     {},
 	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}, outside: []string{grpc, otlp, protobuf}},
 	"test/faults":      {},
 	"test/proxies":     {},

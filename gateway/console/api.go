@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 )
 
 // maxAnswer bounds an answer of the API in bytes.
@@ -66,6 +67,9 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 		return err
 	}
 	for name, values := range header {
+		if strings.ContainsFunc(strings.Join(values, ""), unicode.IsControl) {
+			return &apiError{Status: http.StatusBadRequest, Message: "A field has a control character, which the API takes in no header."}
+		}
 		req.Header[name] = values
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)

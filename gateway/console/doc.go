@@ -3,5 +3,5 @@
 // Each action of a page is one call of the public API with the user's own token. The gateway judges and records it as
 // any other call.
 //
-// A page is a GET that works without a script, and a change is a form that is posted.
+// A page works without a script, and a change is a posted form.
 package console

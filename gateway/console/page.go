@@ -44,14 +44,14 @@ type view struct {
 	Me       *profile
 	Account  string
 	Operator bool
-	// Path is where a form that changes nothing of the page returns to.
+	// Path is where the form of colours returns to.
 	Path string
 	// Done is what the request before this one has done.
 	Done string
 	Data any
 }
 
-// enter asks the API who is signed in, so the gateway judges a user at each page: one who was suspended sees none.
+// enter asks the API who is signed in, so the gateway judges a user at each page. A suspended user sees none.
 func (p *page) enter() error {
 	var answer struct {
 		User profile `json:"user"`

@@ -124,8 +124,8 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	return p.document, nil
 }
 
-// style returns where the client's secret stands in a request: in the header, which is the default of OpenID Connect,
-// or in the body. Trying both would show a code twice, and providers end the tokens of such a code.
+// style returns how the console sends its secret: in the header, the default of OpenID Connect, or in the body. A try
+// of both would show a code twice, and providers end the tokens of such a code.
 func (p *Provider) style(methods []string) oauth2.AuthStyle {
 	if p.Secret == "" || len(methods) > 0 && !slices.Contains(methods, "client_secret_basic") {
 		return oauth2.AuthStyleInParams
