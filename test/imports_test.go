@@ -49,6 +49,8 @@ const (
 	mail     = "github.com/wneessen/go-mail"
 	oidc     = "github.com/coreos/go-oidc/v3"
 	oauth    = "golang.org/x/oauth2"
+	chromedp = "github.com/chromedp/chromedp"
+	cdproto  = "github.com/chromedp/cdproto"
 	yaml     = "go.yaml.in/yaml/v3"
 	viewer   = "github.com/swaggest/swgui"
 	flags    = "github.com/spf13/pflag"
@@ -160,7 +162,7 @@ var mayImport = map[string]row{
 	"test": {},
 
 	"test/api":         {},
-	"test/console":     {},
+	"test/console":     {outside: []string{chromedp, cdproto}},
 	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}, outside: []string{grpc, otlp, protobuf}},
 	"test/faults":      {},
 	"test/proxies":     {},

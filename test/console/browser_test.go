@@ -1,0 +1,115 @@
+package console_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// envPictures names a folder for a picture of each page, light and dark, wide and narrow.
+const envPictures = "PORTCULLIS_TEST_PICTURES"
+
+// TestPagesInABrowser guarantees that no page of the menu breaks the content security policy, writes to the browser's
+// console, asks another host, or scrolls sideways in a narrow window.
+func TestPagesInABrowser(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	b := openTab(t, g)
+	b.open("/login")
+	b.wantNoProblem("/login")
+	b.signIn(g, alice)
+	b.wantNoProblem("sign-in")
+	for _, path := range menu() {
+		for _, colours := range []string{"light", "dark"} {
+			for name, width := range map[string]int64{"wide": 1280, "narrow": 320} {
+				b.look(width, colours)
+				b.open(path)
+				b.wait(`document.readyState === "complete"`)
+				if width == 320 && !b.holds("document.documentElement.scrollWidth <= 320") {
+					t.Errorf("%s scrolls sideways in a window of 320 px", path)
+				}
+				b.picture(fileName(path) + "-" + colours + "-" + name + ".png")
+			}
+		}
+		b.wantNoProblem(path)
+	}
+}
+
+// picture writes a picture of the whole page, if somebody wants them.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv(envPictures)
+	if dir == "" {
+		return
+	}
+	raw, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o750)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name), raw, 0o600)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// TestADenialIsMendedByKeyboard guarantees the way from a link to an applied fix without a mouse, with scripts and
+// without.
+func TestADenialIsMendedByKeyboard(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string]bool{"with scripts": false, "without scripts": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := demo(t)
+			b := openTab(t, g)
+			call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
+			b.signIn(g, alice)
+			if off {
+				b.tabTo(`nav a[href="/ask"]`)
+				b.press("\r")
+			} else {
+				b.press("ga")
+			}
+			b.wait(`location.pathname === "/ask" && document.readyState === "complete"`)
+			b.tabTo(`[name=user]`)
+			b.press(bob)
+			b.tabTo(`[name=action]`)
+			b.press("project:instance:create")
+			b.tabTo(`[name=project]`)
+			b.press("Demo")
+			b.tabTo(`main form button`)
+			b.press("\r")
+			b.wait(`document.querySelector("main .verdict.deny") !== null`)
+			b.tabTo(`a[href^="/apply"]`)
+			b.press("\r")
+			b.wait(`location.pathname === "/apply" && document.readyState === "complete"`)
+			b.tabTo(`form[action="/apply"] button`)
+			b.press("\r")
+			b.wait(`document.querySelector("main .verdict.allow") !== null && document.querySelector("main [role=status]") !== null`)
+			b.wantNoProblem("the way to a fix")
+		})
+	}
+}
+
+// TestFormsOfPagesWithCodes guarantees that a browser names its origin in the forms of a page whose address has a code,
+// and the address in no Referer.
+func TestFormsOfPagesWithCodes(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	b := openTab(t, g)
+	b.open("/login/link?code=none")
+	b.wait(`document.activeElement.matches("main button")`)
+	b.press("\r")
+	b.wait(`document.querySelector("main [role=alert]") !== null`)
+	if text := b.text(); !strings.Contains(text, "used before") {
+		t.Error(text)
+	}
+	if b.holds(`document.referrer.includes("code")`) {
+		t.Error("the address of the link is in the Referer")
+	}
+}
