@@ -142,7 +142,11 @@ func (b *tab) holds(condition string) bool {
 // wait waits for a condition in the page.
 func (b *tab) wait(condition string) {
 	b.t.Helper()
-	harness.Soon(b.t, condition+" in\n"+b.text(), func() bool { return b.holds(condition) })
+	for started := time.Now(); !b.holds(condition); <-time.After(20 * time.Millisecond) {
+		if time.Since(started) > 30*time.Second {
+			b.t.Fatalf("not within 30 s: %s in\n%s", condition, b.text())
+		}
+	}
 }
 
 // text returns what the page says.
