@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/json"
+	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -171,4 +172,14 @@ func (b *browser) session() *http.Cookie {
 		}
 	}
 	return nil
+}
+
+// hrefTo returns where the page's link with a text leads, "" for none.
+func hrefTo(page, text string) string {
+	before, _, ok := strings.Cut(page, `">`+text+"</a>")
+	i := strings.LastIndex(before, `href="`)
+	if !ok || i < 0 {
+		return ""
+	}
+	return html.UnescapeString(before[i+len(`href="`):])
 }
