@@ -103,7 +103,7 @@ func ask(p *page) error {
 	v.User = cmp.Or(v.User, p.session.UserID)
 	v.Other = v.User != p.session.UserID
 	var err error
-	if v.Choices, err = p.choices(); err != nil {
+	if v.Choices, err = p.choices(v.User); err != nil {
 		return err
 	}
 	if !asked || v.Action == "" {

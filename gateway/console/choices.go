@@ -14,6 +14,9 @@ type choices struct {
 	People   []person
 	Projects []project
 	Actions  []offeredAction
+	// Meant are the people whose e-mail address, name or id begins with what somebody typed in place of an id. The page
+	// asks which of them it is: a name that somebody chose may be another person's id.
+	Meant []person
 	// MoreProjects is that the account has projects beside these, or that the user may not list them.
 	MoreProjects bool
 }
@@ -37,8 +40,8 @@ type offeredAction struct {
 	Description string `json:"description"`
 }
 
-// choices reads what the fields of a question offer. Who may not list people, projects or actions types them.
-func (p *page) choices() (choices, error) {
+// choices reads what the fields of a question about a user offer. Who may not list people, projects or actions types them.
+func (p *page) choices(user string) (choices, error) {
 	var out choices
 	var users struct {
 		Users []person `json:"users"`
@@ -66,10 +69,32 @@ func (p *page) choices() (choices, error) {
 	}
 	out.People, out.Projects, out.Actions = users.Users, projects.Projects, actions.Actions
 	out.MoreProjects = out.MoreProjects || projects.Next != ""
-	return out, nil
+	if user == "" || out.People == nil || out.Person(user).Email != "" {
+		return out, nil
+	}
+	return out, p.look(user, &out)
 }
 
-// Person returns what is known of the user with an id: the id alone for one who is not among the offered ones.
+// look looks for the user whom somebody typed among the people who are not offered, by id or else by what they may have meant.
+func (p *page) look(typed string, out *choices) error {
+	var users struct {
+		Users []person `json:"users"`
+	}
+	err := p.api.get(p.r.Context(), p.account("users"), url.Values{"q": {typed}, "page_size": {"5"}}, &users)
+	if _, refused := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); err != nil && !refused {
+		return err
+	}
+	for _, one := range users.Users {
+		if one.ID == typed {
+			out.People, out.Meant = append(out.People, one), nil
+			return nil
+		}
+		out.Meant = append(out.Meant, one)
+	}
+	return nil
+}
+
+// Person returns the user with an id: the id alone for one who is not among the offered ones.
 func (c choices) Person(id string) person {
 	for _, one := range c.People {
 		if one.ID == id {
@@ -108,20 +133,6 @@ func (c choices) Lists(id string) bool {
 		}
 	}
 	return id == ""
-}
-
-// Meant returns the offered people whose e-mail address or name somebody typed in place of an id. The page asks: a name
-// that somebody chose may be another person's id.
-func (c choices) Meant(typed string) (out []person) {
-	for _, one := range c.People {
-		if one.ID == typed {
-			return nil
-		}
-		if typed != "" && (strings.EqualFold(one.Email, typed) || strings.EqualFold(one.Name, typed)) {
-			out = append(out, one)
-		}
-	}
-	return out
 }
 
 // askForm is what the fields of a question hold, and what the API said about them.

@@ -14,6 +14,8 @@ const (
 
 // matrix is who of a page of people may do which actions at one place.
 type matrix struct {
+	// People is what the e-mail addresses, names or ids of the people begin with, "" for all.
+	People string
 	// Filter is the text that the actions have, From the number of the first one shown, from 0, and Matching how many
 	// have the text.
 	Filter         string
@@ -58,7 +60,7 @@ func (v whoView) step(token string, from int) string {
 	if from > 0 {
 		number = strconv.Itoa(from)
 	}
-	return v.Link("/who", "find", findMatrix, "actions", v.Matrix.Filter, "page_token", token, "from", number)
+	return v.Link("/who", "find", findMatrix, "people", v.Matrix.People, "actions", v.Matrix.Filter, "page_token", token, "from", number)
 }
 
 // MorePeople returns the address of the next people with the same actions, "" after the last ones.
@@ -101,11 +103,13 @@ func (v whoView) MatrixCSV() string {
 // matrix reads a page of people, and asks about all of their cells. With a refusal in the middle it also returns what
 // was answered before.
 func (p *page) matrix(v *whoView) (*matrix, error) {
-	m := &matrix{Filter: p.field("actions"), Token: p.field("page_token")}
+	m := &matrix{People: p.field("people"), Filter: p.field("actions"), Token: p.field("page_token")}
 	m.choose(v, p.field("from"))
 	query := url.Values{"page_size": {strconv.Itoa(matrixPeople)}}
-	if m.Token != "" {
-		query.Set("page_token", m.Token)
+	for name, value := range map[string]string{"q": m.People, "page_token": m.Token} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
 	var users struct {
 		Users []person `json:"users"`

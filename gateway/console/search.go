@@ -21,7 +21,7 @@ type actionName struct {
 // tuple is a question of AuthZEN. A search has no id of what it looks for.
 type tuple struct {
 	Subject  *entity           `json:"subject,omitempty"`
-	Action   *actionName            `json:"action,omitempty"`
+	Action   *actionName       `json:"action,omitempty"`
 	Resource *entity           `json:"resource,omitempty"`
 	Context  map[string]string `json:"context,omitempty"`
 }

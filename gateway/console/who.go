@@ -41,8 +41,11 @@ type placeKind struct{ Type, Word, Segment string }
 // Kinds returns the types of places that can be looked for.
 func (whoView) Kinds() []placeKind {
 	return []placeKind{
-		{"project", "Projects", ""}, {"account", "The whole account", ""}, {"security_group", "Security groups", "security-groups"},
-		{"kubernetes_cluster", "Kubernetes clusters", "kubernetes"}, {"gpu_cluster", "GPU clusters", "gpu-clusters"},
+		{"project", "Projects", ""},
+		{"account", "The whole account", ""},
+		{"security_group", "Security groups", "security-groups"},
+		{"kubernetes_cluster", "Kubernetes clusters", "kubernetes"},
+		{"gpu_cluster", "GPU clusters", "gpu-clusters"},
 	}
 }
 
@@ -130,7 +133,7 @@ func (p *page) readWho() (*whoView, error) {
 		v.User = cmp.Or(v.User, v.Me)
 	}
 	var err error
-	v.Choices, err = p.choices()
+	v.Choices, err = p.choices(v.User)
 	return v, err
 }
 

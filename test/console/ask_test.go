@@ -1,0 +1,116 @@
+package console_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+func questionOf(user, action, project string) string {
+	return "/ask?" + url.Values{"user": {user}, "action": {action}, "project": {project}}.Encode()
+}
+
+// TestAsk: the form offers what there is, refusals stand beside their fields in the API's words, and who may not see an
+// answer is told so.
+func TestAsk(t *testing.T) {
+	s := harness.StartTeam(t, console...)
+	admin, bob := signInTo(t, s.Gateway, s.Admin), signInTo(t, s.Gateway, s.Bob)
+	empty := admin.get(t, "/ask")
+	empty.want(t, 200, `<option value="`+s.Bob+`">`, `<option value="account:role:read">`, s.Project, "For example:")
+	for _, link := range empty.links("/ask?") {
+		admin.get(t, link).want(t, 200, "How it was decided")
+	}
+	admin.get(t, questionOf("no body", "nonsense", s.Project)).want(t, 400, `id="user-problem">must be `, `id="action-problem">`)
+	admin.get(t, "/ask?user=a%0Ab&action=project:instance:read").want(t, 400, `id="user-problem">must not hold a control character`)
+	admin.get(t, questionOf(s.Bob, asked, "p q?")).want(t, 400, `id="place-problem">`)
+	admin.get(t, questionOf(s.Bob, asked, s.Project)).want(t, 200, "What would allow it", "/apply?", "The user holds no role")
+	if meant := admin.get(t, questionOf(s.Bob+"@team.example", asked, s.Project)); !strings.Contains(meant.Text, "Did you mean") {
+		t.Errorf("nobody is offered for an e-mail address:\n%s", meant.Text)
+	}
+	bob.get(t, questionOf(s.Carol, asked, s.Project)).want(t, 403, "You may not see why a question about somebody else", "account:authorization:explain")
+	bob.get(t, questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may know of")
+	own := bob.get(t, questionOf(s.Bob, "account:user:read", ""))
+	own.want(t, 200, "You may not make this change", "account:role_assignment:update", "An admin of the account can")
+	own.lacks(t, "/apply?")
+}
+
+// TestAskForeign: a user of another account and one who does not exist have the same page.
+func TestAskForeign(t *testing.T) {
+	teams := harness.StartTeams(t, 2, console...)
+	admin := signInTo(t, teams[0].Gateway, teams[0].Admin)
+	shown := func(user string) string {
+		page := admin.get(t, questionOf(user, asked, teams[0].Project))
+		page.want(t, 200, "Denied", "not an active member")
+		page.lacks(t, "/apply?")
+		text := strings.ReplaceAll(page.Text, user, "X")
+		for _, part := range []string{"<time", "account revision "} { // these depend on the moment
+			before, rest, _ := strings.Cut(text, part)
+			_, rest, _ = strings.Cut(rest, "</p>")
+			text = before + rest
+		}
+		return text
+	}
+	if a, b := shown(teams[1].Bob), shown("user-nobody-v1"); a != b {
+		t.Errorf("a foreign user is shown as\n%s\nand an unknown one as\n%s", a, b)
+	}
+}
+
+// TestApplyRefused: nothing is applied but the fix that was shown, and a refusal in the middle says what was done.
+func TestApplyRefused(t *testing.T) {
+	s := harness.StartTeam(t, console...)
+	admin, bob, carol := signInTo(t, s.Gateway, s.Admin), signInTo(t, s.Gateway, s.Bob), signInTo(t, s.Gateway, s.Carol)
+	form := admin.get(t, admin.get(t, questionOf(s.Dan, asked, s.Project)).links("/apply?")[0]).form()
+	with := func(name, value string) url.Values {
+		out := url.Values{}
+		for field := range form {
+			out.Set(field, form.Get(field))
+		}
+		out.Set(name, value)
+		return out
+	}
+	admin.post(t, "/apply", with("fix", "0")).want(t, 409, "Ask again")
+	admin.post(t, "/apply", with("until", "soon")).want(t, 400, "must be a day", "Nothing was changed.")
+	admin.post(t, "/apply", with("until", "2001-01-01")).want(t, 400, `id="until-problem">`, "Nothing was changed.")
+	bob.post(t, "/apply", form).want(t, 403, "You may not do this.")
+	if s.Allowed(t, s.Dan, asked, "/projects/"+s.Project) {
+		t.Fatal("a refused fix was applied")
+	}
+
+	r := s.Must(t, 201, "POST", "/roles", `{"name":"desk","scope":"ACCOUNT","permissions":["account:user:update","account:role_assignment:update","account:authorization:*","account:*:read"]}`)
+	s.Grant(t, harness.At(r.Body, "id").(string), s.Carol, "")
+	r = harness.Call(t, "PUT", s.URL+"/api/v1/users/"+s.Dan, s.AdminToken, `{"status":"INACTIVE"}`, "X-Account-ID", s.Account)
+	if r.Status != 200 {
+		t.Fatalf("user.update: %d %s", r.Status, r.Raw)
+	}
+	page := carol.get(t, questionOf(s.Dan, asked, s.Project))
+	confirm := carol.findFix(t, page, []string{"Make the user " + s.Dan, "Give " + s.Dan + " the role project_admin in"})
+	carol.post(t, "/apply", confirm.form()).want(t, 403, "1 of 2 steps was made and stay", "✓ made", "✕ not made", "the caller does not hold")
+	if got := harness.At(s.Do(t, "GET", "/users/"+s.Dan+"/profile", "").Body, "user", "status"); got != nil && got != "ACTIVE" {
+		t.Errorf("the first step was not made: the user is %v", got)
+	}
+	admin.get(t, questionOf(s.Dan, asked, s.Project)).want(t, 200, "Give "+s.Dan)
+}
+
+// TestAskHostile: what people chose as names is text on every page.
+func TestAskHostile(t *testing.T) {
+	dir, name := t.TempDir(), "<script>alert(1)</script>\"'&\u202e\x01=x"
+	bob := harness.MemberRecord("acct-"+harness.TeamName(1)+"-v1", harness.TeamMember(1, "bob"))
+	bob.Name = name
+	harness.SeedUsers(t, dir, bob)
+	s := harness.TeamIn(t, harness.StartIn(t, dir, console...), 1)
+	admin := signInTo(t, s.Gateway, s.Admin)
+	odd := url.QueryEscape(name)
+	for _, path := range []string{
+		"/ask", questionOf(s.Bob, asked, s.Project), "/ask?user=" + odd + "&action=" + odd + "&project=" + odd + "&resource=" + odd,
+		"/apply?user=" + odd + "&action=" + odd + "&fix=" + odd, "/who?find=matrix&actions=" + odd + "&people=" + odd, "/who?find=matrix",
+		"/who?find=people&action=" + odd, "/who?find=actions&user=" + s.Bob, "/who?find=places&user=" + odd + "&action=" + odd + "&kind=" + odd, "/who?page_token=" + odd + "&action=" + asked,
+	} {
+		page := admin.get(t, path)
+		page.lacks(t, "<script>alert", " style=", " onclick=", "javascript:", "ZgotmplZ")
+		if page.Status >= 500 || strings.Contains(page.Text, "\u202e") && !strings.Contains(page.Text, "<bdi>") {
+			t.Errorf("%s: %d\n%s", path, page.Status, page.Text)
+		}
+	}
+}
