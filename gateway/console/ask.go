@@ -92,7 +92,7 @@ type askView struct {
 	Answer   *resources.Explanation
 	Fixes    []fixView
 	Examples []example
-	// Other is that the question is about another user than the one who asks.
+	// Other is true for a question about somebody else.
 	Other bool
 }
 
@@ -103,7 +103,7 @@ func ask(p *page) error {
 	v.User = cmp.Or(v.User, p.session.UserID)
 	v.Other = v.User != p.session.UserID
 	var err error
-	if v.Choices, err = p.choices(v.User); err != nil {
+	if v.Choices, err = p.choicesFor(v.User); err != nil {
 		return err
 	}
 	if !asked || v.Action == "" {
@@ -130,7 +130,7 @@ var refusals = []int{
 	http.StatusTooManyRequests, http.StatusServiceUnavailable,
 }
 
-// Hidden is that the API does not say why another user's question is decided as it is.
+// Hidden reports whether the API keeps the explanation of another user's question from this one.
 func (v askView) Hidden() bool {
 	return v.Other && v.Problem != nil && v.Problem.Status == http.StatusForbidden
 }
@@ -157,11 +157,11 @@ func (c choices) examples(me string) (out []example) {
 		if action == "" {
 			return
 		}
-		whom := "I"
+		name := "I"
 		if user != me {
-			whom = c.Person(user).Shown()
+			name = c.Person(user).Shown()
 		}
-		says := "May " + whom + " do " + action + " in " + c.Place(project) + "?"
+		says := "May " + name + " do " + action + " in " + c.Place(project) + "?"
 		out = append(out, example{question{User: user, Action: action, Project: project}, says})
 	}
 	if len(c.Projects) > 0 {

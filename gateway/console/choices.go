@@ -14,10 +14,10 @@ type choices struct {
 	People   []person
 	Projects []project
 	Actions  []offeredAction
-	// Meant are the people whose e-mail address, name or id begins with what somebody typed in place of an id. The page
-	// asks which of them it is: a name that somebody chose may be another person's id.
+	// Meant are the people with an e-mail address, a name or an id that begins with the typed text. The page asks before
+	// it takes one: people choose their names, and one may be the id of another person.
 	Meant []person
-	// MoreProjects is that the account has projects beside these, or that the user may not list them.
+	// MoreProjects is true if the account has further projects, and for a user without the right to list them.
 	MoreProjects bool
 }
 
@@ -40,8 +40,8 @@ type offeredAction struct {
 	Description string `json:"description"`
 }
 
-// choices reads what the fields of a question about a user offer. Who may not list people, projects or actions types them.
-func (p *page) choices(user string) (choices, error) {
+// choices reads what the fields of a question offer. A user types what they may not list.
+func (p *page) choices() (choices, error) {
 	var out choices
 	var users struct {
 		Users []person `json:"users"`
@@ -69,29 +69,30 @@ func (p *page) choices(user string) (choices, error) {
 	}
 	out.People, out.Projects, out.Actions = users.Users, projects.Projects, actions.Actions
 	out.MoreProjects = out.MoreProjects || projects.Next != ""
-	if user == "" || out.People == nil || out.Person(user).Email != "" {
-		return out, nil
-	}
-	return out, p.look(user, &out)
+	return out, nil
 }
 
-// look looks for the user whom somebody typed among the people who are not offered, by id or else by what they may have meant.
-func (p *page) look(typed string, out *choices) error {
+// choicesFor adds the user with the typed id, or the people with a name or an address like it.
+func (p *page) choicesFor(typed string) (choices, error) {
+	out, err := p.choices()
+	if err != nil || typed == "" || out.People == nil || out.Person(typed).Email != "" {
+		return out, err
+	}
 	var users struct {
 		Users []person `json:"users"`
 	}
-	err := p.api.get(p.r.Context(), p.account("users"), url.Values{"q": {typed}, "page_size": {"5"}}, &users)
+	err = p.api.get(p.r.Context(), p.account("users"), url.Values{"q": {typed}, "page_size": {"5"}}, &users)
 	if _, refused := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); err != nil && !refused {
-		return err
+		return out, err
 	}
 	for _, one := range users.Users {
 		if one.ID == typed {
 			out.People, out.Meant = append(out.People, one), nil
-			return nil
+			return out, nil
 		}
 		out.Meant = append(out.Meant, one)
 	}
-	return nil
+	return out, nil
 }
 
 // Person returns the user with an id: the id alone for one who is not among the offered ones.
@@ -112,7 +113,7 @@ func (p person) Shown() string {
 	return p.ID
 }
 
-// Place says where a question is asked, with the name of a project that is offered.
+// Place returns the name of a project, its id if it is not offered, and words for the account.
 func (c choices) Place(id string) string {
 	if id == "" {
 		return "the whole account"

@@ -60,7 +60,7 @@ func (f fixView) Dated() bool {
 	return false
 }
 
-// Ends reports whether a step gives a role that has ended again, which needs a new end.
+// Ends reports whether a step needs a new end: it gives a role again after the old end.
 func (f fixView) Ends() bool { return f.End() != "" }
 
 // End returns the day until which the fix lets somebody keep a role, "" for no end.
@@ -73,7 +73,7 @@ func (f fixView) End() string {
 	return ""
 }
 
-// Fingerprint names the steps. The form that confirms a fix carries it, so that no other fix is applied. It does not
+// Fingerprint names the steps. The form of a fix carries it, and no other fix is applied. It does not
 // depend on the ends, which move with the time of the question.
 func (f fixView) Fingerprint() string {
 	sum := sha256.New()
@@ -134,7 +134,7 @@ func (p *page) callOf(q question, s resources.Step) (method, path string) {
 	return "", ""
 }
 
-// assigneeOf returns who holds the assignment of a step: the user, or the group through which they hold it.
+// assigneeOf returns the holder of a step's assignment: the user or their group.
 func assigneeOf(q question, s resources.Step) (kind, id string) {
 	if s.GroupID != "" {
 		return resources.AssigneeGroup, s.GroupID

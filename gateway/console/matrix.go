@@ -12,7 +12,7 @@ const (
 	matrixActions = 20
 )
 
-// matrix is who of a page of people may do which actions at one place.
+// matrix has people, actions, and the answer for each pair at one place.
 type matrix struct {
 	// People is what the e-mail addresses, names or ids of the people begin with, "" for all.
 	People string
@@ -22,7 +22,7 @@ type matrix struct {
 	From, Matching int
 	Actions        []string
 	Rows           []matrixRow
-	// Token is that of this page of people, Next that of the page after it; "" is the first one, and none.
+	// Token is for this page of people, "" for the first one. Next is for the next page, "" after the last one.
 	Token, Next string
 }
 
@@ -55,10 +55,10 @@ func (m matrix) Last() int { return m.From + len(m.Actions) }
 func (m matrix) First() int { return m.From + 1 }
 
 // step returns the address of the matrix with other people or actions.
-func (v whoView) step(token string, from int) string {
+func (v whoView) step(token string, first int) string {
 	number := ""
-	if from > 0 {
-		number = strconv.Itoa(from)
+	if first > 0 {
+		number = strconv.Itoa(first)
 	}
 	return v.Link("/who", "find", findMatrix, "people", v.Matrix.People, "actions", v.Matrix.Filter, "page_token", token, "from", number)
 }
@@ -138,7 +138,7 @@ func (p *page) matrix(v *whoView) (*matrix, error) {
 
 // choose chooses the actions: those with the text of the filter. In a project account actions are not asked, unless the
 // filter names them.
-func (m *matrix) choose(v *whoView, from string) {
+func (m *matrix) choose(v *whoView, first string) {
 	var all []string
 	for _, one := range v.Choices.Actions {
 		if strings.Contains(one.Action, m.Filter) && (m.Filter != "" || v.Project == "" || one.Scope != "account") {
@@ -146,7 +146,7 @@ func (m *matrix) choose(v *whoView, from string) {
 		}
 	}
 	m.Matching = len(all)
-	if n, err := strconv.Atoi(from); err == nil && n > 0 && n < len(all) {
+	if n, err := strconv.Atoi(first); err == nil && n > 0 && n < len(all) {
 		m.From = n
 	}
 	m.Actions = all[m.From:min(m.From+matrixActions, len(all))]

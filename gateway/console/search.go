@@ -126,7 +126,7 @@ type searched struct {
 }
 
 // search looks for subjects, actions or resources, as AuthZEN names the searches.
-func (p *page) search(what string, t tuple, limit int, token string) (out searched, err error) {
+func (p *page) search(kind string, t tuple, limit int, token string) (out searched, err error) {
 	body := struct {
 		tuple
 		Page any `json:"page"`
@@ -136,5 +136,5 @@ func (p *page) search(what string, t tuple, limit int, token string) (out search
 	} else {
 		body.Page = map[string]any{"limit": limit}
 	}
-	return out, p.api.call(p.r.Context(), http.MethodPost, "/access/v1/search/"+what, nil, body, &out)
+	return out, p.api.call(p.r.Context(), http.MethodPost, "/access/v1/search/"+kind, nil, body, &out)
 }

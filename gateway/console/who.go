@@ -7,7 +7,7 @@ import (
 
 // whoPages are those of the searches.
 func whoPages() map[string]func(*page) error {
-	return map[string]func(*page) error{"GET /who": who, "GET /who.csv": whoCSV}
+	return map[string]func(*page) error{"GET /who": showWho, "GET /who.csv": whoCSV}
 }
 
 // What a search looks for.
@@ -114,7 +114,7 @@ func (v whoView) Missing() bool {
 	return v.User == "" && (v.Find == findActions || v.Find == findPlaces) || v.Action == "" && (v.Find == findPeople || v.Find == findPlaces)
 }
 
-// Denied is that the API does not say who else may do what.
+// Denied reports whether the API keeps the rights of other people from this one.
 func (v whoView) Denied() bool { return v.Problem != nil && v.Problem.Status == http.StatusForbidden }
 
 // readWho reads which search is wanted.
@@ -133,12 +133,12 @@ func (p *page) readWho() (*whoView, error) {
 		v.User = cmp.Or(v.User, v.Me)
 	}
 	var err error
-	v.Choices, err = p.choices(v.User)
+	v.Choices, err = p.choicesFor(v.User)
 	return v, err
 }
 
 // tupleFor returns the search in AuthZEN's words, and its name there.
-func (p *page) tupleFor(v *whoView) (what string, t tuple) {
+func (p *page) tupleFor(v *whoView) (kind string, t tuple) {
 	t = p.tupleOf(v.question)
 	switch v.Find {
 	case findPeople:
@@ -155,8 +155,8 @@ func (p *page) tupleFor(v *whoView) (what string, t tuple) {
 	return "resource", t
 }
 
-// who shows a search with its result, or the matrix.
-func who(p *page) error {
+// showWho shows a search with its result, or the matrix.
+func showWho(p *page) error {
 	v, err := p.readWho()
 	if err != nil {
 		return err
@@ -166,9 +166,9 @@ func who(p *page) error {
 		v.Matrix, err = p.matrix(v)
 	case v.Missing():
 	default:
-		what, t := p.tupleFor(v)
+		kind, t := p.tupleFor(v)
 		var answer searched
-		if answer, err = p.search(what, t, perPage, p.field("page_token")); err == nil {
+		if answer, err = p.search(kind, t, perPage, p.field("page_token")); err == nil {
 			v.Found = &answer
 		}
 	}

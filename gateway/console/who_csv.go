@@ -55,17 +55,17 @@ func whoCSV(p *page) error {
 // searchRows walks over all pages of a search.
 func (p *page) searchRows(v *whoView) ([][]string, error) {
 	rows := [][]string{{"user", "name", "email", "action", "project", "resource", "complete"}}
-	what, t := p.tupleFor(v)
+	kind, t := p.tupleFor(v)
 	token := ""
 	for {
-		answer, err := p.search(what, t, perCSVPage, token)
+		answer, err := p.search(kind, t, perCSVPage, token)
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range answer.Results {
 			q := v.Asked(one)
-			who := v.Choices.Person(q.User)
-			rows = append(rows, []string{q.User, who.Name, who.Email, q.Action, q.Project, q.Resource, strconv.FormatBool(answer.Context.Complete)})
+			user := v.Choices.Person(q.User)
+			rows = append(rows, []string{q.User, user.Name, user.Email, q.Action, q.Project, q.Resource, strconv.FormatBool(answer.Context.Complete)})
 		}
 		switch token = answer.Page.Next; {
 		case token == "":

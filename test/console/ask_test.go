@@ -12,8 +12,8 @@ func questionOf(user, action, project string) string {
 	return "/ask?" + url.Values{"user": {user}, "action": {action}, "project": {project}}.Encode()
 }
 
-// TestAsk: the form offers what there is, refusals stand beside their fields in the API's words, and who may not see an
-// answer is told so.
+// TestAsk: the form offers what there is, refusals stand beside their fields in the API's words, and a user who may not
+// see an answer reads so.
 func TestAsk(t *testing.T) {
 	s := harness.StartTeam(t, console...)
 	admin, bob := signInTo(t, s.Gateway, s.Admin), signInTo(t, s.Gateway, s.Bob)
@@ -31,9 +31,9 @@ func TestAsk(t *testing.T) {
 	}
 	bob.get(t, questionOf(s.Carol, asked, s.Project)).want(t, 403, "You may not see why a question about somebody else", "account:authorization:explain")
 	bob.get(t, questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may know of")
-	own := bob.get(t, questionOf(s.Bob, "account:user:read", ""))
-	own.want(t, 200, "You may not make this change", "account:role_assignment:update", "An admin of the account can")
-	own.lacks(t, "/apply?")
+	self := bob.get(t, questionOf(s.Bob, "account:user:read", ""))
+	self.want(t, 200, "You may not make this change", "account:role_assignment:update", "An admin of the account can")
+	self.lacks(t, "/apply?")
 }
 
 // TestAskForeign: a user of another account and one who does not exist have the same page.
@@ -62,7 +62,7 @@ func TestApplyRefused(t *testing.T) {
 	s := harness.StartTeam(t, console...)
 	admin, bob, carol := signInTo(t, s.Gateway, s.Admin), signInTo(t, s.Gateway, s.Bob), signInTo(t, s.Gateway, s.Carol)
 	form := admin.get(t, admin.get(t, questionOf(s.Dan, asked, s.Project)).links("/apply?")[0]).form()
-	with := func(name, value string) url.Values {
+	changed := func(name, value string) url.Values {
 		out := url.Values{}
 		for field := range form {
 			out.Set(field, form.Get(field))
@@ -70,9 +70,9 @@ func TestApplyRefused(t *testing.T) {
 		out.Set(name, value)
 		return out
 	}
-	admin.post(t, "/apply", with("fix", "0")).want(t, 409, "Ask again")
-	admin.post(t, "/apply", with("until", "soon")).want(t, 400, "must be a day", "Nothing was changed.")
-	admin.post(t, "/apply", with("until", "2001-01-01")).want(t, 400, `id="until-problem">`, "Nothing was changed.")
+	admin.post(t, "/apply", changed("fix", "0")).want(t, 409, "Ask again")
+	admin.post(t, "/apply", changed("until", "soon")).want(t, 400, "must be a day", "Nothing was changed.")
+	admin.post(t, "/apply", changed("until", "2001-01-01")).want(t, 400, `id="until-problem">`, "Nothing was changed.")
 	bob.post(t, "/apply", form).want(t, 403, "You may not do this.")
 	if s.Allowed(t, s.Dan, asked, "/projects/"+s.Project) {
 		t.Fatal("a refused fix was applied")

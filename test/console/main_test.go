@@ -7,7 +7,4 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-func TestMain(m *testing.M) {
-	harness.TrustOwn()
-	os.Exit(harness.Run(m))
-}
+func TestMain(m *testing.M) { os.Exit(harness.Run(m)) }
