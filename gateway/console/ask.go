@@ -138,6 +138,9 @@ func (v askView) Hidden() bool {
 // Steps returns the verdict's steps.
 func (v askView) Steps() []trailStep { return trailOf(v.Answer) }
 
+// Cannot returns why the user may apply none of the fixes; it is empty if they may apply one.
+func (v askView) Cannot() []string { return refusedAll(v.Fixes) }
+
 // example is a question for somebody who is new here.
 type example struct {
 	question

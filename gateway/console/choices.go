@@ -1,9 +1,12 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // offered is how many people and projects the fields of a question offer; others are typed.
@@ -75,6 +78,9 @@ func (p *page) choices() (choices, error) {
 // choicesFor adds the user with the typed id, or the people with a name or an address like it.
 func (p *page) choicesFor(typed string) (choices, error) {
 	out, err := p.choices()
+	if typed == p.me.ID && out.Person(typed).Email == "" {
+		out.People = append(out.People, person{ID: p.me.ID, Name: p.me.Name, Email: p.me.Email, Status: resources.StatusActive})
+	}
 	if err != nil || typed == "" || out.People == nil || out.Person(typed).Email != "" {
 		return out, err
 	}
@@ -105,13 +111,8 @@ func (c choices) Person(id string) person {
 	return person{ID: id}
 }
 
-// Shown returns the person's name, or their id.
-func (p person) Shown() string {
-	if p.Name != "" {
-		return p.Name
-	}
-	return p.ID
-}
+// Shown returns the person's name, else their e-mail address, else their id.
+func (p person) Shown() string { return cmp.Or(p.Name, p.Email, p.ID) }
 
 // Place returns the name of a project, its id if it is not offered, and words for the account.
 func (c choices) Place(id string) string {

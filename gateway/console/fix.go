@@ -42,6 +42,21 @@ func (f fixView) Refused() (out []string) {
 	return out
 }
 
+// refusedAll returns why the user may apply none of the fixes, each reason once, and nothing if they may apply one.
+func refusedAll(all []fixView) (out []string) {
+	for _, one := range all {
+		if one.Allowed() {
+			return nil
+		}
+		for _, reason := range one.Refused() {
+			if !oneOf(reason, out...) {
+				out = append(out, reason)
+			}
+		}
+	}
+	return out
+}
+
 // Others returns how many other people the fix touches, 0 also if the caller may not know.
 func (f fixView) Others() int {
 	if f.Affects == nil {

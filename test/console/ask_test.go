@@ -32,7 +32,7 @@ func TestAsk(t *testing.T) {
 	bob.get(t, questionOf(s.Carol, asked, s.Project)).want(t, 403, "You may not see why a question about somebody else", "account:authorization:explain")
 	bob.get(t, questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may know of")
 	self := bob.get(t, questionOf(s.Bob, "account:user:read", ""))
-	self.want(t, 200, "You may not make this change", "account:role_assignment:update", "An admin of the account can")
+	self.want(t, 200, "You may not make these changes", "account:role_assignment:update", "An admin of the account can")
 	self.lacks(t, "/apply?")
 }
 

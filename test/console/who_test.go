@@ -81,6 +81,26 @@ func TestWho(t *testing.T) {
 	b.get(t, "/who?find=matrix").want(t, 200, "Some cells have no answer", "? unknown", "✓ yes")
 }
 
+// TestWhoPlaces: a resource of a project that a search finds is the one that its link asks about.
+func TestWhoPlaces(t *testing.T) {
+	s := harness.StartTeam(t, console...)
+	r := harness.Call(t, "POST", s.Path("/projects/"+s.Project+"/security-groups"), s.AdminToken, fmt.Sprintf(`{"project_id":%q,"name":"web"}`, s.Project), "X-Account-ID", s.Account)
+	if r.Status != 201 {
+		t.Fatalf("security_group.create: %d %s", r.Status, r.Raw)
+	}
+	s.Grant(t, "project_reader", s.Bob, s.Project)
+	admin := signInTo(t, s.Gateway, s.Admin)
+	question := "kind=security_group&user=" + s.Bob + "&action="
+	page := admin.get(t, "/who?find=places&"+question+"project:security_group:read")
+	links := page.links("/ask?")
+	if len(links) != 1 || !strings.Contains(links[0], "resource=security-groups%2F") {
+		t.Fatalf("the places are %v:\n%s", links, page.Text)
+	}
+	admin.get(t, links[0]).want(t, 200, "Allowed", "<code>security-groups/")
+	admin.get(t, "/who.csv?find=places&"+question+"project:security_group:read").want(t, 200, ","+s.Project+",security-groups/")
+	admin.get(t, "/who?find=places&"+question+asked).want(t, 200, "Nowhere.")
+}
+
 // TestMatrix: 25 people by 20 actions, each cell as evaluation says, though a batch may have fewer questions.
 func TestMatrix(t *testing.T) {
 	g, admin := startCrowd(t, "--max-evaluations", "30")
