@@ -88,6 +88,9 @@ func TestIdsOfAPathStayOneSegment(t *testing.T) {
 	if want := "DELETE " + api + "/users/" + odd; len(s.changes) != 1 || s.changes[0] != want {
 		t.Errorf("the calls are %q, want %q", s.changes, want)
 	}
+	if w := s.send(admin, "/people/"+odd+"/invitation", url.Values{}); w.Header().Get("Location") != "/people/"+odd+"?done=invited" {
+		t.Errorf("the form leads to %q", w.Header().Get("Location"))
+	}
 	for path, want := range map[string]int{"/platform/proj-a-v1/secrets": 404, "/platform/proj-a-v1/secrets/x/delete": 404} {
 		if w := s.send(admin, path, nil); w.Code != want {
 			t.Errorf("%s: %d, want %d", path, w.Code, want)

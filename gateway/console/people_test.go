@@ -199,7 +199,10 @@ var peoplePaths = []string{
 // inline matches scripts, styles and handlers in a page.
 var inline = regexp.MustCompile(`(?i)<script(>| [^>]*>[^<])|<style|\sstyle=|\son[a-z]+\s*=|javascript:`)
 
-// TestHostileNamesAreText guarantees that a name is text on every page, and no page has code of its own.
+// isolated matches elements whose text does not turn the text around it, and tags.
+var isolated = regexp.MustCompile(`(?s)<(bdi|code|option|textarea)\b[^>]*>[^<]*</|<[^>]*>`)
+
+// TestHostileNamesAreText guarantees that a name is text of its own on every page, and no page has code of its own.
 func TestHostileNamesAreText(t *testing.T) {
 	s := newPeopleSite(t)
 	s.text = "<script>alert(1)</script>\" onload=x ' \u202e\x01</bdi>"
@@ -211,6 +214,12 @@ func TestHostileNamesAreText(t *testing.T) {
 		}
 		if strings.Contains(body, "<script>") || strings.Contains(body, `" onload`) || strings.Contains(body, "' \u202e\x01</bdi>") {
 			t.Errorf("%s: the name is not text", path)
+		}
+		if !strings.Contains(body, "\u202e") && strings.Count(path, "/") < 3 {
+			t.Errorf("%s: the name is not there", path)
+		}
+		if rest := isolated.ReplaceAllString(body, ""); strings.Contains(rest, "\u202e") {
+			t.Errorf("%s: the name is among other text: %s", path, rest)
 		}
 		if code := inline.FindString(strings.ReplaceAll(body, "&#34; onload=x", "")); code != "" {
 			t.Errorf("%s: the page has %q", path, code)
