@@ -105,7 +105,7 @@ type undoView struct {
 // Print is the call on one line: a browser changes the ends of lines in a form. The form that confirms the call carries
 // it, so that no other call is made.
 func (v undoView) Print() string {
-	return v.Call.Method + " " + v.Path + " " + strings.ReplaceAll(v.Body, "\n", " ")
+	return strings.ReplaceAll(strings.TrimSpace(v.Call.Method+" "+v.Path+" "+v.Body), "\n", " ")
 }
 
 // LaterLink returns the address of the changes of the same subject since.

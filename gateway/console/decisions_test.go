@@ -1,0 +1,117 @@
+package console_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+)
+
+const (
+	denied = `{"decisions":[%],"next_page_token":"n/x","after":"cursor+1","complete":true,"missing":[]}`
+	none   = `{"decisions":[],"next_page_token":"","after":"cursor+1","complete":false,"missing":["gateway-2"]}`
+)
+
+// decisionsAnswer puts decisions in an answer.
+func decisionsAnswer(all ...string) answer {
+	return answer{200, strings.Replace(denied, "%", strings.Join(all, ","), 1)}
+}
+
+// TestDecisionsAreListed guarantees that denials come first, filters go to the API, and names are escaped.
+func TestDecisionsAreListed(t *testing.T) {
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("d1", hostile, "false"))})
+	w := s.get("/decisions?user=user-bob-v1&since=1h")
+	shows(t, w, 200, "✕ Denied", "&lt;script&gt;", "no role grants it", "/ask?action=project%3Ainstance%3Acreate&amp;project=proj-p-v1&amp;resource=instances%2Fi-1",
+		`data-follow="/decisions/new?since=1h&amp;user=user-bob-v1&amp;verdict=deny"`, `data-after="cursor&#43;1"`, "page_token=n%2Fx", `/decisions/d1?at=2026-03-04T11%3A58%3A30.000Z`)
+	if got := s.api.called("/decisions"); !slices.Equal(got, []string{"GET " + account + "/decisions?page_size=50&since=1h&user=user-bob-v1&verdict=deny"}) {
+		t.Errorf("%v", got)
+	}
+	s.get("/decisions?verdict=all&page_token=x")
+	if got := s.api.called("page_token=x"); len(got) != 1 || strings.Contains(got[0], "verdict") {
+		t.Errorf("%v", got)
+	}
+	if w := s.get("/decisions?until=1h"); strings.Contains(w.Body.String(), "data-follow") {
+		t.Error("a page that ends in the past is followed")
+	}
+}
+
+// TestWithoutDenialsAllDecisionsAreListed guarantees it for the page without a choice alone.
+func TestWithoutDenialsAllDecisionsAreListed(t *testing.T) {
+	s := newSite(t, map[string]answer{
+		"GET " + account + "/decisions?page_size=50&verdict=deny": {200, none},
+		"GET " + account + "/decisions?page_size=50":              decisionsAnswer(recorded("d2", "user-bob-v1", "true")),
+	})
+	shows(t, s.get("/decisions"), 200, "✓ Allowed</span>")
+	shows(t, s.get("/decisions?verdict=deny"), 200, "No decisions", "Nothing was denied", "gateway-2")
+}
+
+// TestDecisionsThatAreRefused guarantees the API's status and words, beside the field.
+func TestDecisionsThatAreRefused(t *testing.T) {
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": {400, `{"error":"Bad.","details":["since: must be a time"]}`}})
+	shows(t, s.get("/decisions?since=x"), 400, `<span class="field-problem">must be a time</span>`, `aria-invalid="true"`)
+	shows(t, newSite(t, map[string]answer{}).get("/decisions"), 403, "You may not do this.")
+	shows(t, newSite(t, map[string]answer{}).get("/decisions/01m87c91zzbfeek32kbvvb205j"), 403, "You may not do this.")
+}
+
+// TestADecisionIsShownWhole guarantees its facts, its place and the whole record, by its time and by its id alone.
+func TestADecisionIsShownWhole(t *testing.T) {
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("other", "user-c-v1", "true"), recorded("01m87c91zzbfeek32kbvvb205j", hostile, "false"))})
+	for _, target := range []string{"/decisions/01m87c91zzbfeek32kbvvb205j", "/decisions/01m87c91zzbfeek32kbvvb205j?at=2026-03-04T11:58:30.000Z"} {
+		shows(t, s.get(target), 200, "✕ no</span> <bdi>the user is a member of the account", "✓ yes</span> <bdi>the account is active", "not active</span> <code>reader", "LOG",
+			"Ask again now", "&lt;script&gt;", "<bdi>same_account</bdi>")
+	}
+	if got := s.api.called("since=2026-03-04T11%3A58%3A30.000Z&until=2026-03-04T11%3A58%3A30.000Z"); len(got) != 1 {
+		t.Errorf("%v", s.api.calls)
+	}
+	shows(t, s.get("/decisions/01m87c91zzbfeek32kbvvb2000"), 404, "no such decision")
+	shows(t, s.get("/decisions/odd"), 404, "no such page")
+	masked := `{"labels":{},"decision_id":"d3","path":"authz/decision","timestamp":"2026-03-04T11:58:30.000Z","erased":["/input"]}`
+	s.api.answers["GET "+account+"/decisions"] = decisionsAnswer(masked)
+	shows(t, s.get("/decisions/d3?at=2026-03-04T11:58:30.000Z"), 200, "✕ Denied", "/input")
+}
+
+// TestDecisionsAreFollowed guarantees new rows with the newest first, and one call of the API alone: another one would be
+// a decision that wakes the page again.
+func TestDecisionsAreFollowed(t *testing.T) {
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("older", "user-b-v1", "false"), recorded("newer", hostile, "false"))})
+	w := s.get("/decisions/new?verdict=deny&after=c")
+	shows(t, w, 200, "&lt;script&gt;")
+	if page := w.Body.String(); w.Header().Get("X-After") != "cursor+1" || strings.Index(page, "newer") > strings.Index(page, "older") || strings.Contains(page, "<html") {
+		t.Errorf("%v %s", w.Header(), page)
+	}
+	if !slices.Equal(s.api.calls, []string{"GET " + account + "/decisions?after=c&page_size=20&verdict=deny&wait=20s"}) {
+		t.Errorf("%v", s.api.calls)
+	}
+	shows(t, newSite(t, map[string]answer{}).get("/decisions/new"), 403)
+	r := httptest.NewRequest(http.MethodGet, "/decisions/new", http.NoBody)
+	r.Host = "127.0.0.1:9003"
+	out := httptest.NewRecorder()
+	if s.ServeHTTP(out, r); out.Code != 401 {
+		t.Errorf("without a session: %d", out.Code)
+	}
+}
+
+// TestFollowersAreBounded guarantees 503 for one too many, and that all end with the console.
+func TestFollowersAreBounded(t *testing.T) {
+	s := newSite(t, map[string]answer{})
+	s.api.waits = account + "/decisions"
+	const most = 200
+	codes := make(chan int)
+	for range most + 1 {
+		go func() { codes <- s.get("/decisions/new?after=c").Code }()
+	}
+	if code := <-codes; code != 503 {
+		t.Errorf("the first answer is %d", code)
+	}
+	s.Close()
+	for range most {
+		if code := <-codes; code != 503 {
+			t.Errorf("at the end: %d", code)
+		}
+	}
+	if len(s.api.called("/decisions")) != most {
+		t.Errorf("%d followers reached the API", len(s.api.called("/decisions")))
+	}
+}
