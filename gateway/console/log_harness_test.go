@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -171,4 +172,14 @@ func quote(text string) string {
 		fmt.Fprintf(&out, `\u%04x`, r)
 	}
 	return `"` + out.String() + `"`
+}
+
+// jsonOf returns a value as JSON.
+func jsonOf(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
