@@ -95,18 +95,18 @@ func (c change) Says() []word {
 	return append(out, word{verb + "the " + cmp.Or(kind, c.Subject.Type) + " ", false}, word{cmp.Or(one.Name, c.Subject.ID), true})
 }
 
-// saysAssignment says who has which role where.
+// saysAssignment describes the change of an assignment.
 func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
-	whom := map[bool]string{true: "the group ", false: ""}[one.AssigneeType == resources.AssigneeGroup]
+	receiver := map[bool]string{true: "the group ", false: ""}[one.AssigneeType == resources.AssigneeGroup]
 	switch {
 	case c.isMade():
-		out = []word{{" gave " + whom, false}, {c.Subject.ID, true}, {" the role ", false}, {one.RoleID, true}}
+		out = []word{{" gave " + receiver, false}, {c.Subject.ID, true}, {" the role ", false}, {one.RoleID, true}}
 	case c.isEnded():
-		out = []word{{" took the role ", false}, {one.RoleID, true}, {" from " + whom, false}, {c.Subject.ID, true}}
+		out = []word{{" took the role ", false}, {one.RoleID, true}, {" from " + receiver, false}, {c.Subject.ID, true}}
 	case before.RoleID != after.RoleID:
-		out = []word{{" replaced the role ", false}, {before.RoleID, true}, {" of " + whom, false}, {c.Subject.ID, true}, {" by ", false}, {after.RoleID, true}}
+		out = []word{{" replaced the role ", false}, {before.RoleID, true}, {" of " + receiver, false}, {c.Subject.ID, true}, {" by ", false}, {after.RoleID, true}}
 	default:
-		out = []word{{" changed the role ", false}, {one.RoleID, true}, {" of " + whom, false}, {c.Subject.ID, true}}
+		out = []word{{" changed the role ", false}, {one.RoleID, true}, {" of " + receiver, false}, {c.Subject.ID, true}}
 	}
 	if one.ResourceID != "" {
 		out = append(out, word{" on ", false}, word{one.ResourceID, true})
@@ -127,14 +127,14 @@ type fieldChange struct {
 // mostFields bounds the fields of a change on a page.
 const mostFields = 100
 
-// Fields returns the fields that differ, by name. The time of the last update differs always and is no news.
+// Fields returns the fields that differ, by name. It skips the time of the last update, which always differs.
 func (c change) Fields() (out []fieldChange) {
 	before, after := map[string][]string{}, map[string][]string{}
 	flatten("", c.Before, before)
 	flatten("", c.After, after)
 	for name, old := range before {
 		if !slices.Equal(old, after[name]) {
-			out = append(out, fieldChange{name, without(old, after[name]), without(after[name], old)})
+			out = append(out, fieldChange{name, differing(old, after[name]), differing(after[name], old)})
 		}
 	}
 	for name, now := range after {
@@ -183,10 +183,10 @@ func scalarOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// without returns the texts that are not in others, and all of them if that is nothing: then the order differs.
-func without(all, others []string) []string {
-	out := slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(others, one) })
-	if len(out) == 0 && len(all) == len(others) {
+// differing returns the texts that a second list does not have. Two lists in different orders differ in all texts.
+func differing(all, second []string) []string {
+	out := slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(second, one) })
+	if len(out) == 0 && len(all) == len(second) {
 		return all
 	}
 	return out

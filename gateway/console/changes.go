@@ -34,7 +34,7 @@ func (v changesView) Wrong(filter string) string {
 	return v.Problem.Field(filter)
 }
 
-// UndoLink returns the address that undoes a change, "" where no one call does or the user may not make it.
+// UndoLink returns the address of the page that undoes a change, "" if no single call does or the user may not make it.
 func (v changesView) UndoLink(c change) string {
 	inverse := c.inverse()
 	if inverse == nil || !v.may[inverse.Action] {

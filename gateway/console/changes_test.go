@@ -24,7 +24,7 @@ func changed(kind, subject, before, after string) string {
 	return out + "}"
 }
 
-// withChange is a site whose account has one change, and whose user may do all or nothing.
+// withChange is a site with one change. Its user may do all or nothing.
 func withChange(t *testing.T, change string, may bool) *site {
 	t.Helper()
 	one := fmt.Sprintf(`{"decision":%t}`, may)
@@ -73,7 +73,7 @@ var undoable = map[string]struct{ change, call string }{
 	},
 }
 
-// TestAChangeIsUndone guarantees that the page shows the call, that no other one is made, and that a refusal is the API's.
+// TestAChangeIsUndone guarantees the call of the page, no other one, and the refusal of the API.
 func TestAChangeIsUndone(t *testing.T) {
 	for name, c := range undoable {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func fieldValue(t *testing.T, page, name string) string {
 	return strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&#43;", "+").Replace(value)
 }
 
-// TestWhatNoCallUndoes guarantees that it is not offered, also not to a user who may not make the call.
+// TestWhatNoCallUndoes guarantees no offer to undo it, and none to a user without the right.
 func TestWhatNoCallUndoes(t *testing.T) {
 	for name, change := range map[string]string{
 		"a user was invited": changed("user", "user-bob-v1", "", `{"status":"INVITED"}`),
@@ -143,7 +143,7 @@ func TestWhatNoCallUndoes(t *testing.T) {
 	shows(t, s.get("/changes/undo?id=x"), 404, "no such page")
 }
 
-// TestChangesAreSearched guarantees that days become times, that what differs is shown, and names are escaped.
+// TestChangesAreSearched guarantees days as times, the differences alone, and escaped names.
 func TestChangesAreSearched(t *testing.T) {
 	s := withChange(t, changed("role", "r-1", `{"name":`+quote(hostile)+`,"permissions":["a:b:c","a:b:d"],"nested":{"deep":{"x":1}},"same":true}`, `{"name":"B","permissions":["a:b:d"],"nested":{"deep":{"x":2}},"same":true}`), true)
 	w := s.get("/changes?since=2026-11-24&until=2026-11-30")

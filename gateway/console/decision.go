@@ -119,7 +119,7 @@ func (d decision) Link() string {
 	return "/decisions/" + url.PathEscape(d.ID) + "?" + url.Values{"at": {d.At.String()}}.Encode()
 }
 
-// Again returns the address that asks the same question now, "" for what is no question about an action.
+// Again returns the address that asks the same question now, "" if the decision has no action.
 func (d decision) Again() string {
 	f := d.Facts()
 	if f.Subject.ID == "" || f.Action.ID == "" || !strings.HasPrefix(d.Path, "authz/") {

@@ -167,9 +167,9 @@ type decisionView struct {
 func showDecision(p *page) error {
 	id := p.r.PathValue("id")
 	query := url.Values{"page_size": {"100"}}
-	if at := p.field("at"); at != "" {
-		query.Set("since", at)
-		query.Set("until", at)
+	if moment := p.field("at"); moment != "" {
+		query.Set("since", moment)
+		query.Set("until", moment)
 	} else {
 		made, ok := resources.MadeAt("decision", "decision-"+id+"-v1")
 		if !ok {

@@ -18,7 +18,7 @@ const (
 // denials are the denials of the last hour.
 type denials struct {
 	Count int
-	// Cut says that there are more, and Complete that all gateways answered.
+	// Cut is that there are more. Complete is that all gateways answered.
 	Cut, Complete bool
 	Codes         []deniedCode
 	Bars          []bar

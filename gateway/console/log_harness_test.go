@@ -136,9 +136,9 @@ func (s *site) send(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-var inline = regexp.MustCompile(`(?i)<script>|<script [^>]*>[^<]|<style|<[^>]* (style|on[a-z]+)=`)
+var insidePage = regexp.MustCompile(`(?i)<script>|<script [^>]*>[^<]|<style|<[^>]* (style|on[a-z]+)=`)
 
-// shows checks a page: its status, that it has these parts, and nothing that runs or is styled inside it.
+// shows checks the status and the parts of a page. Code and style stand in files of their own.
 func shows(t *testing.T, w *httptest.ResponseRecorder, status int, parts ...string) {
 	t.Helper()
 	page := w.Body.String()
@@ -150,7 +150,7 @@ func shows(t *testing.T, w *httptest.ResponseRecorder, status int, parts ...stri
 			t.Errorf("%q is not on the page: %s", part, page)
 		}
 	}
-	if bad := inline.FindString(page); bad != "" {
+	if bad := insidePage.FindString(page); bad != "" {
 		t.Errorf("the page has %q", bad)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // maxPrivate bounds an answer of the private listener in bytes: a tree is as large as its data.
 const maxPrivate = 64 << 20
 
-// private asks the operators' listener. ok is false for a user who is no operator, and for an answer other than 200.
+// private asks the operators' listener. ok is false for other users, and for an answer other than 200.
 func (p *page) private(path string, out any) (ok bool, err error) {
 	if !p.c.isOperator(p.session.UserID) {
 		return false, nil

@@ -61,7 +61,7 @@ const (
 	fewMembers = 10
 )
 
-// read gets a section of the overview; false is that the user may not read it, or that the gateway has none.
+// read gets a section of the overview; false is a refusal, or a gateway without it.
 func (p *page) read(path string, query url.Values, out any) (bool, error) {
 	err := p.api.get(p.r.Context(), path, query, out)
 	if _, refused := isRefusal(err, http.StatusForbidden, http.StatusNotFound); refused {
@@ -93,7 +93,7 @@ func (p *page) installed(v *overviewView) error {
 	return err
 }
 
-// grants adds who administers the account and whose roles end soon.
+// grants adds the admins of the account and the roles that end soon.
 func (p *page) grants(v *overviewView) error {
 	soon := resources.At(p.c.cfg.Now().Add(endsWithin)).String()
 	for _, list := range []struct {
@@ -115,7 +115,7 @@ func (p *page) grants(v *overviewView) error {
 	return nil
 }
 
-// newcomers adds the invitations that are open, and things to try where the account is small.
+// newcomers adds the open invitations, and things to try if the account is small.
 func (p *page) newcomers(v *overviewView) error {
 	var users struct {
 		Users []person `json:"users"`
@@ -141,8 +141,8 @@ func (p *page) newcomers(v *overviewView) error {
 
 // tries adds things to try with the account's own people and projects.
 func (p *page) tries(v *overviewView, people []person) error {
-	if q, who := p.firstDenied(v, people); q != nil {
-		v.Tries = append(v.Tries, try{"Why may " + who + " not do " + q.Action + "?", q.Link("/ask")})
+	if q, member := p.firstDenied(v, people); q != nil {
+		v.Tries = append(v.Tries, try{"Why may " + member + " not do " + q.Action + "?", q.Link("/ask")})
 	} else if example, err := p.example(people); err != nil {
 		return err
 	} else if example != nil {

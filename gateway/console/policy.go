@@ -21,7 +21,7 @@ type policyView struct {
 	Revision, Bundle string
 	Files            []policyFile
 	History          []policyEntry
-	// File is the file that is shown, Lines its text; TooLarge is that a page can't show it.
+	// File is the file on the page, Lines its text. TooLarge is that a page can't show it.
 	File     string
 	Lines    [][]piece
 	TooLarge bool
@@ -59,7 +59,7 @@ func (f policyFile) Size() string {
 	return strconv.Itoa(f.Bytes>>10) + " KiB"
 }
 
-// firstFile is the file that is shown first, where the tree has it.
+// firstFile is on the page first, if the tree has it.
 const firstFile = "authz/decision.rego"
 
 func showPolicy(p *page) error {

@@ -58,17 +58,17 @@ func treeOf(name string, raw json.RawMessage) treeNode {
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	left := mostNodes
-	node, err := readNode(dec, name, 0, &left)
+	budget := mostNodes
+	node, err := readNode(dec, name, 0, &budget)
 	if err != nil {
 		return treeNode{Name: name, Kind: "text", Value: strings.ToValidUTF8(string(raw), "\ufffd")}
 	}
 	return node
 }
 
-// readNode reads the next value. left is how many more nodes the page takes.
-func readNode(dec *json.Decoder, name string, depth int, left *int) (treeNode, error) {
-	*left--
+// readNode reads the next value. budget is how many more nodes the page takes.
+func readNode(dec *json.Decoder, name string, depth int, budget *int) (treeNode, error) {
+	*budget--
 	n := treeNode{Name: name, Depth: depth, Kind: "other"}
 	token, err := dec.Token()
 	if err != nil {
@@ -77,7 +77,7 @@ func readNode(dec *json.Decoder, name string, depth int, left *int) (treeNode, e
 	switch value := token.(type) {
 	case json.Delim:
 		n.Kind = map[json.Delim]string{'{': "object", '[': "list"}[value]
-		return n, readMembers(dec, &n, left)
+		return n, readMembers(dec, &n, budget)
 	case string:
 		n.Kind, n.Value = "text", value
 	case json.Number:
@@ -91,7 +91,7 @@ func readNode(dec *json.Decoder, name string, depth int, left *int) (treeNode, e
 }
 
 // readMembers reads the members of an object or a list to its end.
-func readMembers(dec *json.Decoder, n *treeNode, left *int) error {
+func readMembers(dec *json.Decoder, n *treeNode, budget *int) error {
 	for i := 0; dec.More(); i++ {
 		name := strconv.Itoa(i)
 		if n.Kind == "object" {
@@ -101,11 +101,11 @@ func readMembers(dec *json.Decoder, n *treeNode, left *int) error {
 			}
 			name, _ = token.(string)
 		}
-		member, err := readNode(dec, name, n.Depth+1, left)
+		member, err := readNode(dec, name, n.Depth+1, budget)
 		switch {
 		case err != nil:
 			return err
-		case *left < 0 || member.Depth > deepestNode:
+		case *budget < 0 || member.Depth > deepestNode:
 			n.Cut = true
 		default:
 			n.Members = append(n.Members, member)

@@ -22,7 +22,7 @@ type undoCall struct {
 // undoActions are the actions of all such calls.
 var undoActions = []string{"account:role_assignment:update", "account:role_assignment:delete", "account:group:update", "account:user:update", "account:role:update"}
 
-// inverse returns the call that undoes the change; nil where no single call does.
+// inverse returns the call that undoes the change, nil if no single call does.
 func (c change) inverse() *undoCall {
 	switch c.Subject.Type {
 	case "role_assignment":
@@ -103,7 +103,7 @@ type undoView struct {
 }
 
 // Print is the call on one line: a browser changes the ends of lines in a form. The form that confirms the call carries
-// it, so that no other call is made.
+// it, so no other call is made.
 func (v undoView) Print() string {
 	return strings.ReplaceAll(strings.TrimSpace(v.Call.Method+" "+v.Path+" "+v.Body), "\n", " ")
 }
