@@ -57,7 +57,7 @@ func New(cfg Config) (*Edge, error) {
 	}
 	e.foreign = []step{e.admit, e.identify, e.limit, e.answerProxy}
 	e.quiet = cfg.Judge.Quiet()
-	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identify, e.authorizeAgain}
+	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identifyAgain, e.authorizeAgain}
 	if err := e.unusedUpstream(); err != nil {
 		return nil, err
 	}

@@ -111,6 +111,15 @@ func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
 	return e.handler(x, r)
 }
 
+// identifyAgain finds out who calls now. The verdict on the former caller is not that of a refusal here.
+func (e *Edge) identifyAgain(x *exchange) error {
+	err := e.identify(x)
+	if err != nil {
+		x.raw.Response.Header.Del(headerDecisionID)
+	}
+	return err
+}
+
 // authorizeAgain has the call judged as authorize does. It does not record a verdict equal to the last one on facts of
 // the same revision: the client gets one verdict, and the decision log has it.
 func (e *Edge) authorizeAgain(x *exchange) error {

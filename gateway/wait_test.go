@@ -66,7 +66,7 @@ func TestWhoWaitsHoldsNoPlace(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsIsAuthorizedAnew: who was let in and may not any more gets nothing.
+// TestWhoWaitsIsAuthorizedAnew: who was let in and may not any more gets nothing. A refusal names its own verdict only.
 func TestWhoWaitsIsAuthorizedAnew(t *testing.T) {
 	var out, gone atomic.Bool
 	e, _, each := waiting(t, 1000, time.Minute, func(c *gateway.Config) {
@@ -90,6 +90,8 @@ func TestWhoWaitsIsAuthorizedAnew(t *testing.T) {
 		withdraw.Store(true)
 		if got := <-done; got.Status != want || strings.Contains(got.Body, "asked") {
 			t.Errorf("%d %s, want %d", got.Status, got.Body, want)
+		} else if named := got.Header.Get("X-Decision-ID") != ""; named != (want == 403) {
+			t.Errorf("%d names the verdict %q", got.Status, got.Header.Get("X-Decision-ID"))
 		}
 		withdraw.Store(false)
 	}
