@@ -17,6 +17,18 @@ func decisionsOf(t *testing.T, s *harness.Team, query string) (ids []string, r h
 	return harness.Texts(r.Body["decisions"], "decision_id"), r
 }
 
+// begun returns an answer from which a follower gets what is decided next. The log writes in the order of verdicts, but a
+// little later than they are answered: once it has one call of this list, it has all that has set the team up.
+func begun(t *testing.T, s *harness.Team) (r harness.Reply) {
+	t.Helper()
+	harness.Soon(t, "the log has a call of the list", func() bool {
+		var ids []string
+		ids, r = decisionsOf(t, s, "action=account:decision:read")
+		return len(ids) > 0
+	})
+	return r
+}
+
 // after is the cursor of an answer as a query.
 func after(r harness.Reply) string { return "after=" + url.QueryEscape(fmt.Sprint(r.Body["after"])) }
 
@@ -44,7 +56,7 @@ func awaited(t *testing.T, s *harness.Team, r harness.Reply, id string) (all []s
 func TestDecisionsAreListed(t *testing.T) {
 	t.Parallel()
 	s := harness.NewTeam(t)
-	_, began := decisionsOf(t, s, "")
+	began := begun(t, s)
 	instances := "/projects/" + s.Project + "/instances"
 	var ids []string
 	for n := range 5 {
@@ -113,12 +125,12 @@ func TestDecisionsAreRefused(t *testing.T) {
 		}
 	}
 	for query, field := range map[string]string{
-		after(foreign):                    "after: ",
+		after(foreign):                   "after: ",
 		"after=":                         "after: ",
 		"after=x":                        "after: ",
 		"wait=5s":                        "wait: goes with after",
-		after(first) + "&wait=31s":        "wait: ",
-		after(first) + "&page_token=x":    "page_token: ",
+		after(first) + "&wait=31s":       "wait: ",
+		after(first) + "&page_token=x":   "page_token: ",
 		"page_token=x":                   "page_token: ",
 		"since=yesterday":                "since: ",
 		"until=soon":                     "until: ",
@@ -143,7 +155,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 func TestDecisionsOfOthersAreNotShown(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
-	_, began := decisionsOf(t, s, "")
+	began := begun(t, s)
 	hidden := decidedOn(t, other, other.Bob, "account:role:read", "")
 	stranger := decidedOn(t, s, other.Bob, "account:role:read", "")
 	got, r := awaited(t, s, began, stranger)
