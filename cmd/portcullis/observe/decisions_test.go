@@ -45,7 +45,7 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 }
 
 // TestEachDoorIsCounted guarantees that the decisions of each door have a label of their own. The edge is
-// the label of a door outside of doorNames.
+// the label of a door outside of doorNames, and of a preview: it answers with no decision but that on its caller.
 func TestEachDoorIsCounted(t *testing.T) {
 	text, err := os.ReadFile("../../../policies/routes/data.json")
 	if err != nil {
