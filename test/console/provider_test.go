@@ -58,6 +58,7 @@ func newProvider(t *testing.T) *provider {
 		_, _ = w.Write([]byte(p.Jwks()))
 	})
 	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("/elsewhere", func(http.ResponseWriter, *http.Request) { t.Error("the client's secret went where a redirect leads") })
 	return p
 }
 
@@ -214,6 +215,9 @@ func TestAnswersOfAnotherSignIn(t *testing.T) {
 			t.Errorf("%s: %d, %v", name, got.Status, b.session())
 		}
 	}
+	if p.shown["x"] != 1 {
+		t.Errorf("a code that the provider refused was shown %d times", p.shown["x"])
+	}
 }
 
 // useLogin sets the cookie of a sign-in, in a folder of its own if that is given.
@@ -248,8 +252,11 @@ func TestTokensThatSignNobodyIn(t *testing.T) {
 		"another key": {answer: func(w http.ResponseWriter, n string) {
 			p.tokens(w, other.Token(t, "x", set("aud", clientID), set("nonce", n)), p.access())
 		}},
-		"no ID token":      {answer: func(w http.ResponseWriter, _ string) { p.tokens(w, "", p.access()) }},
-		"ID token as both": {answer: func(w http.ResponseWriter, n string) { id := p.id(n); p.tokens(w, id, id) }},
+		"no ID token": {answer: func(w http.ResponseWriter, _ string) { p.tokens(w, "", p.access()) }},
+		"ID token as both": {answer: func(w http.ResponseWriter, n string) {
+			id := p.id(n, set("aud", []string{clientID, p.Audience}))
+			p.tokens(w, id, id)
+		}},
 		"an ID token":      {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), p.id(n, set("jti", "2"))) }},
 		"another audience": {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), p.access(set("aud", "x"))) }},
 		"an old one":       {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), p.access(ended)) }},
