@@ -16,30 +16,30 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// oneSession is a store with a session for each code.
-type oneSession struct{ fails bool }
+// tlsSessions is a store with a session for each code.
+type tlsSessions struct{ fails bool }
 
-func (oneSession) Begin(context.Context, string) (string, error) { return "secret", nil }
+func (tlsSessions) Begin(context.Context, string) (string, error) { return "secret", nil }
 
-func (oneSession) Redeem(context.Context, string) (string, error) { return "secret", nil }
+func (tlsSessions) Redeem(context.Context, string) (string, error) { return "secret", nil }
 
-func (s oneSession) Session(context.Context, string) (*resources.ConsoleSession, error) {
+func (s tlsSessions) Session(context.Context, string) (*resources.ConsoleSession, error) {
 	if s.fails {
 		return nil, errors.New("the store is down")
 	}
 	return nil, nil
 }
 
-func (oneSession) End(context.Context, string) error { return nil }
+func (tlsSessions) End(context.Context, string) error { return nil }
 
-func (oneSession) EndAll(context.Context, string) error { return nil }
+func (tlsSessions) EndAll(context.Context, string) error { return nil }
 
-func (oneSession) Seal([]byte, string) string { return "sealed" }
+func (tlsSessions) Seal([]byte, string) string { return "sealed" }
 
-func (oneSession) Open(string, string) ([]byte, bool) { return nil, false }
+func (tlsSessions) Open(string, string) ([]byte, bool) { return nil, false }
 
 // atHTTPS answers a request of a browser at https://console.example.
-func atHTTPS(t *testing.T, s oneSession, r *http.Request) *http.Response {
+func atHTTPS(t *testing.T, s tlsSessions, r *http.Request) *http.Response {
 	t.Helper()
 	handler, err := console.New(console.Config{
 		URL: &url.URL{Scheme: "https", Host: "console.example"}, API: http.DefaultTransport, Sessions: s,
@@ -53,12 +53,12 @@ func atHTTPS(t *testing.T, s oneSession, r *http.Request) *http.Response {
 	return answer.Result()
 }
 
-// TestCookiesOverTLS guarantees cookies that a browser binds to the host and to TLS, and that only such ones are taken.
+// TestCookiesOverTLS guarantees that a browser binds the cookie to the host and to TLS.
 func TestCookiesOverTLS(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "https://console.example/login/link", strings.NewReader("code=x"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", "https://console.example")
-	resp := atHTTPS(t, oneSession{}, r)
+	resp := atHTTPS(t, tlsSessions{}, r)
 	want := "__Host-portcullis=secret; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Strict"
 	if got := resp.Header.Get("Set-Cookie"); resp.StatusCode != http.StatusOK || got != want {
 		t.Errorf("%d, %s", resp.StatusCode, got)
@@ -68,19 +68,19 @@ func TestCookiesOverTLS(t *testing.T) {
 	}
 	for _, origin := range []string{"http://console.example", "https://console.example:8443", "https://a.console.example"} {
 		r.Header.Set("Origin", origin)
-		if resp := atHTTPS(t, oneSession{}, r); resp.StatusCode != http.StatusForbidden {
+		if resp := atHTTPS(t, tlsSessions{}, r); resp.StatusCode != http.StatusForbidden {
 			t.Errorf("%s: %d", origin, resp.StatusCode)
 		}
 	}
 }
 
-// TestAStoreThatIsDownSignsNobodyIn guarantees 503 with a session that can't be read, and that a cookie without the
-// prefix is not even looked up.
+// TestAStoreThatIsDownSignsNobodyIn guarantees 503 with a session that can't be read. A cookie without the prefix is not
+// looked up.
 func TestAStoreThatIsDownSignsNobodyIn(t *testing.T) {
 	for name, want := range map[string]int{"__Host-portcullis": http.StatusServiceUnavailable, "portcullis": http.StatusSeeOther} {
 		r := httptest.NewRequest(http.MethodGet, "https://console.example/ask", nil)
 		r.AddCookie(&http.Cookie{Name: name, Value: "secret"})
-		if resp := atHTTPS(t, oneSession{fails: true}, r); resp.StatusCode != want || resp.Header.Get("Content-Security-Policy") == "" {
+		if resp := atHTTPS(t, tlsSessions{fails: true}, r); resp.StatusCode != want || resp.Header.Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: %d, want %d", name, resp.StatusCode, want)
 		}
 	}

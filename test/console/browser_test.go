@@ -96,8 +96,8 @@ func TestADenialIsMendedByKeyboard(t *testing.T) {
 	}
 }
 
-// TestFormsOfPagesWithCodes guarantees that a browser names its origin in the forms of a page whose address has a code,
-// and the address in no Referer.
+// TestFormsOfPagesWithCodes guarantees that a browser names its origin in the form of a link's page, and the address of
+// the page in no Referer.
 func TestFormsOfPagesWithCodes(t *testing.T) {
 	t.Parallel()
 	g := demo(t)

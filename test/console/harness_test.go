@@ -23,7 +23,7 @@ const (
 // demo starts a gateway of the demo with a console.
 func demo(t testing.TB, args ...string) *harness.Gateway {
 	t.Helper()
-	return harness.Launch(t, t.TempDir(), append([]string{"--demo"}, args...)...)
+	return harness.Start(t, append([]string{"--demo"}, args...)...)
 }
 
 // browser is a browser at the console: it keeps cookies, and follows no redirect.

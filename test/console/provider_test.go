@@ -24,7 +24,7 @@ const (
 	apiResource            = "https://api.example"
 )
 
-// provider is an OpenID provider that checks what it is asked, and can be told to lie.
+// provider is an OpenID provider that checks what it is asked, and lies on request.
 type provider struct {
 	t *testing.T
 	*harness.IdentityProvider
@@ -128,8 +128,8 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, q.Get("nonce"))
 }
 
-// consoleOf starts a gateway with a console where the provider signs people in.
-func consoleOf(t *testing.T, p *provider) *harness.Gateway {
+// consoleWith starts a gateway with a console where the provider signs people in.
+func consoleWith(t *testing.T, p *provider) *harness.Gateway {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(clientSecret+"\n"), 0o600); err != nil {
@@ -154,7 +154,7 @@ func (b *browser) leave(returnTo string) string {
 func TestAnIdentityProviderSignsIn(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	g := consoleOf(t, p)
+	g := consoleWith(t, p)
 	b := newBrowser(t, g)
 	if got := b.get("/ask?user=x"); got.Header.Get("Location") != "/login?return_to=%2Fask%3Fuser%3Dx" {
 		t.Error(got.Header.Get("Location"))
@@ -186,7 +186,7 @@ func TestAnIdentityProviderSignsIn(t *testing.T) {
 func TestAnswersOfAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	g := consoleOf(t, p)
+	g := consoleWith(t, p)
 	for name, spoil := range map[string]func(q url.Values, b *browser){
 		"another state": func(q url.Values, _ *browser) { q.Set("state", "x") },
 		"no state":      func(q url.Values, _ *browser) { q.Del("state") },
@@ -234,7 +234,7 @@ func (b *browser) useLogin(value string, path ...string) {
 func TestTokensThatSignNobodyIn(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	g := consoleOf(t, p)
+	g := consoleWith(t, p)
 	other := harness.NewIdentityProvider(t, p.url, "k1")
 	set := func(name string, value any) func(jwt.MapClaims) { return func(c jwt.MapClaims) { c[name] = value } }
 	ended := set("exp", time.Now().Add(-time.Hour).Unix())
