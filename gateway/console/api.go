@@ -177,8 +177,8 @@ func (p *page) may(project string, actions ...string) (map[string]bool, error) {
 		return nil, err
 	}
 	out := map[string]bool{}
-	for i, one := range answer.Evaluations[:min(len(actions), len(answer.Evaluations))] {
-		out[actions[i]] = one.Decision
+	for i, action := range actions {
+		out[action] = i < len(answer.Evaluations) && answer.Evaluations[i].Decision
 	}
 	return out, nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // policy is the content security policy of every answer.
@@ -29,7 +28,7 @@ const (
 // ServeHTTP answers a request of a browser.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.head(w, r)
-	http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) //nolint:errcheck // a recorder in a test has none
+	_ = http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) // a recorder in a test has none
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	switch {
 	case r.Host != c.cfg.URL.Host:
@@ -110,6 +109,3 @@ func ownPath(text string) string {
 	}
 	return text
 }
-
-// asError returns the error of the gateway or the API that a page answers.
-func asError(err error) *resources.Error { return resources.AsError(err) }

@@ -26,6 +26,7 @@ func (c *Console) cookieName(name string) string {
 
 // setCookie sets a cookie that scripts can't read. An empty value deletes it.
 func (c *Console) setCookie(w http.ResponseWriter, name, value string, life time.Duration, site http.SameSite) {
+	//nolint:gosec // over plain HTTP, on a loopback address alone, a browser would not send a cookie with Secure
 	cookie := &http.Cookie{Name: c.cookieName(name), Value: value, Path: "/", Secure: c.secure(), HttpOnly: true, SameSite: site, MaxAge: int(life.Seconds())}
 	if value == "" {
 		cookie.MaxAge = -1

@@ -118,5 +118,5 @@ func (c *Console) setTheme(w http.ResponseWriter, r *http.Request) {
 		theme = ""
 	}
 	c.setCookie(w, themeCookie, theme, 365*24*time.Hour, http.SameSiteStrictMode)
-	http.Redirect(w, r, ownPath(r.PostFormValue("return_to")), http.StatusSeeOther)
+	http.Redirect(w, r, ownPath(r.PostFormValue("return_to")), http.StatusSeeOther) //nolint:gosec // ownPath returns a path of the console
 }
