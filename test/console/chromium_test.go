@@ -191,9 +191,13 @@ func (b *tab) look(width int64, colours string) {
 	})
 }
 
-// menu are the pages of the menu, with a question that is denied.
+// menu are the pages of the menu, with a question that is denied, and pages of people and projects.
 func menu() []string {
-	return []string{"/", "/ask", denied, "/who", "/people", "/decisions", "/changes", "/policy", "/platform"}
+	return []string{
+		"/", "/ask", denied, "/who", "/people", "/decisions", "/changes", "/policy", "/platform", "/people/" + bob, "/people/" + bob + "/assign",
+		"/people/" + bob + "/revoke?role=project_reader&project=proj-demo-v1", "/people/" + alice + "/keys", "/groups", "/roles", "/roles/new", "/roles/account_admin",
+		"/platform/proj-demo-v1", "/platform/proj-demo-v1/kubernetes",
+	}
 }
 
 // denied is a question about Bob, who may only read.
@@ -208,5 +212,5 @@ func fileName(path string) string {
 	if name == "" {
 		name = "overview"
 	}
-	return name
+	return strings.ReplaceAll(name, "/", "-")
 }

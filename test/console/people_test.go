@@ -60,16 +60,16 @@ var peopleForms = []peopleForm{
 func TestFormsOfPeopleDoWhatTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	g := demo(t)
-	admin, others := signIn(t, g, alice), map[string]*browser{bob: signIn(t, g, bob), carol: signIn(t, g, carol)}
+	admin, refused := signIn(t, g, alice), map[string]*browser{bob: signIn(t, g, bob), carol: signIn(t, g, carol)}
 	ids := []string{}
 	filled := func(text string) string { return strings.NewReplacer(ids...).Replace(text) }
 	for _, form := range peopleForms {
-		path, fields := filled(form.path), make([]string, len(form.fields))
-		for i, text := range form.fields {
-			fields[i] = filled(text)
+		path, fields := filled(form.path), []string{"do", "save"}
+		for _, text := range form.fields {
+			fields = append(fields, filled(text))
 		}
 		before := lastChange(t, g)
-		for user, b := range others {
+		for user, b := range refused {
 			if got := b.post(path, fields...); got.Status != http.StatusForbidden {
 				t.Errorf("%s: %s gets %d", path, user, got.Status)
 			}
@@ -77,7 +77,7 @@ func TestFormsOfPeopleDoWhatTheAPIDoes(t *testing.T) {
 		if after := lastChange(t, g); after != before {
 			t.Errorf("%s: a refused form changes something: %s", path, after)
 		}
-		if got := admin.post(path, append(fields, "do", "save")...); got.Status != form.status {
+		if got := admin.post(path, fields...); got.Status != form.status {
 			t.Errorf("%s: %d, want %d\n%s", path, got.Status, form.status, got.Body)
 		}
 		if form.reads != "" {
