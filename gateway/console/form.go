@@ -84,8 +84,8 @@ func (p *page) inAccount() http.Header { return http.Header{"X-Account-Id": {p.s
 // step is a change that a page of its own confirms.
 type step struct {
 	Title string
-	// Before, Subject and After are the question of the page. Subject is text of a user.
-	Before, Subject, After string
+	// Question is what the page asks, in parts: the names of people and things are parts of their own.
+	Question []string
 	// Note says what else the change does.
 	Note string
 	// Button is the text of the button, and Back the page for a change of mind.

@@ -156,7 +156,7 @@ func deleteGroup(p *page) (*step, error) {
 		return nil, err
 	}
 	return &step{
-		Title: "Delete a group", Before: "Delete the group", Subject: g.Name, After: "?", Button: "Delete", Danger: true,
+		Title: "Delete a group", Question: []string{"Delete the group", g.Name}, Button: "Delete", Danger: true,
 		Note: "Its roles end with it, so its members lose what only they gave.",
 		Back: linkOf("groups", g.ID), Here: peopleHere, then: "/groups", done: "deleted",
 		call: call{method: http.MethodDelete, path: p.account("groups", g.ID)},
@@ -171,7 +171,7 @@ func removeMember(p *page) (*step, error) {
 	}
 	user := p.r.PathValue("user")
 	return &step{
-		Title: "Remove from a group", Before: "Remove " + user + " from the group", Subject: g.Name, After: "?", Button: "Remove", Danger: true,
+		Title: "Remove from a group", Question: []string{"Remove", user, "from the group", g.Name}, Button: "Remove", Danger: true,
 		Note: "Roles that the person has elsewhere stay.",
 		Back: linkOf("groups", g.ID), Here: peopleHere, then: linkOf("groups", g.ID), done: "removed",
 		call:    call{method: http.MethodDelete, path: p.account("groups", g.ID, "members", user)},

@@ -105,7 +105,7 @@ func revokeKey(p *page) (*step, error) {
 	}
 	back := linkOf("people", id, "keys")
 	return &step{
-		Title: "Revoke a key", Before: "Revoke the key " + key + " of", Subject: user.Shown(), After: "?", Button: "Revoke", Danger: true,
+		Title: "Revoke a key", Question: []string{"Revoke the key", key, "of", user.Shown()}, Button: "Revoke", Danger: true,
 		Note: "It is refused everywhere and for ever.",
 		Back: back, Here: peopleHere, then: back, done: "revoked",
 		call: call{method: http.MethodDelete, path: p.account("users", id, "keys", key)},

@@ -108,11 +108,15 @@ func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error)
 		if err != nil {
 			return nil, err
 		}
+		all, err := p.names()
+		if err != nil {
+			return nil, err
+		}
 		roleID, project, resource := p.field("role"), p.field("project"), p.field("resource")
 		query := given("assigneeType", holder.Kind, "projectId", project, "resourceId", resource)
 		change := previewChange{Kind: "revoke", Role: roleID, ProjectID: project, ResourceID: resource}.withAssignee(holder.Kind, holder.ID)
 		return &step{
-			Title: "Revoke a role", Before: "Revoke the role " + roleID + " of", Subject: holder.Name, After: placeText(project, resource) + "?", Button: "Revoke", Danger: true,
+			Title: "Revoke a role", Question: append([]string{"Revoke the role", all.Role(roleID), "of", holder.Name}, placeText(all.Project(project), resource)...), Button: "Revoke", Danger: true,
 			Note: "It is in force at once, on every gateway.",
 			Back: holder.Page, Here: peopleHere, then: holder.Page, done: "revoked",
 			call:    call{method: http.MethodDelete, path: p.account("roles", roleID, "assignments", holder.ID) + "?" + query.Encode()},
@@ -121,13 +125,13 @@ func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error)
 	}
 }
 
-// placeText says where a role is given.
-func placeText(project, resource string) string {
+// placeText says in parts where a role is given.
+func placeText(project, resource string) []string {
 	switch {
 	case project == "":
-		return "in the whole account"
+		return []string{"in the whole account"}
 	case resource == "":
-		return "in " + project
+		return []string{"in", project}
 	}
-	return "on " + resource + " in " + project
+	return []string{"on", resource, "in", project}
 }

@@ -128,17 +128,17 @@ func statusStep(p *page) (*step, error) {
 		return nil, err
 	}
 	s := &step{
-		Title: "Change the status", Before: "Set the status of", Subject: user.Shown(), After: "to " + status + "?", Button: "Change the status",
+		Title: "Change the status", Question: []string{"Set the status of", user.Shown(), "to", status}, Button: "Change the status",
 		Back: linkOf("people", id), Here: peopleHere, then: linkOf("people", id), done: "saved",
 		call:    call{http.MethodPut, linkOf("api", "v1", "users", id), p.inAccount(), map[string]string{"status": status}},
 		preview: &previewChange{Kind: "user_status", UserID: id, Status: status},
 	}
 	switch status {
 	case resources.StatusSuspended:
-		s.Title, s.Before, s.After, s.Button, s.Danger = "Suspend", "Suspend", "?", "Suspend", true
+		s.Title, s.Question, s.Button, s.Danger = "Suspend", []string{"Suspend", user.Shown()}, "Suspend", true
 		s.Note = "From then on every request of theirs is refused, and so are their API keys. Their roles stay for when they are active again."
 	case resources.StatusActive:
-		s.Title, s.Before, s.After, s.Button = "Activate", "Activate", "?", "Activate"
+		s.Title, s.Question, s.Button = "Activate", []string{"Activate", user.Shown()}, "Activate"
 		s.Note = "Their roles and API keys work again."
 	}
 	return s, nil
@@ -152,7 +152,7 @@ func removePerson(p *page) (*step, error) {
 		return nil, err
 	}
 	return &step{
-		Title: "Remove", Before: "Remove", Subject: user.Shown(), After: "from the account?", Button: "Remove", Danger: true,
+		Title: "Remove", Question: []string{"Remove", user.Shown(), "from the account"}, Button: "Remove", Danger: true,
 		Note: "Their roles and API keys in this account end with it. Only a new invitation brings them back, without them.",
 		Back: linkOf("people", id), Here: peopleHere, then: "/people", done: "removed",
 		call: call{method: http.MethodDelete, path: p.account("users", id)},

@@ -139,7 +139,7 @@ func deleteProject(p *page) (*step, error) {
 		return nil, err
 	}
 	return &step{
-		Title: "Delete a project", Before: "Delete the project", Subject: one.Name, After: "?", Button: "Delete", Danger: true,
+		Title: "Delete a project", Question: []string{"Delete the project", one.Name}, Button: "Delete", Danger: true,
 		Note: "Roles in it end with it. A project with a security group or a cluster can't be deleted.",
 		Back: linkOf("platform", one.ID), Here: platformHere, then: "/platform", done: "deleted",
 		call: call{method: http.MethodDelete, path: p.account("projects", one.ID)},

@@ -158,7 +158,7 @@ func deleteCluster(p *page) (*step, error) {
 	}
 	back := linkOf("platform", p.r.PathValue("project"), kind)
 	return &step{
-		Title: "Delete a cluster", Before: "Delete the cluster", Subject: id, After: "?", Button: "Delete", Danger: true,
+		Title: "Delete a cluster", Question: []string{"Delete the cluster", id}, Button: "Delete", Danger: true,
 		Note: "What runs on it ends.",
 		Back: back, Here: platformHere, then: back, done: "deleted",
 		call: call{method: http.MethodDelete, path: p.inProject(kind, id), header: p.inAccount()},
@@ -206,7 +206,7 @@ func deleteSecurityGroup(p *page) (*step, error) {
 	}
 	back := linkOf("platform", p.r.PathValue("project"))
 	return &step{
-		Title: "Delete a security group", Before: "Delete the security group", Subject: g.Name, After: "?", Button: "Delete", Danger: true,
+		Title: "Delete a security group", Question: []string{"Delete the security group", g.Name}, Button: "Delete", Danger: true,
 		Note: "A group that another group's rule names can't be deleted.",
 		Back: linkOf("platform", p.r.PathValue("project"), "security-groups", g.ID), Here: platformHere, then: back, done: "deleted",
 		call: call{method: http.MethodDelete, path: p.inProject("security-groups", g.ID), header: p.inAccount()},

@@ -168,7 +168,7 @@ func deleteRole(p *page) (*step, error) {
 		return nil, err
 	}
 	return &step{
-		Title: "Delete a role", Before: "Delete the role", Subject: r.Name, After: "?", Button: "Delete", Danger: true,
+		Title: "Delete a role", Question: []string{"Delete the role", r.Name}, Button: "Delete", Danger: true,
 		Note: "A role that somebody has can't be deleted: revoke it first.",
 		Back: linkOf("roles", r.ID), Here: peopleHere, then: "/roles", done: "deleted",
 		call:    call{method: http.MethodDelete, path: p.account("roles", r.ID)},
