@@ -26,22 +26,10 @@ type askShown struct {
 	Text   string
 }
 
-// consoleOf returns the address of a gateway's console.
-func consoleOf(t *testing.T, g *harness.Gateway) string {
-	t.Helper()
-	for _, line := range strings.Split(g.Stderr.String(), "\n") {
-		if where := harness.ReadyLine([]byte(line)); where["console_listen"] != "" {
-			return "http://" + where["console_listen"]
-		}
-	}
-	t.Fatal("the gateway has no console")
-	return ""
-}
-
 // signInTo signs a user in with a link.
 func signInTo(t *testing.T, g *harness.Gateway, user string) *askBrowser {
 	t.Helper()
-	b := &askBrowser{base: consoleOf(t, g)}
+	b := &askBrowser{base: g.ConsoleURL}
 	req, err := http.NewRequest(http.MethodPost, g.HealthURL+"/console/links?user="+user, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
