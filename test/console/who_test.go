@@ -81,7 +81,7 @@ func TestWho(t *testing.T) {
 	b.get(t, "/who?find=matrix").want(t, 200, "Some cells have no answer", "? unknown", "✓ yes")
 }
 
-// TestWhoPlaces: a resource of a project that a search finds is the one that its link asks about.
+// TestWhoPlaces: the link beside a found resource asks about that resource.
 func TestWhoPlaces(t *testing.T) {
 	s := harness.StartTeam(t, console...)
 	r := harness.Call(t, "POST", s.Path("/projects/"+s.Project+"/security-groups"), s.AdminToken, fmt.Sprintf(`{"project_id":%q,"name":"web"}`, s.Project), "X-Account-ID", s.Account)
