@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
@@ -105,9 +106,15 @@ func TestFollowersAreBounded(t *testing.T) {
 		t.Errorf("the first answer is %d", code)
 	}
 	s.Close()
+	late := time.After(10 * time.Second) // before followers end by themselves
 	for range most {
-		if code := <-codes; code != 503 {
-			t.Errorf("at the end: %d", code)
+		select {
+		case code := <-codes:
+			if code != 503 {
+				t.Errorf("at the end: %d", code)
+			}
+		case <-late:
+			t.Fatal("followers outlive the console")
 		}
 	}
 	if len(s.api.called("/decisions")) != most {
