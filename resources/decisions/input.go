@@ -3,6 +3,7 @@ package decisions
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 			"decision.list", search.Account, search.User, search.Action, search.Place, search.Path, search.Verdict, search.Since, search.Until,
 		}, "\n"),
 	}
+	search.validate(&p)
 	var err error
 	want.filter, err = search.Filter(now)
 	for _, bad := range wrongs(err) {
@@ -73,6 +75,25 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 	}
 	q.Done()
 	return want, p.Err()
+}
+
+var (
+	// placeForm is the characters of a path as it is recorded.
+	placeForm = regexp.MustCompile(`^[A-Za-z0-9._~!$&'()*+,=:@%/-]*$`)
+	pathForm  = regexp.MustCompile(`^(|authz/(decision|access|grantable)|apps/[A-Za-z0-9_.-]{1,128}/decision)$`)
+)
+
+// validate adds a problem for each text that no decision has.
+func (s *Search) validate(p *wire.Problems) {
+	if _, err := resources.ParseAction(s.Action); s.Action != "" && err != nil {
+		p.Add("action", "must be an action such as account:role:create")
+	}
+	if !placeForm.MatchString(s.Place) {
+		p.Add("place", "must be a path in the account, such as projects/proj-demo-v1")
+	}
+	if !pathForm.MatchString(s.Path) {
+		p.Add("path", "must be authz/decision, authz/access, authz/grantable or apps/<name>/decision")
+	}
 }
 
 // wrongs returns the problems in an error of Search.Filter.
