@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -55,8 +56,8 @@ type searchPlace struct {
 // readSearchText reads q, the beginning of an address, a name or an id; "" asks for all members.
 func readSearchText(p *wire.Problems, q *wire.Query) string {
 	text := q.Text("q")
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxSearch || strings.ContainsRune(text, 0) {
-		p.Add("q", "must be at most %d characters of UTF-8, without NUL", maxSearch)
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxSearch || strings.ContainsFunc(text, unicode.IsControl) {
+		p.Add("q", "must be at most %d characters of UTF-8, without control characters", maxSearch)
 		return ""
 	}
 	return resources.FoldASCII(text)

@@ -77,7 +77,7 @@ func TestSearchesThatAreRefused(t *testing.T) {
 		r.Query = query
 		return w.Ask("user.list", r)
 	}
-	for _, query := range []string{"q=" + strings.Repeat("a", 256), "q=%ff", "q=a%00", "q=a&q=b"} {
+	for _, query := range []string{"q=" + strings.Repeat("a", 256), "q=%ff", "q=a%00", "q=a%0d%0ab", "q=a&q=b"} {
 		w.Expect(list(areatest.As(acctA, bob), acctA, query), 400, "REQ_001", "q: ")
 	}
 	_, _, next := w.page("q=user&page_size=1")

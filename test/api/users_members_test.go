@@ -72,7 +72,7 @@ func TestUsersAreSearched(t *testing.T) {
 	if got := harness.Texts(r.Body["users"], "id"); !slices.Equal(got, []string{s.Bob}) || r.Body["next_page_token"] != "" {
 		t.Errorf("%s", r.Raw)
 	}
-	for _, q := range []string{other.Bob, "%25", "_", ".", "%25" + s.Bob[1:]} {
+	for _, q := range []string{other.Bob, "%7B%22$ne%22%3Anull%7D", "%25", "_", ".", "%25" + s.Bob[1:]} {
 		if r := s.Must(t, 200, "GET", "/users?q="+q, ""); len(harness.Texts(r.Body["users"], "id")) != 0 {
 			t.Errorf("%s: %s", q, r.Raw)
 		}
