@@ -48,7 +48,9 @@ func newTable(routes []resources.Route, serve server) (*routeTable, error) {
 			problems = append(problems, catalogue.Problem(row.Route, err))
 		}
 	}
-	problems = append(problems, serve.unbound(routes)...)
+	if unbound := serve.unbound(routes); len(unbound) > 0 {
+		problems = append(append(problems, unbound...), errAddRows)
+	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, fmt.Errorf("the catalogue and the handlers do not fit: %w", err)
 	}
@@ -58,6 +60,7 @@ func newTable(routes []resources.Route, serve server) (*routeTable, error) {
 var (
 	errNoDoor     = errors.New("the gateway has no door of that name")
 	errNoHandler  = errors.New("no handler in this process has that name")
+	errAddRows    = errors.New("take the rows that a catalogue of one's own lacks from the tree that `portcullis policy init DIR` writes")
 	errNoUpstream = errors.New("its upstream is neither in this process nor given with --upstream")
 )
 
