@@ -200,7 +200,7 @@ func TestAStopBeforeItIsReadyIsNoError(t *testing.T) {
 		var log bytes.Buffer
 		root.SetErr(&log)
 		root.SetArgs([]string{
-			"serve", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0", "--console-listen", "", demo,
+			"serve", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0", "--console-listen", "127.0.0.1:0", demo,
 		})
 		if err := root.ExecuteContext(stopped); err != nil || !strings.HasSuffix(log.String(), `"msg":"stopped","served":0}`+"\n") {
 			t.Errorf("%s: %v, %s", demo, err, &log)

@@ -120,8 +120,8 @@ func TestDemoPrintsWhatItSays(t *testing.T) {
 	}
 }
 
-// checkDemoToken: the token is in a file that only its owner can read, and is not printed. The text that is printed
-// says where the gateway listens, and how it is stopped.
+// checkDemoToken: the token is in a file that only its owner can read, and is not printed. The printed text
+// names the gateway's listeners, and how to stop it.
 func checkDemoToken(t *testing.T, g *harness.Gateway, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, "demo.token")

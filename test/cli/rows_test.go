@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestACatalogueThatLacksRowsIsRefused guarantees that the start names each missing row and where to take it from.
+// TestACatalogueThatLacksRowsIsRefused guarantees that the start names each missing row and its source.
 func TestACatalogueThatLacksRowsIsRefused(t *testing.T) {
 	t.Parallel()
 	policies, missing := harness.CopyPolicies(t), []string{"decision.list", "role_assignment.list", "action.list"}

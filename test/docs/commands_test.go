@@ -28,6 +28,7 @@ var notRun = map[string]string{
 	"kubectl ":        "there is no cluster; make deploy-check renders the chart",
 	"helm ":           "as above",
 
+	"portcullis console link ":       "it asks a gateway on the page's own ports; test/console signs in with links",
 	"mongosh ":                       "it is no part of a server; test/consistency does the same by the driver",
 	"mongodump ":                     "as above",
 	"redis-server ":                  "it runs until it is stopped; test/servers starts it",
@@ -183,6 +184,9 @@ func (p *typist) types(t *testing.T, c typed) {
 func (p *typist) serves(t *testing.T, command string) {
 	t.Helper()
 	command = regexp.MustCompile(`\s+#.*$`).ReplaceAllString(command, "") + " --listen 127.0.0.1:0 --users-listen 127.0.0.1:0 --health-listen 127.0.0.1:0"
+	if strings.Contains(command, "--demo") || strings.Contains(command, "--console-") {
+		command += " --console-listen 127.0.0.1:0"
+	}
 	if !strings.Contains(command, "--data-dir") {
 		p.served++
 		command += fmt.Sprintf(" --data-dir ./served-%d", p.served)

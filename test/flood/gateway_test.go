@@ -29,7 +29,7 @@ func startGateway(t *testing.T, s size) *gateway {
 	dir := cmp.Or(s.dir, t.TempDir())
 	command := append([]string{
 		program, "serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
-		"--console-listen", "",
+		"--console-listen", "127.0.0.1:0",
 	}, s.args...)
 	if s.cores != "" {
 		command = onCores(s.cores, command)
