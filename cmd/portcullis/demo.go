@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -117,6 +118,17 @@ const (
 	// demoTokenFile is its file in the data folder.
 	demoTokenFile = "demo.token"
 )
+
+// showDemo prints how to use the demo, and has the simulated provisioner make its clusters until the context ends.
+func (a *app) showDemo(ctx context.Context, out io.Writer, open listeners, site *consoleServer) error {
+	lines, err := a.demoLines(ctx, open, site)
+	if err != nil {
+		return err
+	}
+	go a.provideDemo(ctx, open.edge[0].Addr())
+	_, err = fmt.Fprintln(out, strings.Join(lines, "\n"))
+	return err
+}
 
 // demoLines returns what listens where, and a command for each kind of answer with the answer of this
 // moment: the demo data may have been changed since it was made. The gateway listens already.

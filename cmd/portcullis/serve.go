@@ -133,12 +133,9 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	failed := a.listen(background, open, private, site, hangups)
 	log.Always("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
 	if demo {
-		lines, err := a.demoLines(ctx, open, site)
-		if err != nil {
+		if err := a.showDemo(ctx, cmd.OutOrStdout(), open, site); err != nil {
 			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), strings.Join(lines, "\n"))
-		go a.provideDemo(ctx, open.edge[0].Addr())
 	}
 	select {
 	case err = <-failed:
