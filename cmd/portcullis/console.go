@@ -27,8 +27,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/sessions"
 )
 
-// consoleConns bounds the connections from the console to the edge of its process.
-const consoleConns = 64
+// consoleConns bounds the connections from the console to the edge of its process: one for each page that follows
+// decisions (200), and a hundred for the others.
+const consoleConns = 300
 
 // consoleServer is the console in the process of a gateway.
 type consoleServer struct {
@@ -60,8 +61,9 @@ func (a *app) newSessions() (*sessions.Service, error) {
 	})
 }
 
-// newConsole makes the console for its listener; nil for none. Its calls go to the edge and the private listener of this process in memory.
-func (a *app) newConsole(ctx context.Context, l net.Listener) (*consoleServer, error) {
+// newConsole makes the console for its listener; nil for none. Its calls go to the edge and the private listener of
+// this process in memory. Of the demo's users Alice is an operator.
+func (a *app) newConsole(ctx context.Context, l net.Listener, demo bool) (*consoleServer, error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -70,6 +72,9 @@ func (a *app) newConsole(ctx context.Context, l net.Listener) (*consoleServer, e
 	cfg := console.Config{
 		URL: site.url, Sessions: consoleSessions{a.sessions}, Operators: s.Operators(), IDs: a.ids, Now: time.Now, Log: a.log.Logger,
 		API: reaching(site.inside), Private: reaching(site.operators),
+	}
+	if demo && len(cfg.Operators) == 0 {
+		cfg.Operators = []string{demoAlice}
 	}
 	if s.Issuer != "" {
 		secret, err := s.Secret()
@@ -116,8 +121,8 @@ func (s *consoleServer) shutdown(ctx context.Context) {
 type consoleSessions struct{ *sessions.Service }
 
 // Session implements console.Sessions.
-func (s consoleSessions) Session(ctx context.Context, secret string) (*resources.ConsoleSession, error) {
-	session, err := s.Service.Session(ctx, secret)
+func (s consoleSessions) Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error) {
+	session, err := s.Service.Session(ctx, secret, used)
 	if errors.Is(err, sessions.ErrNone) {
 		return nil, nil
 	}

@@ -18,8 +18,8 @@ type Sessions interface {
 	Begin(ctx context.Context, token string) (secret string, err error)
 	// Redeem begins a session with the code of a link. The error is a *resources.Error if the code can't be redeemed.
 	Redeem(ctx context.Context, code string) (secret string, err error)
-	// Session returns the session of a secret, nil if there is none.
-	Session(ctx context.Context, secret string) (*resources.ConsoleSession, error)
+	// Session returns the session of a secret, nil if there is none. used begins its idle time anew.
+	Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error)
 	// End ends a session, EndAll all sessions of its user.
 	End(ctx context.Context, secret string) error
 	EndAll(ctx context.Context, secret string) error

@@ -23,7 +23,7 @@ func (tlsSessions) Begin(context.Context, string) (string, error) { return "secr
 
 func (tlsSessions) Redeem(context.Context, string) (string, error) { return "secret", nil }
 
-func (s tlsSessions) Session(context.Context, string) (*resources.ConsoleSession, error) {
+func (s tlsSessions) Session(context.Context, string, bool) (*resources.ConsoleSession, error) {
 	if s.fails {
 		return nil, errors.New("the store is down")
 	}

@@ -77,7 +77,7 @@ func (s *scripted) called(part string) (out []string) {
 // oneSession has a session for the secret "s" alone.
 type oneSession struct{ console.Sessions }
 
-func (oneSession) Session(_ context.Context, secret string) (*resources.ConsoleSession, error) {
+func (oneSession) Session(_ context.Context, secret string, _ bool) (*resources.ConsoleSession, error) {
 	if secret != "s" {
 		return nil, nil
 	}

@@ -111,7 +111,7 @@ func (f *fakeAPI) everything(path string) string {
 // fakeSessions has a session for each user, whose secret is the user's id.
 type fakeSessions struct{ console.Sessions }
 
-func (fakeSessions) Session(_ context.Context, secret string) (*resources.ConsoleSession, error) {
+func (fakeSessions) Session(_ context.Context, secret string, _ bool) (*resources.ConsoleSession, error) {
 	return &resources.ConsoleSession{UserID: secret, AccountID: "acct-a-v1", Token: "token-" + secret}, nil
 }
 

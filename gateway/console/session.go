@@ -60,7 +60,7 @@ func (c *Console) signedIn(show func(*page) error) http.HandlerFunc {
 		var session *resources.ConsoleSession
 		if secret != "" {
 			var err error
-			if session, err = c.cfg.Sessions.Session(r.Context(), secret); err != nil {
+			if session, err = c.cfg.Sessions.Session(r.Context(), secret, true); err != nil {
 				c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
 				c.refuse(w, r, http.StatusServiceUnavailable, "The console can't read sessions now.", "Try again in a moment.")
 				return

@@ -120,8 +120,9 @@ func (s *Service) mayBegin(ctx context.Context, tx store.Tx, caller resources.Pr
 	return nil
 }
 
-// Session returns a session that has not ended, and notes its use. The error is ErrNone, or a failure of the store.
-func (s *Service) Session(ctx context.Context, secret string) (*resources.ConsoleSession, error) {
+// Session returns a session that has not ended. used notes a use, which begins its idle time anew. The error is ErrNone, or a
+// failure of the store.
+func (s *Service) Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error) {
 	var rec store.Record[records.ConsoleSession]
 	err := s.cfg.Store.View(ctx, func(tx store.Tx) (err error) {
 		rec, err = s.find(ctx, tx, secret)
@@ -131,7 +132,7 @@ func (s *Service) Session(ctx context.Context, secret string) (*resources.Consol
 		return nil, err
 	}
 	now := resources.At(s.cfg.Now())
-	if now-rec.Value.SeenAt > noted {
+	if used && now-rec.Value.SeenAt > noted {
 		if err := s.note(ctx, secret, now); err != nil {
 			return nil, err
 		}

@@ -106,7 +106,7 @@ func (w *world) begin(s *sessions.Service, user string) (secret string) {
 // wantUser holds a session to its user, "" for no session.
 func (w *world) wantUser(s *sessions.Service, secret, user string) {
 	w.T.Helper()
-	session, err := s.Session(w.Ctx, secret)
+	session, err := s.Session(w.Ctx, secret, true)
 	switch {
 	case user == "" && !errors.Is(err, sessions.ErrNone):
 		w.T.Errorf("a session is there: %v, %v", session, err)
@@ -129,6 +129,17 @@ func TestASessionEnds(t *testing.T) {
 		}
 		w.pass(sessions.Idle)
 		w.wantUser(s, secret, "")
+		w.wantUser(s, secret, "")
+	})
+	t.Run("while a page follows alone", func(t *testing.T) {
+		w := newWorld(t)
+		s := w.service()
+		secret := w.begin(s, alice)
+		w.pass(sessions.Idle - time.Second)
+		if _, err := s.Session(w.Ctx, secret, false); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Second)
 		w.wantUser(s, secret, "")
 	})
 	t.Run("after the longest time", func(t *testing.T) {
