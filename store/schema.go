@@ -135,9 +135,9 @@ func (s *Schema) PrefixEnd(q Query) (string, error) {
 	}
 	runes := []rune(q.Prefix)
 	for i := len(runes) - 1; i >= 0; i-- {
-		switch {
-		case runes[i] == utf8.MaxRune: // the character before it moves
-		case runes[i] == lastBeforeSurrogates:
+		switch runes[i] {
+		case utf8.MaxRune: // the character before it moves
+		case lastBeforeSurrogates:
 			return string(append(runes[:i:i], firstAfterSurrogates)), nil
 		default:
 			return string(append(runes[:i:i], runes[i]+1)), nil

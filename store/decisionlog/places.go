@@ -126,11 +126,11 @@ func (s segment) log() (id string, err error) {
 	}
 	raw, err := bufio.NewReader(io.LimitReader(reader, mostEnd)).ReadBytes('\n')
 	if err != nil {
-		return "", nil //nolint:nilerr // a first line that is damaged or not yet whole names no log
+		return "", nil // a first line that is damaged or not yet whole names no log
 	}
 	first, err := readLine(bytes.TrimSuffix(raw, []byte{'\n'}))
 	if err != nil || first.Start == nil {
-		return "", nil //nolint:nilerr // as above
+		return "", nil // as above
 	}
 	return first.Start.Log, nil
 }
