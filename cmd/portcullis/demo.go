@@ -154,7 +154,7 @@ func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer
 			"#   console                  "+site.url.String(),
 			"#",
 			"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demoAlice+"` makes another link.",
-			linkTo(site.url, code), "")
+			"#   "+linkTo(site.url, code), "#")
 	}
 	lines = append(lines,
 		"# Ask for a decision, in another shell. The token in "+path+" may ask about anybody, for 24 hours.")
