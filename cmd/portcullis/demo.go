@@ -145,17 +145,11 @@ func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer
 		"#   API in a browser         " + edge + "/docs",
 		"#   health, metrics, status  http://" + reachable(open.health.Addr()),
 	}
-	if site != nil {
-		code, err := a.sessions.NewCode(ctx, demoAlice)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines,
-			"#   console                  "+site.url.String(),
-			"#",
-			"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demoAlice+"` makes another link.",
-			"#   "+linkTo(site.url, code), "#")
+	shown, err := a.consoleLines(ctx, site)
+	if err != nil {
+		return nil, err
 	}
+	lines = append(lines, shown...)
 	lines = append(lines,
 		"# Ask for a decision, in another shell. The token in "+path+" may ask about anybody, for 24 hours.")
 	for _, one := range []struct{ asks, user, action string }{
@@ -177,6 +171,25 @@ func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer
 			q.url, q.path, path, q.user, q.account, q.action))
 	}
 	return lines, nil
+}
+
+// consoleLines returns where the console is, with a link that signs Alice in unless somebody has removed her.
+func (a *app) consoleLines(ctx context.Context, site *consoleServer) ([]string, error) {
+	lines := []string{"#"}
+	if site == nil {
+		return lines, nil
+	}
+	lines = []string{"#   console                  " + site.url.String(), "#"}
+	code, err := a.sessions.NewCode(ctx, demoAlice)
+	switch {
+	case resources.IsKind(err, resources.KindNotFound):
+		return lines, nil
+	case err != nil:
+		return nil, err
+	}
+	return append(lines,
+		"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demoAlice+"` makes another link.",
+		"#   "+linkTo(site.url, code), "#"), nil
 }
 
 // writeDemoToken writes a new token into the data folder, for its owner alone, and returns it and the
