@@ -173,7 +173,8 @@ func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer
 	return lines, nil
 }
 
-// consoleLines returns where the console is, with a link that signs Alice in unless somebody has removed her.
+// consoleLines returns the address of the console, and a link that signs Alice in. It has no link if somebody removed
+// her.
 func (a *app) consoleLines(ctx context.Context, site *consoleServer) ([]string, error) {
 	lines := []string{"#"}
 	if site == nil {

@@ -56,7 +56,7 @@ func (c *Console) Close() { c.followers.end() }
 // follow answers the script with the rows of newer decisions and the cursor behind them. The call of the API is the only
 // one that it makes: another one would be a decision of its own, and wake the page again.
 func (c *Console) follow(w http.ResponseWriter, r *http.Request) {
-	session, err := c.cfg.Sessions.Session(r.Context(), c.cookie(r, sessionCookie), false) // a page that follows is no use of a session
+	session, err := c.cfg.Sessions.Session(r.Context(), c.cookie(r, sessionCookie), false) // following is not a use of the session
 	switch {
 	case err != nil:
 		c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
