@@ -60,41 +60,41 @@ func assignment(t *testing.T, s *harness.Team, role, assignee, field string) any
 // TestApply: each kind of step is made from its page, after which the question is allowed, and nothing else changes.
 func TestApply(t *testing.T) {
 	s := harness.StartTeam(t, console...)
-	b := signInTo(t, s.Gateway, s.Admin)
+	b := signIn(t, s.Gateway, s.Admin)
 	for _, c := range append(assignmentFixes(s), roleFixes(s)...) {
 		t.Run(c.title, func(t *testing.T) {
 			after := c.prepare(t, s)
 			question := url.Values{"user": {c.user}, "action": {asked}, "project": {s.Project}}
-			page := b.get(t, "/ask?"+question.Encode())
+			page := b.get("/ask?" + question.Encode())
 			page.want(t, 200, "Denied")
 			confirm := b.findFix(t, page, c.says)
 			form := confirm.form()
 			if c.end != "" {
 				form.Set("until", c.end)
 			}
-			done := b.post(t, "/apply", form)
+			done := b.send("/apply", form)
 			if done.Status != 303 || !strings.Contains(done.Header.Get("Location"), "done=applied") {
-				t.Fatalf("apply: %d %s", done.Status, done.Text)
+				t.Fatalf("apply: %d %s", done.Status, done.Body)
 			}
-			b.get(t, done.Header.Get("Location")).want(t, 200, "Applied.", "Allowed")
+			b.get(done.Header.Get("Location")).want(t, 200, "Applied.", "Allowed")
 			if !s.Allowed(t, c.user, asked, "/projects/"+s.Project) {
 				t.Error("the question is denied after its fix")
 			}
-			b.post(t, "/apply", form).want(t, 409, "It is allowed already.")
+			b.send("/apply", form).want(t, 409, "It is allowed already.")
 			after(t)
 		})
 	}
 }
 
 // findFix opens the pages of the fixes until one has exactly these steps.
-func (b *askBrowser) findFix(t *testing.T, page askShown, says []string) askShown {
+func (b *browser) findFix(t *testing.T, page answer, says []string) answer {
 	t.Helper()
 	for _, link := range page.links("/apply?") {
-		confirm := b.get(t, link)
+		confirm := b.get(link)
 		confirm.want(t, 200)
-		steps := strings.Count(confirm.Text, `class="call"`)
+		steps := strings.Count(confirm.Body, `class="call"`)
 		for _, one := range says {
-			if strings.Contains(confirm.Text, one) {
+			if strings.Contains(confirm.Body, one) {
 				steps--
 			}
 		}
@@ -102,8 +102,8 @@ func (b *askBrowser) findFix(t *testing.T, page askShown, says []string) askShow
 			return confirm
 		}
 	}
-	t.Fatalf("no fix %q:\n%s", says, page.Text)
-	return askShown{}
+	t.Fatalf("no fix %q:\n%s", says, page.Body)
+	return answer{}
 }
 
 func nothing(*testing.T) {}

@@ -16,22 +16,22 @@ func questionOf(user, action, project string) string {
 // see an answer reads so.
 func TestAsk(t *testing.T) {
 	s := harness.StartTeam(t, console...)
-	admin, bob := signInTo(t, s.Gateway, s.Admin), signInTo(t, s.Gateway, s.Bob)
-	empty := admin.get(t, "/ask")
+	admin, bob := signIn(t, s.Gateway, s.Admin), signIn(t, s.Gateway, s.Bob)
+	empty := admin.get("/ask")
 	empty.want(t, 200, `<option value="`+s.Bob+`">`, `<option value="account:role:read">`, s.Project, "For example:")
 	for _, link := range empty.links("/ask?") {
-		admin.get(t, link).want(t, 200, "How it was decided")
+		admin.get(link).want(t, 200, "How it was decided")
 	}
-	admin.get(t, questionOf("no body", "nonsense", s.Project)).want(t, 400, `id="user-problem">must be `, `id="action-problem">`)
-	admin.get(t, "/ask?user=a%0Ab&action=project:instance:read").want(t, 400, `id="user-problem">must not hold a control character`)
-	admin.get(t, questionOf(s.Bob, asked, "p q?")).want(t, 400, `id="place-problem">`)
-	admin.get(t, questionOf(s.Bob, asked, s.Project)).want(t, 200, "What would allow it", "/apply?", "The user holds no role")
-	if meant := admin.get(t, questionOf(s.Bob+"@team.example", asked, s.Project)); !strings.Contains(meant.Text, "Did you mean") {
-		t.Errorf("nobody is offered for an e-mail address:\n%s", meant.Text)
+	admin.get(questionOf("no body", "nonsense", s.Project)).want(t, 400, `id="user-problem">must be `, `id="action-problem">`)
+	admin.get("/ask?user=a%0Ab&action=project:instance:read").want(t, 400, `id="user-problem">must not hold a control character`)
+	admin.get(questionOf(s.Bob, asked, "p q?")).want(t, 400, `id="place-problem">`)
+	admin.get(questionOf(s.Bob, asked, s.Project)).want(t, 200, "What would allow it", "/apply?", "The user holds no role")
+	if meant := admin.get(questionOf(s.Bob+"@team.example", asked, s.Project)); !strings.Contains(meant.Body, "Did you mean") {
+		t.Errorf("nobody is offered for an e-mail address:\n%s", meant.Body)
 	}
-	bob.get(t, questionOf(s.Carol, asked, s.Project)).want(t, 403, "You may not see why a question about somebody else", "account:authorization:explain")
-	bob.get(t, questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may know of")
-	self := bob.get(t, questionOf(s.Bob, "account:user:read", ""))
+	bob.get(questionOf(s.Carol, asked, s.Project)).want(t, 403, "You may not see why a question about somebody else", "account:authorization:explain")
+	bob.get(questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may know of")
+	self := bob.get(questionOf(s.Bob, "account:user:read", ""))
 	self.want(t, 200, "You may not make these changes", "account:role_assignment:update", "An admin of the account can")
 	self.lacks(t, "/apply?")
 }
@@ -39,12 +39,12 @@ func TestAsk(t *testing.T) {
 // TestAskForeign: a user of another account and one who does not exist have the same page.
 func TestAskForeign(t *testing.T) {
 	teams := harness.StartTeams(t, 2, console...)
-	admin := signInTo(t, teams[0].Gateway, teams[0].Admin)
+	admin := signIn(t, teams[0].Gateway, teams[0].Admin)
 	shown := func(user string) string {
-		page := admin.get(t, questionOf(user, asked, teams[0].Project))
+		page := admin.get(questionOf(user, asked, teams[0].Project))
 		page.want(t, 200, "Denied", "not an active member")
 		page.lacks(t, "/apply?")
-		text := strings.ReplaceAll(page.Text, user, "X")
+		text := strings.ReplaceAll(page.Body, user, "X")
 		for _, part := range []string{"<time", "account revision "} { // these depend on the moment
 			before, rest, _ := strings.Cut(text, part)
 			_, rest, _ = strings.Cut(rest, "</p>")
@@ -60,8 +60,8 @@ func TestAskForeign(t *testing.T) {
 // TestApplyRefused: nothing is applied but the fix that was shown, and a refusal in the middle says what was done.
 func TestApplyRefused(t *testing.T) {
 	s := harness.StartTeam(t, console...)
-	admin, bob, carol := signInTo(t, s.Gateway, s.Admin), signInTo(t, s.Gateway, s.Bob), signInTo(t, s.Gateway, s.Carol)
-	form := admin.get(t, admin.get(t, questionOf(s.Dan, asked, s.Project)).links("/apply?")[0]).form()
+	admin, bob, carol := signIn(t, s.Gateway, s.Admin), signIn(t, s.Gateway, s.Bob), signIn(t, s.Gateway, s.Carol)
+	form := admin.get(admin.get(questionOf(s.Dan, asked, s.Project)).links("/apply?")[0]).form()
 	changed := func(name, value string) url.Values {
 		out := url.Values{}
 		for field := range form {
@@ -70,10 +70,10 @@ func TestApplyRefused(t *testing.T) {
 		out.Set(name, value)
 		return out
 	}
-	admin.post(t, "/apply", changed("fix", "0")).want(t, 409, "Ask again")
-	admin.post(t, "/apply", changed("until", "soon")).want(t, 400, "must be a day", "Nothing was changed.")
-	admin.post(t, "/apply", changed("until", "2001-01-01")).want(t, 400, `id="until-problem">`, "Nothing was changed.")
-	bob.post(t, "/apply", form).want(t, 403, "You may not do this.")
+	admin.send("/apply", changed("fix", "0")).want(t, 409, "Ask again")
+	admin.send("/apply", changed("until", "soon")).want(t, 400, "must be a day", "Nothing was changed.")
+	admin.send("/apply", changed("until", "2001-01-01")).want(t, 400, `id="until-problem">`, "Nothing was changed.")
+	bob.send("/apply", form).want(t, 403, "You may not do this.")
 	if s.Allowed(t, s.Dan, asked, "/projects/"+s.Project) {
 		t.Fatal("a refused fix was applied")
 	}
@@ -84,13 +84,13 @@ func TestApplyRefused(t *testing.T) {
 	if r.Status != 200 {
 		t.Fatalf("user.update: %d %s", r.Status, r.Raw)
 	}
-	page := carol.get(t, questionOf(s.Dan, asked, s.Project))
+	page := carol.get(questionOf(s.Dan, asked, s.Project))
 	confirm := carol.findFix(t, page, []string{"Make the user " + s.Dan, "Give " + s.Dan + " the role project_admin in"})
-	carol.post(t, "/apply", confirm.form()).want(t, 403, "1 of 2 steps was made and stay", "✓ made", "✕ not made", "the caller does not hold")
+	carol.send("/apply", confirm.form()).want(t, 403, "1 of 2 steps was made and stay", "✓ made", "✕ not made", "the caller does not hold")
 	if got := harness.At(s.Do(t, "GET", "/users/"+s.Dan+"/profile", "").Body, "user", "status"); got != nil && got != "ACTIVE" {
 		t.Errorf("the first step was not made: the user is %v", got)
 	}
-	admin.get(t, questionOf(s.Dan, asked, s.Project)).want(t, 200, "Give "+s.Dan)
+	admin.get(questionOf(s.Dan, asked, s.Project)).want(t, 200, "Give "+s.Dan)
 }
 
 // TestAskHostile: what people chose as names is text on every page.
@@ -100,17 +100,17 @@ func TestAskHostile(t *testing.T) {
 	bob.Name = name
 	harness.SeedUsers(t, dir, bob)
 	s := harness.TeamIn(t, harness.StartIn(t, dir, console...), 1)
-	admin := signInTo(t, s.Gateway, s.Admin)
+	admin := signIn(t, s.Gateway, s.Admin)
 	odd := url.QueryEscape(name)
 	for _, path := range []string{
 		"/ask", questionOf(s.Bob, asked, s.Project), "/ask?user=" + odd + "&action=" + odd + "&project=" + odd + "&resource=" + odd,
 		"/apply?user=" + odd + "&action=" + odd + "&fix=" + odd, "/who?find=matrix&actions=" + odd + "&people=" + odd, "/who?find=matrix",
 		"/who?find=people&action=" + odd, "/who?find=actions&user=" + s.Bob, "/who?find=places&user=" + odd + "&action=" + odd + "&kind=" + odd, "/who?page_token=" + odd + "&action=" + asked,
 	} {
-		page := admin.get(t, path)
+		page := admin.get(path)
 		page.lacks(t, "<script>alert", " style=", " onclick=", "javascript:", "ZgotmplZ")
-		if page.Status >= 500 || strings.Contains(page.Text, "\u202e") && !strings.Contains(page.Text, "<bdi>") {
-			t.Errorf("%s: %d\n%s", path, page.Status, page.Text)
+		if page.Status >= 500 || strings.Contains(page.Body, "\u202e") && !strings.Contains(page.Body, "<bdi>") {
+			t.Errorf("%s: %d\n%s", path, page.Status, page.Body)
 		}
 	}
 }

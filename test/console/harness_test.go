@@ -108,7 +108,13 @@ func (b *browser) get(path string) answer {
 // post sends a form as a page of the console does.
 func (b *browser) post(path string, fields ...string) answer {
 	b.t.Helper()
-	req := b.request(http.MethodPost, path, form(fields...))
+	return b.send(path, form(fields...))
+}
+
+// send is post with a form as it is read from a page.
+func (b *browser) send(path string, fields url.Values) answer {
+	b.t.Helper()
+	req := b.request(http.MethodPost, path, fields)
 	req.Header.Set("Origin", b.base)
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	return b.do(req)
