@@ -65,8 +65,8 @@ func confirmFix(p *page) error {
 
 // failFix shows that there is no fix to apply, with a way back to the question.
 func (p *page) failFix(err error) error {
-	refused, ok := isRefusal(err, refusals...)
-	if !ok {
+	refused := refusalOf(err)
+	if refused == nil {
 		return err
 	}
 	return p.show(refused.Status, "apply", "Apply a fix", "/ask", &applyView{question: p.question(), Problem: refused})

@@ -111,7 +111,7 @@ func ask(p *page) error {
 		return p.show(http.StatusOK, "ask", "Ask", "/ask", v)
 	}
 	v.Answer, err = p.explain(v.question)
-	if refused, ok := isRefusal(err, refusals...); ok {
+	if refused := refusalOf(err); refused != nil {
 		v.Problem = refused
 		return p.show(refused.Status, "ask", "Ask", "/ask", v)
 	}
@@ -122,12 +122,6 @@ func ask(p *page) error {
 		return err
 	}
 	return p.show(http.StatusOK, "ask", "Ask", "/ask", v)
-}
-
-// refusals are the statuses that a page shows beside its form.
-var refusals = []int{
-	http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge,
-	http.StatusTooManyRequests, http.StatusServiceUnavailable,
 }
 
 // Hidden reports whether the API keeps the explanation of another user's question from this one.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -35,7 +36,7 @@ func (f fixView) Allowed() bool { return f.Callable() && len(f.Refused()) == 0 }
 // Refused returns why the user may not make steps, each reason once.
 func (f fixView) Refused() (out []string) {
 	for _, step := range f.Steps {
-		if step.Method != "" && !step.Judged.Allowed && !oneOf(step.Judged.Reason, out...) {
+		if step.Method != "" && !step.Judged.Allowed && !slices.Contains(out, step.Judged.Reason) {
 			out = append(out, step.Judged.Reason)
 		}
 	}
@@ -49,7 +50,7 @@ func refusedAll(all []fixView) (out []string) {
 			return nil
 		}
 		for _, reason := range one.Refused() {
-			if !oneOf(reason, out...) {
+			if !slices.Contains(out, reason) {
 				out = append(out, reason)
 			}
 		}
@@ -68,7 +69,7 @@ func (f fixView) Others() int {
 // Dated reports whether a step gives a role that can end by itself.
 func (f fixView) Dated() bool {
 	for _, step := range f.Steps {
-		if oneOf(step.step.Kind, resources.StepAssign, resources.StepExtend) {
+		if step.step.Kind == resources.StepAssign || step.step.Kind == resources.StepExtend {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Host != c.cfg.URL.Host:
 		c.refuse(w, r, http.StatusMisdirectedRequest, "This is the console of "+c.cfg.URL.Host+".", "Open it by that name.")
-	case !oneOf(r.Method, http.MethodGet, http.MethodHead, http.MethodPost):
+	case !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost}, r.Method):
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		c.refuse(w, r, http.StatusMethodNotAllowed, "The console knows GET and POST.", "")
 	case r.Method == http.MethodPost && !c.ownForm(r):
@@ -90,15 +91,6 @@ type refusal struct {
 	Message, Remedy string
 	Details         []string
 	RequestID       string
-}
-
-func oneOf(text string, all ...string) bool {
-	for _, one := range all {
-		if text == one {
-			return true
-		}
-	}
-	return false
 }
 
 // ownPath returns a path of the console for what a request asks to return to, "/" for any other.

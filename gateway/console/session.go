@@ -46,12 +46,15 @@ func (c *Console) cookie(r *http.Request, name string) string {
 // themeOf returns the colours that the browser's user chose, "" for those of their system.
 func themeOf(r *http.Request) string {
 	for _, cookie := range append(r.CookiesNamed(themeCookie), r.CookiesNamed(hostPrefix+themeCookie)...) {
-		if oneOf(cookie.Value, "light", "dark") {
+		if isTheme(cookie.Value) {
 			return cookie.Value
 		}
 	}
 	return ""
 }
+
+// isTheme reports whether a text names colours.
+func isTheme(text string) bool { return text == "light" || text == "dark" }
 
 // signedIn shows a page to who is signed in, and sends others to sign in.
 func (c *Console) signedIn(show func(*page) error) http.HandlerFunc {

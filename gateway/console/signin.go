@@ -114,7 +114,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 // setTheme keeps the choice of colours in the browser.
 func (c *Console) setTheme(w http.ResponseWriter, r *http.Request) {
 	theme := r.PostFormValue("theme")
-	if !oneOf(theme, "light", "dark") {
+	if !isTheme(theme) {
 		theme = ""
 	}
 	c.setCookie(w, themeCookie, theme, 365*24*time.Hour, http.SameSiteStrictMode)

@@ -182,7 +182,7 @@ func undo(p *page) error {
 	}
 	account := http.Header{"X-Account-Id": {p.session.AccountID}}
 	err = p.api.call(p.r.Context(), v.Call.Method, v.Path, account, v.Call.Body, nil)
-	if refused, ok := isRefusal(err, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity); ok {
+	if refused := refusalOf(err); refused != nil {
 		v.Problem = refused
 		return p.show(refused.Status, "undo", "Undo a change", "/changes", v)
 	}

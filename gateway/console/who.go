@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"net/http"
+	"slices"
 )
 
 // whoPages are those of the searches.
@@ -120,7 +121,7 @@ func (v whoView) Denied() bool { return v.Problem != nil && v.Problem.Status == 
 // readWho reads which search is wanted.
 func (p *page) readWho() (*whoView, error) {
 	v := &whoView{askForm: askForm{question: p.question()}, Find: p.field("find"), Kind: p.field("kind"), First: p.field("page_token") == "", Me: p.session.UserID}
-	if !oneOf(v.Find, findActions, findPlaces, findMatrix) {
+	if !slices.Contains([]string{findActions, findPlaces, findMatrix}, v.Find) {
 		v.Find = findPeople
 	}
 	switch {
@@ -173,7 +174,7 @@ func showWho(p *page) error {
 		}
 	}
 	status := http.StatusOK
-	if refused, ok := isRefusal(err, refusals...); ok {
+	if refused := refusalOf(err); refused != nil {
 		v.Problem, status = refused, refused.Status
 	} else if err != nil {
 		return err
