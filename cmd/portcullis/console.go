@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +35,6 @@ type consoleServer struct {
 	server *http.Server
 	// The edge takes the console's calls from inside, and the private listener from operators.
 	inside, operators *listen.Memory
-	tls               *tls.Config
 	url               *url.URL
 }
 
@@ -68,7 +66,7 @@ func (a *app) newConsole(ctx context.Context, l net.Listener, demo bool) (*conso
 		return nil, nil
 	}
 	s := a.settings.Console
-	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory(), url: s.URL(reachable(l.Addr()), a.settings.Listeners.HasTLS()), tls: a.certificates.Config("http/1.1")}
+	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory(), url: s.URL(reachable(l.Addr()), a.settings.Listeners.HasTLS())}
 	cfg := console.Config{
 		URL: site.url, Sessions: consoleSessions{a.sessions}, Operators: s.Operators(), IDs: a.ids, Now: time.Now, Log: a.log.Logger,
 		API: reaching(site.inside), Private: reaching(site.operators),
@@ -100,14 +98,6 @@ func (a *app) newConsole(ctx context.Context, l net.Listener, demo bool) (*conso
 // reaching returns a transport to a listener in this process.
 func reaching(l *listen.Memory) *http.Transport {
 	return &http.Transport{DialContext: l.Dial, MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, DisableCompression: true}
-}
-
-// serve answers on the console's listener.
-func (s *consoleServer) serve(l net.Listener) error {
-	if s.tls != nil {
-		l = tls.NewListener(l, s.tls)
-	}
-	return s.server.Serve(l)
 }
 
 // shutdown lets pages under way end, before the edge that they need.

@@ -164,7 +164,7 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server, 
 	if site != nil {
 		go func() { failed <- listenerEnded(a.edge.ListenInside(site.inside)) }()
 		go func() { failed <- listenerEnded(private.Serve(site.operators)) }()
-		go func() { failed <- listenerEnded(site.serve(open.console)) }()
+		go func() { failed <- listenerEnded(site.server.Serve(a.edge.Listener(open.console, "http/1.1"))) }()
 	}
 	a.watchCertificates(ctx, h.certificates)
 	go a.followHangups(ctx, h)

@@ -25,6 +25,8 @@ const (
 	// providerWithin bounds one request to the identity provider, maxProvider an answer of it in bytes.
 	providerWithin = 10 * time.Second
 	maxProvider    = 1 << 20
+	// failureLife is for how long a failure of the provider stands.
+	failureLife = 5 * time.Second
 	// loginPurpose binds a sealed login to its use.
 	loginPurpose = "login"
 )
@@ -42,6 +44,9 @@ type Provider struct {
 
 	mu       sync.Mutex
 	document *discovered
+	// failure is that of the last attempt to read the document, and failed its time.
+	failure error
+	failed  time.Time
 }
 
 // discovered is what the provider says of itself.
@@ -100,13 +105,20 @@ func (b boundedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// discover reads the provider's document, once. After a failure the next call tries again.
-func (p *Provider) discover(ctx context.Context) (*discovered, error) {
+// discover reads the provider's document, once. A failure stands for failureLife: everybody may ask for a sign-in, and
+// a provider that is down is not asked by each of them.
+func (p *Provider) discover(ctx context.Context, now func() time.Time) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.document != nil {
-		return p.document, nil
+	if p.document == nil && (p.failure == nil || now().Sub(p.failed) > failureLife) {
+		p.document, p.failure = p.read(ctx)
+		p.failed = now()
 	}
+	return p.document, p.failure
+}
+
+// read reads the provider's document.
+func (p *Provider) read(ctx context.Context) (*discovered, error) {
 	provider, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.Issuer) // the keys are fetched later, with the same context
 	if err != nil {
 		return nil, fmt.Errorf("identity provider: %w", err)
@@ -120,8 +132,7 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	}
 	endpoint := provider.Endpoint()
 	endpoint.AuthStyle = p.style(more.Methods)
-	p.document = &discovered{endpoint, provider.Verifier(&oidc.Config{ClientID: p.ClientID}), more.NamesItself}
-	return p.document, nil
+	return &discovered{endpoint, provider.Verifier(&oidc.Config{ClientID: p.ClientID}), more.NamesItself}, nil
 }
 
 // style returns how the console sends its secret: in the header, the default of OpenID Connect, or in the body. A try
@@ -157,7 +168,7 @@ func (c *Console) callback() string {
 // content security policy lets no form lead to another host.
 func (c *Console) startLogin(w http.ResponseWriter, r *http.Request) {
 	p := c.cfg.Provider
-	d, err := p.discover(r.Context())
+	d, err := p.discover(r.Context(), c.cfg.Now)
 	if err != nil {
 		c.failLogin(w, r, err)
 		return
@@ -208,7 +219,7 @@ func (c *Console) answered(r *http.Request, sealed string) (token, returnTo stri
 		return "", "", errNotBegun()
 	}
 	p := c.cfg.Provider
-	d, err := p.discover(r.Context())
+	d, err := p.discover(r.Context(), c.cfg.Now)
 	if err != nil {
 		return "", "", err
 	}
