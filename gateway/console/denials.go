@@ -18,7 +18,7 @@ const (
 // denials are the denials of the last hour.
 type denials struct {
 	Count int
-	// Cut is that there are more. Complete is that all gateways answered.
+	// Cut: the account has more of them. Complete: all gateways answered.
 	Cut, Complete bool
 	Codes         []deniedCode
 	Bars          []bar

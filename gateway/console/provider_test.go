@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestAProviderThatIsDownIsAskedNowAndThen guarantees that people who can't sign in make no storm of requests, and that
-// they can once the provider is back.
+// TestAProviderThatIsDownIsAskedNowAndThen guarantees that failed sign-ins make no storm of requests. They
+// work again once the provider is back.
 func TestAProviderThatIsDownIsAskedNowAndThen(t *testing.T) {
 	var asked int
 	var document string

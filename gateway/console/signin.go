@@ -46,7 +46,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request, status int, v si
 	c.templates.render(w, status, "login", view{Title: "Sign in", Theme: themeOf(r), Path: "/login", Data: v})
 }
 
-// showLink shows the button that redeems a link's code. A program that opens links in mails presses none.
+// showLink shows the button that redeems the code of a link. Programs that open links in mails press no buttons.
 func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Referrer-Policy", originAlone)
 	if c.cfg.Provider != nil {

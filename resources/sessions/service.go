@@ -120,8 +120,8 @@ func (s *Service) mayBegin(ctx context.Context, tx store.Tx, caller resources.Pr
 	return nil
 }
 
-// Session returns a session that has not ended. used notes a use, which begins its idle time anew. The error is ErrNone, or a
-// failure of the store.
+// Session returns a session that has not ended. With used its idle time begins anew. The error is ErrNone, or a failure
+// of the store.
 func (s *Service) Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error) {
 	var rec store.Record[records.ConsoleSession]
 	err := s.cfg.Store.View(ctx, func(tx store.Tx) (err error) {
