@@ -2,8 +2,6 @@ package sessions
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -52,25 +50,15 @@ type Config struct {
 
 // Service begins, finds and ends sessions.
 type Service struct {
-	cfg   Config
-	aeads []cipher.AEAD
+	cfg Config
+	// Sealer seals the tokens of sessions, and what the console keeps in a browser.
+	resources.Sealer
 }
 
 // New makes a service.
 func New(cfg Config) (*Service, error) {
-	s := &Service{cfg: cfg}
-	for _, key := range cfg.Master.Derive(resources.PurposeConsole) {
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			return nil, err
-		}
-		aead, err := cipher.NewGCMWithRandomNonce(block)
-		if err != nil {
-			return nil, err
-		}
-		s.aeads = append(s.aeads, aead)
-	}
-	return s, nil
+	sealer, err := resources.NewSealer(cfg.Master.Derive(resources.PurposeConsole))
+	return &Service{cfg, sealer}, err
 }
 
 // Begin keeps a session for a user's access token, and returns the secret for the browser. The error is a
@@ -229,24 +217,4 @@ func (s *Service) newSecret() (string, error) {
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
-}
-
-// Seal encrypts a value for this installation, bound to a purpose, in letters that a cookie may have.
-func (s *Service) Seal(value []byte, purpose string) string {
-	sealed := s.aeads[0].Seal(nil, nil, value, []byte(purpose)) //nolint:gosec // this AEAD makes its own random nonce and takes none
-	return base64.RawURLEncoding.EncodeToString(sealed)
-}
-
-// Open returns a value that Seal made for the purpose. It reports whether Seal made it.
-func (s *Service) Open(sealed, purpose string) ([]byte, bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
-	if err != nil {
-		return nil, false
-	}
-	for _, aead := range s.aeads {
-		if value, err := aead.Open(nil, nil, raw, []byte(purpose)); err == nil {
-			return value, true
-		}
-	}
-	return nil, false
 }
