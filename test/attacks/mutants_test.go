@@ -68,7 +68,7 @@ var mutants = []mutant{
 	{"keys", "a secret that is another's", []edit{{apiKeyFile, "	case !match:", "	case !match && len(raw) == 0:"}}},
 	{"keys", "keys that were revoked", []edit{{"resources/apikeys/revoke.go", "		rec.Value.RevokedAt = s.now()\n", ""}}},
 
-	{"tenancy", "page tokens of anybody", []edit{{"resources/wire/pagetoken.go", "Seal(nil, nil, cursor, []byte(binding))", "Seal(nil, nil, cursor, nil)"}, {"resources/wire/pagetoken.go", "Open(nil, nil, raw, []byte(binding))", "Open(nil, nil, raw, nil)"}}},
+	{"tenancy", "page tokens of anybody", []edit{{"resources/wire/pagetoken.go", "t.sealer.Seal(cursor, binding)", "t.sealer.Seal(cursor, \"\")"}, {"resources/wire/pagetoken.go", "t.sealer.Open(token, binding)", "t.sealer.Open(token, \"\")"}}},
 	{"tenancy", "users of anybody", []edit{{"resources/users/member.go", "err != nil || rec == nil || rec.Value.AccountID != account", "err != nil || rec == nil"}}},
 	{"tenancy", "idempotency keys of anybody", []edit{{"resources/idempotency/keeper.go", "digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, r.IdempotencyKey)", "digest(r.IdempotencyKey)"}, {"resources/idempotency/keeper.go", "digest(route, r.Path, r.Query, string(r.Body))", "digest(route, string(r.Body))"}}},
 
