@@ -110,7 +110,7 @@ func (p *program) metrics() string {
 	return string(raw)
 }
 
-var evaluated = regexp.MustCompile(`(?m)^portcullis_policy_(?:evaluation_seconds_count|reused_total)\{[^}]*\} (\S+)$`)
+var evaluated = regexp.MustCompile(`(?m)^portcullis_policy_(?:evaluation_duration_seconds_count|cache_hits_total)\{[^}]*\} (\S+)$`)
 
 // evaluations is how often policy was asked, whether it had to think or not.
 func (p *program) evaluations() int {

@@ -146,7 +146,10 @@ func (r *refusals) unjudged(title string, cases func()) {
 	r.unchanged(title, func() {
 		before := r.w.evaluations()
 		cases()
-		if after := r.w.evaluations(); after != before {
+		switch after := r.w.evaluations(); {
+		case before == 0: // the world was made by calls that policy has judged
+			r.fault("%s: no metric counts how often policy was asked", title)
+		case after != before:
 			r.fault("%s: policy was asked %d times", title, after-before)
 		}
 	})
