@@ -72,13 +72,13 @@ var mutants = []mutant{
 	{"tenancy", "users of anybody", []edit{{"resources/users/member.go", "err != nil || rec == nil || rec.Value.AccountID != account", "err != nil || rec == nil"}}},
 	{"tenancy", "idempotency keys of anybody", []edit{{"resources/idempotency/keeper.go", "digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, r.IdempotencyKey)", "digest(r.IdempotencyKey)"}, {"resources/idempotency/keeper.go", "digest(route, r.Path, r.Query, string(r.Body))", "digest(route, string(r.Body))"}}},
 
-	{"roles", "more than one has", []edit{{"resources/access/service.go", "		if !decision.Allowed {\n			return resources.Forbidden(\"You cannot grant", "		if !decision.Allowed && g.Now == 0 {\n			return resources.Forbidden(\"You cannot grant"}}},
+	{"roles", "more than one has", []edit{{"resources/access/service.go", "		if !decision.Allowed {\n			return resources.Forbidden(\"You cannot grant", "		if !decision.Allowed && q.Now == 0 {\n			return resources.Forbidden(\"You cannot grant"}}},
 	{"roles", "the last admin", []edit{{"store/records/admins.go", "	if lasting(before) && !lasting(after) {", "	if lasting(before) && !lasting(after) && roleChange.AccountID == \"\" {"}, {"store/records/admins.go", "	if roleChange.Caller.Kind == resources.PrincipalUser && (", "	if roleChange.AccountID == \"\" && ("}}},
 
 	{"input", "a name twice", []edit{{"resources/wire/stream.go", "jsontext.NewDecoder(bytes.NewBuffer(body))", "jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},
 	{"input", "addresses of two readings", []edit{{"resources/email.go", "&& plainLocalPart(s[:index]) ", "&& plainLocalPart(\"a\") "}}},
 
-	{"load", "an evaluation takes its time", []edit{{boundsFile, "!now.Before(b.deadline)", "now.Before(b.deadline.Add(-time.Hour))"}}},
+	{"load", "an evaluation takes its time", []edit{{boundsFile, "!now.Before(b.deadline)", "!now.Before(b.deadline.Add(time.Hour))"}}},
 	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			err", "		if r := any(nil); r != nil {\n			err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "(!judged || ", "(!judged && b.Name == \"\" || "}}},
 
