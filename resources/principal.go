@@ -67,6 +67,8 @@ type Principal struct {
 	KeyScopes []string
 	// KeyID is the id of the API key's record, not secret; "" for another credential.
 	KeyID string
+	// Client is the client of a token, nil for any other credential. Nothing changes it.
+	Client *Client
 }
 
 // HasScope says whether the principal is a service with the scope.

@@ -54,6 +54,8 @@ type caller struct {
 	Credential string   `json:"credential,omitzero"`
 	KeyScopes  []string `json:"key_scopes,omitempty"`
 	KeyID      string   `json:"key_id,omitzero"`
+	// Client is nil for a caller without one, and in records of former versions.
+	Client *resources.Client `json:"client,omitzero"`
 }
 
 type route struct {
@@ -103,6 +105,11 @@ func newRecord(j *resources.Judgement, facts int64) (r record) {
 		&r.Target.AccountID, &r.Target.ProjectID, &r.Target.Resource, &r.Target.Rest, &r.Target.UserID,
 	)
 	r.Caller.Scopes, r.Caller.KeyScopes = c.list(r.Caller.Scopes), c.list(r.Caller.KeyScopes)
+	if client := r.Caller.Client; client != nil {
+		r.Caller.Client = &resources.Client{
+			Issuer: c.text(client.Issuer), ID: c.text(client.ID), Actors: c.list(client.Actors), Scopes: c.list(client.Scopes), Own: client.Own,
+		}
+	}
 	if g := q.Grant; g != nil {
 		r.Grant = &grant{c.list(g.Permissions), r.Target.ProjectID, r.Target.Resource, instant{g.Until}}
 	}
