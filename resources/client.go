@@ -4,7 +4,7 @@ package resources
 type Client struct {
 	// Issuer is the token's `iss`.
 	Issuer string `json:"issuer,omitzero"`
-	// ID is who acts: the outermost `act.sub`, else `client_id`, else `azp`; "" for a token that names none.
+	// ID is the actor's: the outermost `act.sub`, else `client_id`, else `azp`; "" for a token without them.
 	ID string `json:"id,omitzero"`
 	// Actors are the subjects of `act`, the outermost first.
 	Actors []string `json:"actors,omitempty"`

@@ -65,34 +65,42 @@ func (a *app) newConsole(ctx context.Context, l net.Listener, demo bool) (*conso
 	if l == nil {
 		return nil, nil
 	}
-	s := a.settings.Console
-	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory(), url: s.URL(reachable(l.Addr()), a.settings.Listeners.HasTLS())}
-	cfg := console.Config{
-		URL: site.url, Sessions: consoleSessions{a.sessions}, Operators: s.Operators(), IDs: a.ids, Now: time.Now, Log: a.log.Logger,
+	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory()}
+	operators := a.settings.Console.Operators()
+	if demo && len(operators) == 0 {
+		operators = []string{demoAlice}
+	}
+	var err error
+	site.server, site.url, err = newConsoleServer(ctx, a.settings, l.Addr(), console.Config{
+		Sessions: consoleSessions{a.sessions}, Operators: operators, IDs: a.ids, Now: time.Now, Log: a.log.Logger,
 		API: reaching(site.inside), Private: reaching(site.operators),
-	}
-	if demo && len(cfg.Operators) == 0 {
-		cfg.Operators = []string{demoAlice}
-	}
+	})
+	return site, err
+}
+
+// newConsoleServer makes the server of a console and its URL, from the settings and what this process alone knows.
+func newConsoleServer(ctx context.Context, settings *config.Config, address net.Addr, cfg console.Config) (*http.Server, *url.URL, error) {
+	s := settings.Console
+	cfg.URL = s.URL(reachable(address), settings.Listeners.HasTLS())
 	if s.Issuer != "" {
 		secret, err := s.Secret()
 		if err != nil {
-			return nil, fmt.Errorf("--console-client-secret-file: %w", err)
+			return nil, nil, fmt.Errorf("--console-client-secret-file: %w", err)
 		}
 		cfg.Provider = &console.Provider{Issuer: s.Issuer, ClientID: s.ClientID, Secret: secret, Resource: s.Resource}
 	}
 	handler, err := console.New(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	limits := a.settings.Limits.Edge
-	site.server = &http.Server{
+	limits := settings.Limits.Edge
+	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: limits.Read, ReadTimeout: limits.Read, IdleTimeout: limits.Idle, MaxHeaderBytes: limits.Header,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		ErrorLog:    slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		ErrorLog:    slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
 	}
-	site.server.RegisterOnShutdown(handler.Close)
-	return site, nil
+	server.RegisterOnShutdown(handler.Close)
+	return server, cfg.URL, nil
 }
 
 // reaching returns a transport to a listener in this process.
@@ -136,16 +144,6 @@ func (s consoleSessions) EndAll(ctx context.Context, secret string) error {
 	return nil
 }
 
-// newConsoleCommand groups the commands of the console.
-func newConsoleCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "console", Short: "Make links that sign in to the web console", Args: oneOfItsCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newConsoleLink())
-	return cmd
-}
-
 // consoleToken is the request for the token of a command that makes links.
 func consoleToken() authn.TokenRequest {
 	return authn.TokenRequest{Subject: resources.ServicePrefix + "console", Scopes: []string{resources.ServiceScopeConsole}, TTL: time.Minute}
@@ -186,7 +184,7 @@ func newConsoleLink() *cobra.Command {
 	settings.AddDataFolderFlags(cmd.Flags())
 	settings.AddFlags(cmd.Flags(), "console-listen", "console-url")
 	cmd.Flags().StringVar(&user, "user", "", "the external `id` of the user")
-	cmd.Flags().StringVar(&gateway, "url", "http://"+config.DefaultHealthListen, "the `URL` of the gateway's private listener")
+	cmd.Flags().StringVar(&gateway, "private-url", "http://"+config.DefaultHealthListen, "the `URL` of the gateway's private listener")
 	return cmd
 }
 
@@ -211,7 +209,7 @@ func consoleLink(ctx context.Context, gateway, token, user string, site *url.URL
 		Code string `json:"code"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Code == "" {
-		return "", errors.New("the gateway's answer has no code; --url must name the private listener of a gateway")
+		return "", errors.New("the gateway's answer has no code; --private-url must name the private listener of a gateway")
 	}
 	return linkTo(site, answer.Code), nil
 }

@@ -58,7 +58,7 @@ func (a *app) newPrivate(draining func() bool) *private.Listener {
 		l.Decisions = private.Decisions{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput, Own: a.ownDecisions()}
 	}
 	if a.sessions != nil {
-		l.Links = a.sessions.NewCode
+		l.Sessions = consoleSessions{a.sessions}
 	}
 	return l
 }

@@ -77,8 +77,8 @@ func flagLists() map[string]string {
 // commandList returns what each of the commands does, and the flags that they have beside the settings of serve.
 func commandList(cmd *cobra.Command, settings map[string]bool) string {
 	commands := cmd.Commands()
-	if len(commands) == 0 {
-		commands = []*cobra.Command{cmd}
+	if len(commands) == 0 || cmd.LocalFlags().HasAvailableFlags() {
+		commands = append([]*cobra.Command{cmd}, commands...)
 	}
 	var list, flags strings.Builder
 	var items []string // without the commands that take them

@@ -48,8 +48,8 @@ type Listener struct {
 	History   *History
 	People    People
 	Decisions Decisions
-	// Links makes the code of a link to the console for a user; nil has none.
-	Links    Links
+	// Sessions are those of the console; nil has none.
+	Sessions Sessions
 	Profiles bool
 	// Idle is how long a connection may be without a request.
 	Idle time.Duration
@@ -73,6 +73,7 @@ func (l *Listener) Server() *http.Server {
 	mux.HandleFunc("GET /policy/people", hosts.only(l.people()))
 	mux.HandleFunc("GET /decisions", hosts.only(l.decisions()))
 	mux.HandleFunc("POST /console/links", hosts.only(l.links))
+	mux.HandleFunc("POST "+sessionsPath+"{do}", hosts.only(l.sessions))
 	mux.HandleFunc("POST "+pageTarget, hosts.only(l.page))
 	if l.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", hosts.only(pprof.Index))

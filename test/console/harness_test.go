@@ -36,12 +36,18 @@ type browser struct {
 // newBrowser returns a browser without a session.
 func newBrowser(t testing.TB, g *harness.Gateway) *browser {
 	t.Helper()
+	return newBrowserAt(t, g.ConsoleURL)
+}
+
+// newBrowserAt is newBrowser for the console at an address.
+func newBrowserAt(t testing.TB, base string) *browser {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &browser{t, g.ConsoleURL, &http.Client{Jar: jar, CheckRedirect: stay, Transport: &http.Transport{DisableKeepAlives: true}}}
+	return &browser{t, base, &http.Client{Jar: jar, CheckRedirect: stay, Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 // signIn returns a browser of a user, who has signed in with a link.
@@ -151,6 +157,14 @@ func (b *browser) request(method, path string, form url.Values) *http.Request {
 // do sends a request, and holds the answer to the headers that every one has.
 func (b *browser) do(req *http.Request) answer {
 	b.t.Helper()
+	a := b.plain(req)
+	wantHeaders(b.t, req, a)
+	return a
+}
+
+// plain sends a request.
+func (b *browser) plain(req *http.Request) answer {
+	b.t.Helper()
 	resp, err := b.client.Do(req)
 	if err != nil {
 		b.t.Fatal(err)
@@ -160,9 +174,18 @@ func (b *browser) do(req *http.Request) answer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	a := answer{resp.StatusCode, resp.Header, string(raw)}
-	wantHeaders(b.t, req, a)
-	return a
+	return answer{resp.StatusCode, resp.Header, string(raw)}
+}
+
+// withSession gives the browser the session of another one.
+func (b *browser) withSession(cookie *http.Cookie) *browser {
+	b.t.Helper()
+	base, err := url.Parse(b.base)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.client.Jar.SetCookies(base, []*http.Cookie{{Name: cookie.Name, Value: cookie.Value, Path: "/"}})
+	return b
 }
 
 // session returns the session's cookie, nil for none.

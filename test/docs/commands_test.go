@@ -28,6 +28,7 @@ var notRun = map[string]string{
 	"kubectl ":        "there is no cluster; make deploy-check renders the chart",
 	"helm ":           "as above",
 
+	"portcullis console --url ":      "its gateway and its files are examples; test/console runs one",
 	"portcullis console link ":       "it asks a gateway on the page's own ports; test/console signs in with links",
 	"mongosh ":                       "it is no part of a server; test/consistency does the same by the driver",
 	"mongodump ":                     "as above",

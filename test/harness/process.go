@@ -71,9 +71,15 @@ func begin(t testing.TB, dataDir string, stdout, stderr *Buffer, args ...string)
 	g := &Gateway{
 		DataDir: dataDir, Stdout: stdout, Stderr: stderr, Ready: make(chan map[string]string, 1), Done: make(chan struct{}),
 	}
-	// At debug level, so that what no log may show is not there even then: see secrets.
-	g.Cmd = exec.Command(Binary, Ephemeral(dataDir, append([]string{"--log-level", "debug"}, args...)...)...)
-	theSecrets.Watch(stdout, stderr)
+	g.run(t, Ephemeral(dataDir, append([]string{"--log-level", "debug"}, args...)...)...)
+	return g
+}
+
+// run starts the program at debug level, so that what no log may show is not there even then: see secrets.
+func (g *Gateway) run(t testing.TB, args ...string) {
+	t.Helper()
+	g.Cmd = exec.Command(Binary, args...)
+	theSecrets.Watch(g.Stdout, g.Stderr)
 	pipe, err := g.Cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +90,24 @@ func begin(t testing.TB, dataDir string, stdout, stderr *Buffer, args ...string)
 	}
 	go g.read(pipe)
 	t.Cleanup(func() { g.Kill(t) })
-	return g
+}
+
+// StartConsole runs a console for the gateway in a process of its own. Of what it returns only ConsoleURL is an address.
+func (g *Gateway) StartConsole(t testing.TB, args ...string) *Gateway {
+	t.Helper()
+	c := &Gateway{DataDir: g.DataDir, Stdout: &Buffer{}, Stderr: &Buffer{}, Ready: make(chan map[string]string, 1), Done: make(chan struct{})}
+	c.run(t, append([]string{
+		"console", "--url", g.URL, "--private-url", g.HealthURL, "--data-dir", g.DataDir, "--console-listen", "127.0.0.1:0", "--log-level", "debug",
+	}, args...)...)
+	select {
+	case where := <-c.Ready:
+		c.ConsoleURL = "http://" + where["console_listen"]
+	case <-c.Done:
+		t.Fatalf("the console ended before it was ready: %v\n%s", c.Cmd.ProcessState, c.Stderr)
+	case <-time.After(60 * time.Second):
+		t.Fatalf("the console is not ready after a minute\n%s", c.Stderr)
+	}
+	return c
 }
 
 // Await waits until it is ready.

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -63,6 +64,18 @@ func (c Console) Secret() (string, error) {
 	}
 	raw, err := os.ReadFile(c.SecretFile)
 	return strings.TrimSpace(string(raw)), err
+}
+
+// ValidateConsole returns what is wrong with the settings of a console in a process of its own.
+func (c *Config) ValidateConsole() []resources.Problem {
+	if c.Listeners.Console == "" {
+		return []resources.Problem{problem("--console-listen", "is empty; give host:port or :port")}
+	}
+	var problems []resources.Problem
+	if _, _, err := net.SplitHostPort(c.Listeners.Console); err != nil {
+		problems = append(problems, problem("--console-listen", "must be host:port or :port, not %q", c.Listeners.Console))
+	}
+	return slices.Concat(problems, c.Console.Validate(c.Listeners), c.Listeners.validateTLS(), c.Limits.Validate(), c.Log.Validate())
 }
 
 // Validate returns what is wrong with the settings beside those of the listeners.

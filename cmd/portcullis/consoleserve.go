@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/gateway/console"
+	"github.com/portcullis-authz/portcullis/gateway/listen"
+	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// consoleFlags are the settings of a console in a process of its own.
+func consoleFlags() []string {
+	return []string{
+		"config", "data-dir", "master-key-file", "console-listen", "console-url", "console-issuer", "console-client-id",
+		"console-client-secret-file", "console-resource", "console-operators", "tls-cert-file", "tls-key-file", "tls-client-ca-file",
+		"max-connections", "max-connections-per-address", "drain-timeout", "log-format", "log-level",
+	}
+}
+
+// newConsoleCommand runs the console, and groups its commands.
+func newConsoleCommand() *cobra.Command {
+	settings, gateway := &config.Config{}, &behind{}
+	cmd := &cobra.Command{
+		Use: "console", Short: "Run the web console in a process of its own, or make links that sign in to it", Args: oneOfItsCommands,
+		Example: "  portcullis console --url https://gateway.example.com --private-url http://10.0.0.5:9002 \\\n" +
+			"    --console-listen :9003 --console-url https://console.example.com \\\n" +
+			"    --tls-cert-file tls.pem --tls-key-file tls.key --master-key-file master.key",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if gateway.url == "" && gateway.private == "" && gateway.tokenFile == "" {
+				return cmd.Help()
+			}
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := refuse(append(settings.ValidateConsole(), gateway.validate()...)); err != nil {
+				return err
+			}
+			log := observe.NewLog(cmd.ErrOrStderr(), settings.Log.Format, settings.Log.Level())
+			defer log.Close()
+			return serveConsole(cmd.Context(), settings, gateway, log)
+		},
+	}
+	settings.AddFlags(cmd.Flags(), consoleFlags()...)
+	gateway.flags(cmd)
+	cmd.AddCommand(newConsoleLink())
+	return cmd
+}
+
+// behind is the gateway behind a console in a process of its own.
+type behind struct{ url, private, tokenFile string }
+
+func (b *behind) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&b.url, "url", "", "the `URL` of the gateway")
+	f.StringVar(&b.private, "private-url", "", "the `URL` of the gateway's private listener, which keeps the sessions")
+	f.StringVar(&b.tokenFile, "token-file", "", "a `file` with the token of a service with console:sessions, read at each use (default: signed with the master key)")
+}
+
+func (b *behind) validate() (problems []resources.Problem) {
+	for _, one := range []struct{ flag, value string }{{"--url", b.url}, {"--private-url", b.private}} {
+		if u := baseOf(one.value); u == nil {
+			problems = append(problems, resources.Problem{Field: one.flag, Text: fmt.Sprintf("must be http:// or https:// and a host, without a query, not %q", one.value)})
+		}
+	}
+	return problems
+}
+
+// baseOf returns a URL to which paths are added, nil for any other text.
+func baseOf(text string) *url.URL {
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil
+	}
+	return u
+}
+
+// token returns a token with which the console asks for sessions.
+func (b *behind) token(settings *config.Config) func() (string, error) {
+	if b.tokenFile == "" {
+		return func() (string, error) { return sign(settings, consoleToken()) }
+	}
+	return func() (string, error) {
+		raw, err := os.ReadFile(b.tokenFile)
+		return strings.TrimSpace(string(raw)), err
+	}
+}
+
+// sealer seals what the console keeps in a browser while somebody signs in. With the master key all consoles of the
+// installation share it.
+func (b *behind) sealer(settings *config.Config) (resources.Sealer, error) {
+	if b.tokenFile == "" {
+		master, err := masterKeyFile(settings.Store).Read()
+		if err != nil {
+			return resources.Sealer{}, err
+		}
+		return resources.NewSealer(master.Derive(resources.PurposeConsole))
+	}
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return resources.Sealer{}, err
+	}
+	return resources.NewSealer([][]byte{key})
+}
+
+// remoteSessions are the sessions that the gateway keeps.
+type remoteSessions struct {
+	*private.RemoteSessions
+	resources.Sealer
+}
+
+// serveConsole runs the console until the context ends.
+func serveConsole(ctx context.Context, settings *config.Config, gateway *behind, log *observe.Log) error {
+	sealer, err := gateway.sealer(settings)
+	if err != nil {
+		return err
+	}
+	if _, err := gateway.token(settings)(); err != nil {
+		return fmt.Errorf("the token for sessions: %w", err)
+	}
+	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
+	operators := towards(baseOf(gateway.private))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", settings.Listeners.Console)
+	if err != nil {
+		return fmt.Errorf("--console-listen: can't listen on %s: %w", settings.Listeners.Console, err)
+	}
+	var secure *tls.Config
+	if settings.Listeners.HasTLS() {
+		certificates, err := listen.ReadCertificates(settings.Listeners.TLS, time.Now)
+		if err != nil {
+			return errors.Join(fmt.Errorf("TLS: %w", err), listener.Close())
+		}
+		go certificates.Watch(ctx, nil, func(err error) { log.Info("TLS: the files have changed", "taken", err == nil) })
+		secure = certificates.Config("http/1.1")
+	}
+	server, site, err := newConsoleServer(ctx, settings, listener.Addr(), console.Config{
+		Sessions: remoteSessions{
+			&private.RemoteSessions{URL: baseOf(gateway.private).String(), Client: &http.Client{Transport: operators.inner}, Token: gateway.token(settings)}, sealer,
+		},
+		Operators: settings.Console.Operators(), IDs: ids, Now: time.Now, Log: log.Logger,
+		API: towards(baseOf(gateway.url)), Private: operators,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	limits := settings.Limits.Edge
+	bounds := listen.NewBounds(limits.Connections, limits.PerAddress, ids, log.Logger)
+	ended := make(chan error, 1)
+	go func() { ended <- listenerEnded(server.Serve(bounds.Listener(listener, secure))) }()
+	log.Always("ready", "console_listen", listener.Addr().String(), "console_url", site.String(), "gateway", gateway.url, "version", version())
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Limits.Drain)
+	defer cancel()
+	_ = server.Shutdown(last) // what is late is cut off
+	log.Always("stopped")
+	return nil
+}
+
+// gatewayWithin is how long the gateway may take to begin an answer: longer than a page follows decisions.
+const gatewayWithin = 28 * time.Second
+
+// elsewhere sends every request to one server, below its base.
+type elsewhere struct {
+	base  *url.URL
+	inner *http.Transport
+}
+
+func towards(base *url.URL) elsewhere {
+	dialer := &net.Dialer{Timeout: 5 * time.Second}
+	return elsewhere{base, &http.Transport{
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: 5 * time.Second, ResponseHeaderTimeout: gatewayWithin,
+		MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+	}}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := r.Clone(r.Context())
+	out.URL.Scheme, out.URL.Host, out.Host = e.base.Scheme, e.base.Host, ""
+	if out.URL.RawPath != "" {
+		out.URL.RawPath = e.base.EscapedPath() + out.URL.RawPath
+	}
+	out.URL.Path = e.base.Path + out.URL.Path
+	return e.inner.RoundTrip(out)
+}
