@@ -149,8 +149,8 @@ func TestWhoKeepsSessions(t *testing.T) {
 	}
 }
 
-// TestSettingsOfAConsole guarantees that the problems of its settings are told together, also a missing token file.
-func TestSettingsOfAConsole(t *testing.T) {
+// TestAllSettingsOfAConsoleAreChecked guarantees exit 2 and one line with every problem.
+func TestAllSettingsOfAConsoleAreChecked(t *testing.T) {
 	t.Parallel()
 	o := harness.Command(t, nil, "console", "--url", "gateway.example", "--private-url", "http://a/?x", "--console-listen", "0.0.0.0:9003")
 	harness.WantOneLine(t, o, "--url", "--private-url", "--console-url", "3 problems")
