@@ -51,6 +51,7 @@ const (
 	oauth    = "golang.org/x/oauth2"
 	chromedp = "github.com/chromedp/chromedp"
 	cdproto  = "github.com/chromedp/cdproto"
+	zitadel  = "github.com/zitadel/oidc/v3"
 	yaml     = "go.yaml.in/yaml/v3"
 	viewer   = "github.com/swaggest/swgui"
 	flags    = "github.com/spf13/pflag"
@@ -162,7 +163,7 @@ var mayImport = map[string]row{
 	"test": {},
 
 	"test/api":         {},
-	"test/console":     {outside: []string{chromedp, cdproto}},
+	"test/console":     {outside: []string{chromedp, cdproto, zitadel}},
 	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}, outside: []string{grpc, otlp, protobuf}},
 	"test/faults":      {},
 	"test/proxies":     {},
