@@ -1,13 +1,19 @@
 package console_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // envPictures names a folder for a picture of each page, light and dark, wide and narrow.
@@ -25,18 +31,23 @@ func TestPagesInABrowser(t *testing.T) {
 	b.wantNoProblem("sign-in")
 	for _, path := range menu() {
 		for _, colours := range []string{"light", "dark"} {
-			for name, width := range map[string]int64{"wide": 1280, "narrow": 320} {
+			for name, width := range windows() {
 				b.look(width, colours)
 				b.open(path)
 				b.wait(`document.readyState === "complete"`)
-				if width == 320 && !b.holds("document.documentElement.scrollWidth <= 320") {
-					t.Errorf("%s scrolls sideways in a window of 320 px", path)
+				if !b.holds("document.documentElement.scrollWidth <= window.innerWidth") {
+					t.Errorf("%s scrolls sideways in a window of %d px", path, width)
 				}
 				b.picture(fileName(path) + "-" + colours + "-" + name + ".png")
 			}
 		}
 		b.wantNoProblem(path)
 	}
+}
+
+// windows are widths in CSS pixels. A page of 1,280 px at 200 % has 640 of them.
+func windows() map[string]int64 {
+	return map[string]int64{"320": 320, "zoomed": 640, "1024": 1024, "1920": 1920}
 }
 
 // picture writes a picture of the whole page, if somebody wants them.
@@ -94,6 +105,41 @@ func TestADenialIsMendedByKeyboard(t *testing.T) {
 			b.wantNoProblem("the way to a fix")
 		})
 	}
+}
+
+// shownWithin is how soon a denial is on an open page.
+const shownWithin = 2 * time.Second
+
+// TestADenialIsOnTheOpenPage guarantees that the page of decisions shows a denial of E3 within two seconds of its answer,
+// without being loaded again.
+func TestADenialIsOnTheOpenPage(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	b := openTab(t, g)
+	b.signIn(g, alice)
+	b.open("/decisions")
+	b.wait(`document.readyState === "complete"`)
+	b.run(chromedp.Evaluate[chromedp.Void](`window.since = "opened"; undefined`, chromedp.EvalIgnoreExceptions))
+	token := g.ServiceToken(t, resources.ServiceScopeCheck)
+	for _, action := range []string{"project:widget:paint", "project:widget:burn"} {
+		shown := "document.body.innerText.includes(" + strconv.Quote(action) + ")"
+		if b.holds(shown) {
+			t.Fatalf("%s is there already", action)
+		}
+		path := "/api/v1/authorize/accounts/" + demoAccount + "/projects/proj-demo-v1/instances"
+		if r := harness.Call(t, "POST", g.URL+path, token, "", "x-user-id", bob, "x-account-id", demoAccount, "x-action", action); r.Status != http.StatusOK || r.Body["allowed"] != false {
+			t.Fatalf("%d %s", r.Status, r.Raw)
+		}
+		answered := time.Now()
+		b.wait(shown)
+		if took := time.Since(answered); took > shownWithin {
+			t.Errorf("%s is shown after %s", action, took)
+		}
+	}
+	if !b.holds(`window.since === "opened"`) {
+		t.Error("the page was loaded again")
+	}
+	b.wantNoProblem("decisions")
 }
 
 // TestFormsOfPagesWithCodes guarantees that a browser names its origin in the form of a link's page, and the address of
