@@ -61,8 +61,8 @@ func (a *app) newSessions() (*sessions.Service, error) {
 
 // newConsole makes the console for its listener; nil for none. Its calls go to the edge and the private listener of
 // this process in memory. Of the demo's users Alice is an operator.
-func (a *app) newConsole(ctx context.Context, l net.Listener, demo bool) (*consoleServer, error) {
-	if l == nil {
+func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*consoleServer, error) {
+	if open.console == nil {
 		return nil, nil
 	}
 	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory()}
@@ -71,9 +71,9 @@ func (a *app) newConsole(ctx context.Context, l net.Listener, demo bool) (*conso
 		operators = []string{demoAlice}
 	}
 	var err error
-	site.server, site.url, err = newConsoleServer(ctx, a.settings, l.Addr(), console.Config{
+	site.server, site.url, err = newConsoleServer(ctx, a.settings, open.console.Addr(), console.Config{
 		Sessions: consoleSessions{a.sessions}, Operators: operators, IDs: a.ids, Now: time.Now, Log: a.log.Logger,
-		API: reaching(site.inside), Private: reaching(site.operators),
+		API: reaching(site.inside), Private: reaching(site.operators), Compare: comparer{"http://" + reachable(open.health.Addr())},
 	})
 	return site, err
 }

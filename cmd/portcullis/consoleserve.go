@@ -152,7 +152,7 @@ func serveConsole(ctx context.Context, settings *config.Config, gateway *behind,
 			&private.RemoteSessions{URL: baseOf(gateway.private).String(), Client: &http.Client{Transport: operators.inner}, Token: gateway.token(settings)}, sealer,
 		},
 		Operators: settings.Console.Operators(), IDs: ids, Now: time.Now, Log: log.Logger,
-		API: towards(baseOf(gateway.url)), Private: operators,
+		API: towards(baseOf(gateway.url)), Private: operators, Compare: comparer{baseOf(gateway.private).String()},
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

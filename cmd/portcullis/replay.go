@@ -154,14 +154,19 @@ func (r *replaying) judge(ctx context.Context, set *engine.Set) (*replay.Report,
 			return ctx.Err()
 		}
 		e := rec.Event(engine.RecordedInput)
-		anew.AddMasked(ctx, &replay.Masked{
-			Masked: engine.Masked{Path: e.Path, At: rec.At, Input: e.Input, Parts: e.LeftOut(decisionlog.PartInput)},
-			ID:     e.DecisionID, Policy: e.PolicyRevision(), Unasked: e.Unasked(),
-			Result: e.Result, ResultParts: e.LeftOut(decisionlog.PartResult),
-		})
+		anew.AddMasked(ctx, recordedEvent(&e, rec.At))
 		return ctx.Err()
 	})
 	return anew.Report(), err
+}
+
+// recordedEvent returns what is left of a decision in its event.
+func recordedEvent(e *decisionlog.Event, made resources.Time) *replay.Masked {
+	return &replay.Masked{
+		Masked: engine.Masked{Path: e.Path, At: made, Input: e.Input, Parts: e.LeftOut(decisionlog.PartInput)},
+		ID:     e.DecisionID, Policy: e.PolicyRevision(), Unasked: e.Unasked(),
+		Result: e.Result, ResultParts: e.LeftOut(decisionlog.PartResult),
+	}
 }
 
 func writeReplayTests(dir string, report *replay.Report) error {

@@ -123,7 +123,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	}
 	var draining atomic.Bool
 	private := a.newPrivate(draining.Load).Server()
-	site, err := a.newConsole(ctx, open.console, demo)
+	site, err := a.newConsole(ctx, open, demo)
 	if err != nil {
 		return errors.Join(err, open.close())
 	}

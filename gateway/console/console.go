@@ -28,7 +28,7 @@ type Sessions interface {
 	Open(sealed, purpose string) ([]byte, bool)
 }
 
-// Config holds the parts of a console. Every field but Private, Provider and Operators is required.
+// Config holds the parts of a console. Every field but Private, Provider, Compare and Operators is required.
 type Config struct {
 	// URL is the console's own, without a path.
 	URL *url.URL
@@ -38,6 +38,8 @@ type Config struct {
 	Sessions     Sessions
 	// Provider signs people in; nil is that links do.
 	Provider *Provider
+	// Compare judges policies for operators; nil is that nobody compares.
+	Compare Comparer
 	// Operators are the external ids of the users who also see the installation.
 	Operators []string
 	IDs       resources.IDs
@@ -53,6 +55,7 @@ type Console struct {
 	mux       *http.ServeMux
 	protect   *http.CrossOriginProtection
 	followers *followers
+	compares  comparisons
 }
 
 // New makes a console.
@@ -79,7 +82,7 @@ func New(cfg Config) (*Console, error) {
 func pages() map[string]func(*page) error {
 	all := map[string]func(*page) error{}
 	for _, section := range []map[string]func(*page) error{
-		overviewPages(), askPages(), whoPages(), peoplePages(), decisionsPages(), changesPages(), policyPages(), platformPages(),
+		overviewPages(), askPages(), whoPages(), peoplePages(), decisionsPages(), changesPages(), policyPages(), comparePages(), platformPages(),
 	} {
 		for pattern, show := range section {
 			all[pattern] = show

@@ -166,7 +166,7 @@ type decisionView struct {
 // showDecision shows a decision whole. The API has decisions by time: the address has it, or else the id does.
 func showDecision(p *page) error {
 	id := p.r.PathValue("id")
-	query := url.Values{"page_size": {"100"}}
+	query := url.Values{"id": {id}}
 	if moment := p.field("at"); moment != "" {
 		query.Set("since", moment)
 		query.Set("until", moment)

@@ -30,7 +30,11 @@ const (
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.head(w, r)
 	_ = http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) // a recorder in a test has none
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	most := int64(maxForm)
+	if r.URL.Path == comparePath {
+		most += maxBundle
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	switch {
 	case r.Host != c.cfg.URL.Host:
 		c.refuse(w, r, http.StatusMisdirectedRequest, "This is the console of "+c.cfg.URL.Host+".", "Open it by that name.")

@@ -67,11 +67,27 @@ type installation struct {
 		ReadOnly bool   `json:"read_only"`
 		Error    string `json:"error"`
 	} `json:"stores"`
+	Shadow *shadowed `json:"shadow"`
 	Outbox *struct {
 		Pending          int     `json:"pending"`
 		Dead             int     `json:"dead"`
 		OldestAgeSeconds float64 `json:"oldest_age_seconds"`
 	} `json:"outbox"`
+}
+
+// shadowed is what a candidate policy decides beside the one in force.
+type shadowed struct {
+	Dir       string           `json:"dir"`
+	Revision  string           `json:"revision"`
+	Refused   string           `json:"refused"`
+	Outcomes  map[string]int64 `json:"outcomes"`
+	LastError string           `json:"last_error"`
+	Flips     []struct {
+		Action   string              `json:"action"`
+		NewAllow int64               `json:"new_allow"`
+		NewDeny  int64               `json:"new_deny"`
+		Examples map[string][]string `json:"examples"`
+	} `json:"flips"`
 }
 
 // policyEntry is a tree that was taken or refused.

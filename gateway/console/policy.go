@@ -21,6 +21,10 @@ type policyView struct {
 	Revision, Bundle string
 	Files            []policyFile
 	History          []policyEntry
+	// Shadow is nil without a candidate.
+	Shadow *shadowed
+	// Compares is that operators can compare policies here.
+	Compares bool
 	// File is the file on the page, Lines its text. TooLarge is that a page can't show it.
 	File     string
 	Lines    [][]piece
@@ -97,6 +101,11 @@ func showPolicy(p *page) error {
 	if v.History, err = p.policyHistory(); err != nil {
 		return err
 	}
+	var status installation
+	if _, err = p.private("/status", &status); err != nil {
+		return err
+	}
+	v.Shadow, v.Compares = status.Shadow, p.c.cfg.Compare != nil
 	return p.show(http.StatusOK, "policy", "Policy", "/policy", v)
 }
 

@@ -37,14 +37,14 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 	var p wire.Problems
 	q, now := r.ParseQuery(&p), s.Now()
 	search := Search{
-		Account: r.Params["accountId"], User: q.ID("user"), Action: q.Text("action"), Place: q.Text("place"), Path: q.Text("path"),
+		ID: q.Text("id"), Account: r.Params["accountId"], User: q.ID("user"), Action: q.Text("action"), Place: q.Text("place"), Path: q.Text("path"),
 		Verdict: q.OneOf("verdict", "", "allow", "deny"), Since: q.Text("since"), Until: q.Text("until"),
 	}
 	want := &input{
 		size: q.PageSize(), follow: q.Has("after"), strangers: r.Principal.Kind == resources.PrincipalService,
 		cursors: strings.Join([]string{"decision.list", "after", search.Account}, "\n"),
 		binding: strings.Join([]string{
-			"decision.list", search.Account, search.User, search.Action, search.Place, search.Path, search.Verdict, search.Since, search.Until,
+			"decision.list", search.Account, search.ID, search.User, search.Action, search.Place, search.Path, search.Verdict, search.Since, search.Until,
 		}, "\n"),
 	}
 	search.validate(&p)
@@ -85,6 +85,9 @@ var (
 
 // validate adds a problem for each text that no decision has.
 func (s *Search) validate(p *wire.Problems) {
+	if _, ok := resources.MadeAt("decision", "decision-"+s.ID+"-v1"); s.ID != "" && !ok {
+		p.Add("id", "must be the id of a decision, as in X-Decision-ID")
+	}
 	if _, err := resources.ParseAction(s.Action); s.Action != "" && err != nil {
 		p.Add("action", "must be an action such as account:role:create")
 	}

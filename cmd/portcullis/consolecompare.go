@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/console"
+	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/policies/compare/diff"
+	"github.com/portcullis-authz/portcullis/policies/compare/guards"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/policies/replay"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/decisions"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// Bounds of the console's comparisons: names for each change, and the recorded decisions that are judged anew.
+const (
+	comparedNames = 20
+	replayedSince = "24h"
+	replayedMost  = 10_000
+)
+
+// comparer compares policies for the console, by the same means as the commands. It reads tree, users and decisions from
+// the private listener at url, with the token of the user who asked.
+type comparer struct{ url string }
+
+// Compare implements console.Comparer. Without a bundle it runs the tests of the tree in force.
+func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note func(console.CompareStep)) {
+	step := func(title string, do func() (good bool, text string, err error)) bool {
+		began := time.Now()
+		good, text, err := do()
+		if ctx.Err() != nil {
+			return false
+		}
+		if err != nil {
+			good, text = false, strings.TrimSpace(text+"\n"+err.Error())
+		}
+		note(console.CompareStep{Title: title, Good: good, Text: strings.TrimSpace(text), Took: time.Since(began)})
+		return err == nil
+	}
+	var inForce *policies.Source
+	var sets [2]*engine.Set
+	read := func() (bool, string, error) {
+		var err error
+		if inForce, err = private.ReadTree(ctx, c.url); err != nil {
+			return false, "", err
+		}
+		if bundle == nil {
+			return true, "policy " + inForce.Revision + " is in force", nil
+		}
+		next, err := bundles.Open(bundle, nil)
+		if err != nil {
+			return false, "", err
+		}
+		for i, src := range []*policies.Source{inForce, next} {
+			if sets[i], _, err = proof.Compile(ctx, src); err != nil {
+				return false, "", err
+			}
+		}
+		inForce = next
+		return true, fmt.Sprintf("policy %s beside %s, which is in force", sets[1].Revision(), sets[0].Revision()), nil
+	}
+	tests := func() (bool, string, error) {
+		var out bytes.Buffer
+		passed, err := proof.TestRun{Coverage: true}.Tests(ctx, inForce, &out)
+		if err == nil {
+			_, err = proof.Load(ctx, inForce)
+		}
+		return passed, out.String(), err
+	}
+	if !step("Policy", read) {
+		return
+	}
+	step("Proof, tests and coverage", tests)
+	if bundle == nil {
+		return
+	}
+	step("Who gains and who loses", func() (bool, string, error) { return c.difference(ctx, token, sets) })
+	step("Guards of the policy in force", func() (bool, string, error) {
+		if !guards.Guarded(sets[0]) {
+			return true, "it has none", nil
+		}
+		err := guards.Check(ctx, sets[0], sets[1])
+		return err == nil, "asked", err
+	})
+	step("Recorded decisions, judged anew", func() (bool, string, error) { return c.replayed(ctx, token, sets[1]) })
+}
+
+// difference compares the trees, with the users whom the token may see.
+func (c comparer) difference(ctx context.Context, token string, sets [2]*engine.Set) (good bool, text string, err error) {
+	report, err := diff.Compare(ctx, sets[0], sets[1], 1)
+	if err != nil {
+		return false, "", err
+	}
+	source := peopleSource{url: c.url, token: token, names: comparedNames}
+	report.People, err = source.report(ctx, sets, report)
+	return !report.Differs(), report.Text(), err
+}
+
+// replayed judges the newest decisions of the day anew, as far as the token may see them.
+func (c comparer) replayed(ctx context.Context, token string, next *engine.Set) (good bool, text string, err error) {
+	anew := replay.New(next)
+	query := private.Query{Search: decisions.Search{Since: replayedSince}, Limit: replayedMost}
+	seen := 0
+	err = query.Ask(ctx, private.Log{URL: c.url, Bearer: func() (string, error) { return token, nil }}, func(e decisionlog.Event) error {
+		seen++
+		made, err := time.Parse(time.RFC3339, e.Timestamp)
+		if err != nil {
+			return err
+		}
+		anew.AddMasked(ctx, recordedEvent(&e, resources.At(made)))
+		return ctx.Err()
+	})
+	if err != nil {
+		return false, "", err
+	}
+	report := anew.Report()
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%d decisions of the last %s that you may see, at most the newest %d\n", seen, replayedSince, replayedMost)
+	err = printReplay(&out, report, false)
+	return !report.Differs() && report.Whole(), out.String(), err
+}
