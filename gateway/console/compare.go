@@ -110,17 +110,17 @@ func showCompare(p *page) error {
 func compareStatus(p *page, status int, problem string) error {
 	all := &p.c.compares
 	all.mu.Lock()
-	running, own := all.running, all.last[p.session.UserID]
+	running, latest := all.running, all.last[p.session.UserID]
 	all.mu.Unlock()
 	v := compareView{Problem: problem, MaxMiB: maxBundle >> 20}
 	if running != nil {
-		v.Running, v.Mine = running.user, running == own
+		v.Running, v.Mine = running.user, running == latest
 	}
-	if own != nil {
-		own.mu.Lock()
-		own.seen = p.c.cfg.Now()
-		v.File, v.Began, v.Steps, v.Reason, v.Ended = own.file, resources.At(own.began), append([]CompareStep(nil), own.steps...), own.reason, own.ended
-		own.mu.Unlock()
+	if latest != nil {
+		latest.mu.Lock()
+		latest.seen = p.c.cfg.Now()
+		v.File, v.Began, v.Steps, v.Reason, v.Ended = latest.file, resources.At(latest.began), append([]CompareStep(nil), latest.steps...), latest.reason, latest.ended
+		latest.mu.Unlock()
 	}
 	if v.Mine {
 		p.w.Header().Set("Refresh", fmt.Sprintf("%d; url=%s", int(lookEvery.Seconds()), comparePath))

@@ -67,8 +67,8 @@ func widerBundle(t *testing.T) []byte {
 	return harness.Bundle(t, dir, "wider")
 }
 
-// TestAPolicyIsCompared guarantees that an operator sees of an uploaded bundle its proof and tests, the people it lets in, the
-// word of the guards and the recorded decisions that turn. Nothing of it comes into force.
+// TestAPolicyIsCompared guarantees an operator the proof and tests of an uploaded bundle, the people it lets in, the word of the
+// guards and the recorded decisions that turn. Nothing of it comes into force.
 func TestAPolicyIsCompared(t *testing.T) {
 	t.Parallel()
 	g := demo(t)
