@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt tidy policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt tidy policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load bench-console clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -170,6 +170,9 @@ bench-baseline: ## run them, and make that the baseline
 # that PORTCULLIS_TEST_LOAD_ROLES names, add their parts; what is left out is said.
 bench-load: tool-opa ## what traffic costs the gateway and its peers, end to end: PAIRS (15) of windows of WINDOW (500ms)
 	go test -run '^$$' -bench Load -benchtime 1x -timeout 60m ./test/load -pairs $(PAIRS) -window $(WINDOW)
+
+bench-console: ## the console's pages with 100,000 people, and questions beside 20 pages that follow
+	go test -tags nightly -run '^$$' -bench 'Pages|Questions|Assets' -benchtime 100x -timeout 60m ./test/console
 
 clean: ## remove what was built, not the data
 	rm -rf bin dist .tools coverage.* *.coverprofile
