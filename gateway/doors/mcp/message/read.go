@@ -1,0 +1,185 @@
+package message
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// MaxBody bounds a client's message in bytes.
+const MaxBody = 1 << 20
+
+// reader reads one message of a client, and notes its first problem.
+type reader struct {
+	*wire.Stream
+	m     *Message
+	fault *Fault
+	// What the envelope has.
+	version, method, params, result bool
+}
+
+// Read reads the one message of a body. The fault is -32700 for a body that is not acceptable JSON, and -32600 for
+// other JSON than a message. It is -32602 for members of params that are missing or of the wrong type. Its status is 400.
+// Read does not change the body, and the message has parts of it.
+func Read(body []byte) (*Message, *Fault) {
+	if len(body) > MaxBody {
+		return nil, badRequest(nil, CodeInvalidRequest, "The message must have at most 1 MiB.")
+	}
+	r := &reader{Stream: wire.NewStream(body), m: &Message{}}
+	switch r.Kind() {
+	case '{':
+		for name := range r.Members() {
+			r.member(name)
+		}
+	case '[':
+		r.refuse(CodeInvalidRequest, "The body must be one message; batches are not supported.")
+		r.Skip()
+	default:
+		r.refuse(CodeInvalidRequest, "The body must be a JSON object.")
+		r.Skip()
+	}
+	if err := r.Err(); err != nil {
+		return nil, badRequest(nil, CodeParse, "The body is not acceptable JSON: "+err.Error()+".")
+	}
+	r.complete()
+	if r.fault != nil {
+		r.fault.ID = r.m.ID
+		return nil, r.fault
+	}
+	return r.m, nil
+}
+
+// refuse notes a problem, unless one is known.
+func (r *reader) refuse(code int, text string) {
+	if r.fault == nil {
+		r.fault = badRequest(nil, code, text)
+	}
+}
+
+// member reads a member of the envelope.
+func (r *reader) member(name string) {
+	switch name {
+	case "jsonrpc":
+		var version string
+		if r.version = true; r.text(&version, CodeInvalidRequest, "jsonrpc") && version != "2.0" {
+			r.refuse(CodeInvalidRequest, `jsonrpc must be "2.0".`)
+		}
+	case "id":
+		r.id()
+	case "method":
+		if r.method = true; r.text(&r.m.Method, CodeInvalidRequest, "method") && r.m.Method == "" {
+			r.refuse(CodeInvalidRequest, "method must not be empty.")
+		}
+	case "params":
+		if r.params = true; r.isObject("params", CodeInvalidRequest) {
+			for name := range r.Members() {
+				r.param(name)
+			}
+		}
+	case "result":
+		if r.result = true; r.isObject("result", CodeInvalidRequest) {
+			r.Skip()
+		}
+	case "error":
+		if r.m.Failed = true; r.isObject("error", CodeInvalidRequest) {
+			r.failure()
+		}
+	default:
+		r.refuse(CodeInvalidRequest, "The message must have no members but jsonrpc, id, method, params, result and error.")
+		r.Skip()
+	}
+}
+
+// id reads the id: a string, or a whole number of 64 bits without fraction and exponent.
+func (r *reader) id() {
+	kind := r.Kind()
+	raw := r.Raw(r.Skip)
+	if kind == '0' {
+		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
+			kind = 0
+		}
+	}
+	if kind != '0' && kind != '"' {
+		r.refuse(CodeInvalidRequest, "id must be a string or a whole number.")
+		return
+	}
+	r.m.ID = raw
+}
+
+// failure reads the error of a response.
+func (r *reader) failure() {
+	var code, text bool
+	for name := range r.Members() {
+		switch kind := r.Kind(); name {
+		case "code":
+			_, err := strconv.ParseInt(string(r.Raw(r.Skip)), 10, 64)
+			code = kind == '0' && err == nil
+		case "message":
+			text = kind == '"'
+			r.Skip()
+		default:
+			r.exact(name, "code", "message")
+			r.Skip()
+		}
+	}
+	if !code || !text {
+		r.refuse(CodeInvalidRequest, "error must have a code and a message.")
+	}
+}
+
+// complete finds the kind of the message, and what it lacks.
+func (r *reader) complete() {
+	m, answers := r.m, r.result || r.m.Failed
+	switch {
+	case !r.version:
+		r.refuse(CodeInvalidRequest, `jsonrpc is missing; it must be "2.0".`)
+	case r.method && answers, r.result && m.Failed, !r.method && !answers:
+		r.refuse(CodeInvalidRequest, "The message must have one of method, result and error.")
+	case answers && r.params:
+		r.refuse(CodeInvalidRequest, "A response must have no params.")
+	case answers && m.ID == nil:
+		r.refuse(CodeInvalidRequest, "id is missing; a response must have the id of its request.")
+	case answers:
+		m.Kind = Response
+	case m.ID == nil:
+		m.Kind = Notification
+	default:
+		m.Kind = Request
+		r.needs()
+	}
+}
+
+// isObject reports whether the next value is an object. It refuses and skips any other value.
+func (r *reader) isObject(field string, code int) bool {
+	if r.Kind() == '{' {
+		return true
+	}
+	r.refuse(code, field+" must be an object.")
+	r.Skip()
+	return false
+}
+
+// text reads a string. It refuses and skips any other value.
+func (r *reader) text(dst *string, code int, field string) bool {
+	if r.Kind() != '"' {
+		r.refuse(code, field+" must be a string.")
+		r.Skip()
+		return false
+	}
+	*dst = r.Text()
+	return true
+}
+
+// exact refuses a name that equals a known one but for the case: some decoders take it for the known one.
+func (r *reader) exact(name string, names ...string) {
+	if foldsTo(name, names) {
+		r.refuse(CodeInvalidRequest, "A known member must be written in its own case.")
+	}
+}
+
+// foldsTo reports whether the name equals a known one but for the case.
+func foldsTo(name string, names []string) bool {
+	return slices.ContainsFunc(names, func(k string) bool { return name != k && strings.EqualFold(name, k) })
+}
