@@ -1,0 +1,215 @@
+package message
+
+import (
+	"errors"
+	"fmt"
+)
+
+// listed names the member of a result with the items, and the member of an item with its name.
+type listed struct{ member, name string }
+
+var lists = map[string]listed{
+	MethodTools:     {"tools", "name"},
+	MethodPrompts:   {"prompts", "name"},
+	MethodResources: {"resources", "uri"},
+	MethodTemplates: {"resourceTemplates", "uriTemplate"},
+}
+
+// ErrNoList is the error of ReadList for a response that is an error: it has no items.
+var ErrNoList = errors.New("the response is an error")
+
+// List is a server's answer to a list method.
+type List struct {
+	Items []Item
+	// Cursor is the nextCursor, "" on the last page.
+	Cursor string
+
+	body   []byte
+	result resultPlaces
+}
+
+// Item is an item of a list. Raw is a part of the answer.
+type Item struct {
+	Place
+	// Name is the name of a tool or a prompt, the URI of a resource or the template of resources.
+	Name string
+	Raw  []byte
+}
+
+// resultPlaces are places in a response: its result, and the hints for caches in it.
+type resultPlaces struct {
+	present    bool
+	result     Place
+	empty      bool
+	ttl, scope Place // the zero value if it is absent
+	// interim says that the result asks for input: it has no hints.
+	interim bool
+}
+
+// ReadList reads the answer to a list method, of at most MaxAnswer bytes. An error says why a client could read it
+// differently: two items of one name, an item without a name, an item of another type, a member that stands twice.
+func ReadList(method string, body []byte) (*List, error) {
+	kind, ok := lists[method]
+	if !ok {
+		return nil, fmt.Errorf("%s is not a method of lists", clip(method))
+	}
+	l, items := &List{body: body}, false
+	places, err := readResult(body, []string{kind.member, "nextCursor"}, func(w *walk, name string) (err error) {
+		switch name {
+		case kind.member:
+			items = true
+			return w.array(func() error { return l.item(w, kind.name) })
+		case "nextCursor":
+			if w.kind() == 'n' {
+				return w.skip()
+			}
+			l.Cursor, _, err = w.text()
+			return err
+		}
+		return w.skip()
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !places.present:
+		return nil, ErrNoList
+	case !items:
+		return nil, fmt.Errorf("the result has no %s", kind.member)
+	}
+	l.result = places
+	return l, l.unique()
+}
+
+// item reads an item.
+func (l *List) item(w *walk, member string) error {
+	var name string
+	place, err := w.object([]string{member}, func(n string) (err error) {
+		if n != member {
+			return w.skip()
+		}
+		name, _, err = w.text()
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return fmt.Errorf("an item has no %s", member)
+	}
+	l.Items = append(l.Items, Item{place, name, w.body[place.Start:place.End]})
+	return nil
+}
+
+// unique refuses two items of one name.
+func (l *List) unique() error {
+	seen := make(map[string]bool, len(l.Items))
+	for _, item := range l.Items {
+		if seen[item.Name] {
+			return fmt.Errorf("two items are named %q", clip(item.Name))
+		}
+		seen[item.Name] = true
+	}
+	return nil
+}
+
+// Write returns the answer with the items that keep allows, in their order and byte for byte. No cache may keep it, as
+// by Uncached.
+func (l *List) Write(era Era, keep func(Item) bool) []byte {
+	var edits []edit
+	kept, end := false, 0
+	for i, item := range l.Items {
+		cut := Place{item.Start, item.End}
+		if i > 0 && kept {
+			cut.Start = end // with the comma before the item
+		}
+		end = item.End
+		switch {
+		case keep(item):
+			kept = true
+			continue
+		case !kept && i+1 < len(l.Items):
+			cut.End = l.Items[i+1].Start // with the comma after it
+		}
+		edits = append(edits, edit{cut, nil})
+	}
+	return splice(l.body, append(edits, l.result.uncached(era, l.body)...))
+}
+
+// Uncached returns a response whose result no cache may keep or share: ttlMs is 0 and cacheScope is private, and all
+// else is as it was, byte for byte. Both are added in the modern era alone, and not to a result that asks for input. An
+// error stays as it is.
+func Uncached(era Era, body []byte) ([]byte, error) {
+	places, err := readResult(body, nil, func(w *walk, _ string) error { return w.skip() })
+	if err != nil || !places.present {
+		return body, err
+	}
+	return splice(body, places.uncached(era, body)), nil
+}
+
+// uncached are the edits after which no cache may keep or share the result.
+func (p resultPlaces) uncached(era Era, body []byte) []edit {
+	var edits []edit
+	var added []byte
+	set := func(place Place, name, value string) {
+		switch {
+		case place == Place{} && (era != Modern || p.interim):
+		case place == Place{}:
+			if len(added) > 0 || !p.empty {
+				added = append(added, ',')
+			}
+			added = append(append(quote(added, name), ':'), value...)
+		case string(body[place.Start:place.End]) != value:
+			edits = append(edits, edit{place, []byte(value)})
+		}
+	}
+	set(p.ttl, "ttlMs", "0")
+	set(p.scope, "cacheScope", `"private"`)
+	if len(added) > 0 {
+		edits = append(edits, edit{Place{p.result.End - 1, p.result.End - 1}, added})
+	}
+	return edits
+}
+
+// readResult reads a response; read reads each member of its result but the hints for caches. names are those that
+// read knows.
+func readResult(body []byte, names []string, read func(w *walk, name string) error) (resultPlaces, error) {
+	p := resultPlaces{empty: true}
+	w, err := newWalk(body)
+	if err != nil {
+		return p, err
+	}
+	failed := false
+	hint := func(dst *Place) (err error) { *dst, err = w.value(); return err }
+	names = append([]string{"resultType", "ttlMs", "cacheScope"}, names...)
+	_, err = w.object(envelopeNames, func(name string) (err error) {
+		switch name {
+		case "result":
+			p.present = true
+			p.result, err = w.object(names, func(name string) error {
+				p.empty = false
+				switch name {
+				case "ttlMs":
+					return hint(&p.ttl)
+				case "cacheScope":
+					return hint(&p.scope)
+				case "resultType":
+					kind, _, err := w.text()
+					p.interim = kind == ResultInput
+					return err
+				}
+				return read(w, name)
+			})
+			return err
+		case "error":
+			failed = true
+		}
+		return w.skip()
+	})
+	switch {
+	case err != nil:
+		return p, err
+	case p.present == failed:
+		return p, errNotMessage
+	}
+	return p, w.end()
+}
