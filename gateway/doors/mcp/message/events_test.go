@@ -1,0 +1,170 @@
+package message_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+)
+
+// seen is what a client gets of an event.
+type seen struct{ kind, data, id, retry string }
+
+// events reads a stream to its end: what a client gets, and the bytes of all blocks.
+func events(t *testing.T, src io.Reader) (given []seen, raw string, end error) {
+	t.Helper()
+	s := message.NewEvents(src)
+	for {
+		e, err := s.Next()
+		if err != nil {
+			if _, again := s.Next(); !errors.Is(again, err) {
+				t.Errorf("after %v the stream goes on with %v", err, again)
+			}
+			return given, raw, err
+		}
+		raw += string(e.Raw)
+		if e.Given {
+			given = append(given, seen{e.Type, string(e.Data), e.ID, e.Retry})
+		}
+	}
+}
+
+// TestEventsAreReadByTheRules guarantees the rules of WHATWG, however the bytes come, and that the blocks are the stream.
+func TestEventsAreReadByTheRules(t *testing.T) {
+	for stream, want := range map[string][]seen{
+		"data: a\n\n":                                   {{"message", "a", "", ""}},
+		"data:a\r\n\r\ndata:  b\r\r":                    {{"message", "a", "", ""}, {"message", " b", "", ""}},
+		"data: a\ndata\ndata:b\n\n":                     {{"message", "a\n\nb", "", ""}},
+		"data\n\n":                                      {{"message", "", "", ""}},
+		"data:\ndata:\n\n":                              {{"message", "\n", "", ""}},
+		"event: x\nid: 1\ndata: a\n\ndata: b\n\n":       {{"x", "a", "1", ""}, {"message", "b", "1", ""}},
+		"id: 7\n\ndata: a\n\nid\ndata: b\n\n":           {{"message", "a", "7", ""}, {"message", "b", "", ""}},
+		"id: a\x00b\ndata: a\n\n":                       {{"message", "a", "", ""}},
+		"retry: 10\ndata: a\n\nretry: 1x\ndata: b\n\n":  {{"message", "a", "", "10"}, {"message", "b", "", ""}},
+		"event: x\n\ndata: a\n\n":                       {{"message", "a", "", ""}},
+		"event: x\nevent\ndata: a\n\n":                  {{"message", "a", "", ""}},
+		": c\ndata: a\n: d\n\n\n\n:e\n":                 {{"message", "a", "", ""}},
+		"Data: a\n\nDATA\n\n data: a\n\ndata : a\n\n":   nil,
+		"\uFEFFdata: a\n\n\uFEFFdata: b\n\n":            {{"message", "a", "", ""}},
+		"data: a:b\nevent:x:y\n\n":                      {{"x:y", "a:b", "", ""}},
+		"data: a\rid: 5\r\revent: z\r\ndata: b\r\n\r\n": {{"message", "a", "5", ""}, {"z", "b", "5", ""}},
+		"":         nil,
+		"\n\r\n\r": nil,
+		"data: {\"a\":\ndata: 1}\nunknown: x\n\ndata:\t\n\n": {{"message", "{\"a\":\n1}", "", ""}, {"message", "\t", "", ""}},
+	} {
+		for name, src := range map[string]io.Reader{"whole": strings.NewReader(stream), "by bytes": iotest.OneByteReader(strings.NewReader(stream)), "halves": iotest.HalfReader(strings.NewReader(stream))} {
+			given, raw, end := events(t, src)
+			if !reflect.DeepEqual(given, want) || raw != stream || !errors.Is(end, io.EOF) {
+				t.Errorf("%q %s: %q, %q, %v; want %q", stream, name, given, raw, end, want)
+			}
+		}
+	}
+}
+
+// TestCutEventIsNotPassedOn guarantees that the beginning of an event is not given out at the stream's end.
+func TestCutEventIsNotPassedOn(t *testing.T) {
+	for _, stream := range []string{"data: a\n\ndata: evil", "data: a\n\ndata: evil\n", "data: a\n\ndata: evil\r", "data: a\n\n\x20"} {
+		given, raw, end := events(t, strings.NewReader(stream))
+		if len(given) != 1 || raw != "data: a\n\n" || !errors.Is(end, message.ErrEventCut) {
+			t.Errorf("%q: %q, %q, %v", stream, given, raw, end)
+		}
+	}
+	broken := errors.New("broken")
+	if _, _, end := events(t, io.MultiReader(strings.NewReader("data: a\n"), iotest.ErrReader(broken))); !errors.Is(end, broken) {
+		t.Errorf("a broken stream ends with %v", end)
+	}
+}
+
+// TestEventIsBounded guarantees that an event takes at most 4 MiB, and so does a line without an end.
+func TestEventIsBounded(t *testing.T) {
+	fits := "data:" + strings.Repeat("a", message.MaxAnswer-len("data:\n\n")) + "\n\n"
+	if given, _, end := events(t, strings.NewReader(fits)); len(given) != 1 || !errors.Is(end, io.EOF) {
+		t.Errorf("an event of 4 MiB: %d events, %v", len(given), end)
+	}
+	for name, src := range map[string]io.Reader{"event": strings.NewReader(" " + fits), "line": endless("a"), "lines": endless("x\n"), "comment": endless(":")} {
+		if given, _, end := events(t, src); given != nil || !errors.Is(end, message.ErrEventTooLarge) {
+			t.Errorf("endless %s: %d events, %v", name, len(given), end)
+		}
+	}
+}
+
+// endless is a text over and over.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(e) <= len(p) {
+		n += copy(p[n:], e)
+	}
+	return n, nil
+}
+
+// TestBlockComesAtOnce guarantees that a block is given out with its last byte: a comment, or an event of lines
+// with a CR at the end.
+func TestBlockComesAtOnce(t *testing.T) {
+	for _, parts := range [][]string{{":\n", "data: a\n\n"}, {":\r", "\ndata: a\r\r", "\n\ndata: b\r\n\r\n"}} {
+		src, out := io.Pipe()
+		s := message.NewEvents(src)
+		for _, part := range parts {
+			go func() { _, _ = out.Write([]byte(part)) }()
+			e, err := s.Next()
+			for err == nil && strings.Trim(string(e.Raw), "\n") == "" {
+				e, err = s.Next() // the LF of the line before
+			}
+			if want := strings.Trim(part, "\n"); err != nil || strings.Trim(string(e.Raw), "\n") != want {
+				t.Fatalf("%q: %q, %v", part, e.Raw, err)
+			}
+		}
+	}
+}
+
+// TestEventIsRewritten guarantees that other data replaces an event's, and its other lines stay.
+func TestEventIsRewritten(t *testing.T) {
+	for stream, want := range map[string]string{
+		"id: 1\r\nevent: x\r\ndata: a\r\ndata: b\r\n: c\r\nretry: 5\r\n\r\n": "id: 1\r\nevent: x\r\ndata: new\ndata: lines\ndata: \ndata: end\n: c\r\nretry: 5\r\n\r\n",
+		"data: a\rid: 5\r\r":        "data: new\ndata: lines\ndata: \ndata: end\nid: 5\r\r",
+		"data:\rid: 5\rdata: a\n\n": "data: new\ndata: lines\ndata: \ndata: end\nid: 5\r\n\n",
+		"data\n\n":                  "data: new\ndata: lines\ndata: \ndata: end\n\n",
+	} {
+		for _, src := range []io.Reader{strings.NewReader(stream), iotest.OneByteReader(strings.NewReader(stream))} {
+			e, err := message.NewEvents(src).Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(e.With([]byte("new\rlines\r\n\nend")))
+			if rest := strings.TrimPrefix(stream, string(e.Raw)); got+rest != want { // a last LF may come late
+				t.Errorf("%q becomes %q, want %q", stream, got, want)
+			}
+		}
+	}
+	// The LF after a CR comes late.
+	e, err := message.NewEvents(iotest.OneByteReader(strings.NewReader("data: a\r\nid: 5\r\n\r\n"))).Next()
+	if got := string(e.With([]byte("b"))); err != nil || got != "data: b\nid: 5\r\n\r" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestEventIsWritten guarantees that an event is read as it was written, and a line break adds no field.
+func TestEventIsWritten(t *testing.T) {
+	for _, c := range []struct{ kind, id, data, want string }{
+		{"", "", "a", "data: a\n\n"},
+		{"message", "1", "a\nb", "id: 1\ndata: a\ndata: b\n\n"},
+		{"x", "", "", "event: x\ndata: \n\n"},
+	} {
+		if got, ok := message.AppendEvent([]byte("|"), c.kind, c.id, []byte(c.data)); !ok || string(got) != "|"+c.want {
+			t.Errorf("%+v is %q, %v", c, got, ok)
+		}
+	}
+	for _, bad := range []string{"a\nb", "a\rb", "a\x00", "\xff"} {
+		one, ok := message.AppendEvent(nil, bad, "", nil)
+		two, ok2 := message.AppendEvent(nil, "", bad, nil)
+		if ok || ok2 || !bytes.Equal(one, two) || len(one) > 0 {
+			t.Errorf("%q is written: %q %q", bad, one, two)
+		}
+	}
+}
