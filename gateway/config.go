@@ -78,6 +78,9 @@ type Limits struct {
 	// Requests are those decided and handled in this process at once, and those passed to each upstream; 0 sets no
 	// bound.
 	Requests int
+	// Streams are the calls of doors that may last, at once; StreamsPerAccount those of one account, or of one caller
+	// without an account. 0 sets no bound.
+	Streams, StreamsPerAccount int
 }
 
 // DefaultLimits returns the limits of the API contract, 1.
@@ -85,6 +88,6 @@ func DefaultLimits() Limits {
 	return Limits{
 		Body: 1 << 20, Header: 32 << 10, Bodies: 256 << 20,
 		Read: 10 * time.Second, Write: 30 * time.Second, Idle: 75 * time.Second, Upstream: 30 * time.Second,
-		Handle: 10 * time.Second, Connections: 16_384, PerAddress: 8_192, Requests: 4_096,
+		Handle: 10 * time.Second, Connections: 16_384, PerAddress: 8_192, Requests: 4_096, Streams: 4_096, StreamsPerAccount: 512,
 	}
 }

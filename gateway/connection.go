@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -16,6 +17,18 @@ type conn struct {
 	incoming
 	// address is the client's as text; it is empty until somebody asks for it.
 	address string
+	// patience bounds each write while an answer is a stream, 0 for other answers: they have the server's one deadline.
+	patience time.Duration
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	if c.patience > 0 {
+		if err := c.SetWriteDeadline(time.Now().Add(c.patience)); err != nil {
+			return 0, err
+		}
+	}
+	return c.Conn.Write(p)
 }
 
 // headListener accepts connections from which the server reads heads alone.

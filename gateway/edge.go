@@ -37,6 +37,7 @@ type Edge struct {
 	// quiet reaches verdicts for the edge's own use.
 	quiet   *verdict.Judge
 	waiting waiting
+	streams *streams
 }
 
 var errNoAssertions = errors.New("gateway: upstreams need Config.Assertions, which vouch for callers")
@@ -71,6 +72,7 @@ func newBounded(cfg Config) *Edge {
 		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
 		open:    listen.NewBounds(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
 		waiting: waiting{clients: newGate(cfg.Limits.Requests), over: make(chan struct{})},
+		streams: newStreams(cfg.Limits),
 	}
 }
 
@@ -134,10 +136,11 @@ func (e *Edge) ListenInside(l net.Listener) error {
 func (e *Edge) Leave() { e.leaving.Store(true) }
 
 // Shutdown stops accepting, lets requests under way finish within the context's
-// time, and closes.
+// time, and closes. Endless streams end at once, the others just before the time is over.
 func (e *Edge) Shutdown(ctx context.Context) error {
 	e.open.Drain()
 	e.waiting.end()
+	defer e.streams.stop(ctx)()
 	if err := e.app.ShutdownWithContext(ctx); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
@@ -179,9 +182,9 @@ func (e *Edge) Connections() (open int, refused, refusedOfAddress uint64) {
 // FailedHandshakes returns how many TLS handshakes of clients have failed.
 func (e *Edge) FailedHandshakes() uint64 { return e.open.FailedHandshakes() }
 
-// Gates returns the bounds of the requests under way by name: "requests", and each upstream's.
+// Gates returns the bounds of the requests under way by name: "requests", "streams", and each upstream's.
 func (e *Edge) Gates() map[string]*gate.Gate {
-	all := map[string]*gate.Gate{"requests": e.gate}
+	all := map[string]*gate.Gate{"requests": e.gate, "streams": e.streams.places}
 	for name, p := range e.serve.upstreams {
 		all["upstream "+name] = p.gate
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"time"
 
@@ -53,6 +54,9 @@ type exchange struct {
 	// shared is the account as whose the request is counted there, "" for none.
 	shared string
 	rated  *ratelimit.Verdict
+	// stream is the open one, held its content; both are nil once the server has them.
+	stream *stream
+	held   io.ReadCloser
 	// account is the account in question, unless the path names one.
 	account string
 	record  Record
@@ -92,6 +96,7 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	x.trace()
 	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
 	defer func() {
+		x.dropStream()
 		x.leave()
 		e.bodies.held.Add(-x.bodyHeld)
 		x.record.Status = raw.Response.StatusCode()

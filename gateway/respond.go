@@ -7,6 +7,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -23,6 +24,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 		call.Problems = []resources.Problem{{Field: headerConsistency, Text: problem}}
 	}
 	a, err := x.entry.door.Answer(x.ctx, call)
+	x.held = a.Stream
 	x.record.Account, x.record.Subject, x.record.Action = a.Account, a.Subject, a.Action
 	x.judged(&a.Outcome)
 	if err != nil {
@@ -31,15 +33,46 @@ func (e *Edge) throughDoor(x *exchange) error {
 	if a.Revisions {
 		x.tellRevisions(&a.Outcome)
 	}
+	if a.Stream != nil {
+		return e.sendStream(x, &a)
+	}
 	send(x.raw, a.Status, a.Body)
+	x.tellHeaders(a.Header)
 	return nil
+}
+
+// tellHeaders adds a door's headers to the answer. The edge keeps its own.
+func (x *exchange) tellHeaders(all []doors.Header) {
+	h := &x.raw.Response.Header
+	for _, one := range all {
+		switch {
+		case !peer.PassesBack(one.Name):
+		case http.CanonicalHeaderKey(one.Name) == "Content-Type", http.CanonicalHeaderKey(one.Name) == "Cache-Control":
+			h.Set(one.Name, one.Value)
+		default:
+			h.Add(one.Name, one.Value)
+		}
+	}
+	x.keepRates()
+}
+
+// keepRates replaces the headers that a door or an upstream may have set by those of the caller's rates.
+func (x *exchange) keepRates() {
+	if x.rated == nil {
+		return
+	}
+	h := &x.raw.Response.Header
+	for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+		h.Del(name)
+	}
+	tellRate(h, x.rated)
 }
 
 // doorCall returns the call as a door sees it.
 func (x *exchange) doorCall() doors.Call {
 	call := doors.Call{
-		Caller: &x.principal, Row: x.entry.Row, Rows: x.rows, Method: x.method, HasQuery: x.hasQuery, Query: x.query,
-		Headers: x, Rates: x, Body: x.body, Encoded: x.headers.encoded,
+		Caller: &x.principal, Row: x.entry.Row, Rows: x.rows, Method: x.method, RawPath: x.path, HasQuery: x.hasQuery, Query: x.query,
+		Headers: x, Rates: x, Streams: x, Body: x.body, Encoded: x.headers.encoded,
 	}
 	if n := len(x.match.Values); n > 0 {
 		call.Path = x.match.Values[n-1]

@@ -45,9 +45,11 @@ func (e *Edge) passOn(x *exchange) error {
 	}
 	end(a.Status, nil)
 	if a.Length < 0 && !x.raw.Request.Header.IsHTTP11() {
-		if err := e.readWhole(x, a); err != nil {
+		whole, err := e.readWhole(x, a.Body)
+		if err != nil {
 			return err
 		}
+		a.Body, a.Length = io.NopCloser(bytes.NewReader(whole)), int64(len(whole))
 	}
 	h := &x.raw.Response.Header
 	for name, values := range a.Header {
@@ -55,12 +57,7 @@ func (e *Edge) passOn(x *exchange) error {
 			h.Add(name, value)
 		}
 	}
-	if x.rated != nil { // else the upstream's own may stand there
-		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-			h.Del(name)
-		}
-		tellRate(h, x.rated)
-	}
+	x.keepRates()
 	x.raw.Response.SetStatusCode(a.Status)
 	x.raw.Response.SetBodyStream(a.Body, int(a.Length))
 	return nil
@@ -89,16 +86,18 @@ func (x *exchange) passed() http.Header {
 	return out
 }
 
-// readWhole reads an answer's body to its end for its length: a client of HTTP/1.0 does not read chunks.
-func (e *Edge) readWhole(x *exchange, a *peer.Answer) error {
+// readWhole reads an answer's body to its end for its length, and closes it: a client of HTTP/1.0 does not read chunks.
+func (e *Edge) readWhole(x *exchange, body io.ReadCloser) ([]byte, error) {
 	most := e.cfg.Limits.Body
-	read, err := io.ReadAll(io.LimitReader(counting{a.Body, &e.bodies, &x.bodyHeld}, int64(most)+1))
-	if err = errors.Join(err, a.Body.Close()); err == nil && len(read) > most {
+	read, err := io.ReadAll(io.LimitReader(counting{body, &e.bodies, &x.bodyHeld}, int64(most)+1))
+	if err = errors.Join(err, body.Close()); err == nil && len(read) > most {
 		err = errUnknownLength
 	}
 	if err != nil {
-		return resources.Unavailable("The service behind this path did not answer as HTTP/1.0 needs it; ask by HTTP/1.1.", err)
+		return nil, resources.Unavailable(needsNewer, err)
 	}
-	a.Body, a.Length = io.NopCloser(bytes.NewReader(read)), int64(len(read))
-	return nil
+	return read, nil
 }
+
+// needsNewer is what a client of HTTP/1.0 gets instead of a stream.
+const needsNewer = "The service behind this path did not answer as HTTP/1.0 needs it; ask by HTTP/1.1."

@@ -2,6 +2,7 @@ package doors
 
 import (
 	"context"
+	"io"
 	"net"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
@@ -33,12 +34,16 @@ type Call struct {
 	Method string
 	// Path is the raw path behind the door's own; it is empty for a route without one.
 	Path string
+	// RawPath is the whole raw path.
+	RawPath string
 	// HasQuery says that a ? was sent, Query is what follows it.
 	HasQuery bool
 	Query    string
 	Headers  Headers
 	Rates    Rates
-	Body     []byte
+	Streams  Streams
+	// Body is as it was sent, byte for byte.
+	Body []byte
 	// Encoded says whether the body has a Content-Encoding.
 	Encoded bool
 	// Problems are those of a 400 at every door; the door adds its own to them.
@@ -67,8 +72,15 @@ type Rates interface {
 // Answer is a door's answer.
 type Answer struct {
 	Status int
+	// Header has further headers. The edge drops those of a connection, and those that are its own.
+	Header []Header
 	// Body is JSON. It is the edge's from then on.
 	Body []byte
+	// Stream replaces Body; Header has its Content-Type. Length is how many bytes it has, negative if that is unknown.
+	// Each read reaches the client at once. The edge closes the stream once, also beside an error and while it is read:
+	// when the context of Call.Streams ends.
+	Stream io.ReadCloser
+	Length int64
 	// Revisions adds the headers with the revisions of policy and account of the outcome.
 	Revisions bool
 	// Subject, Account and Action are the question's, as far as it was read. Of a batch they are what its questions have in

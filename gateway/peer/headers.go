@@ -48,9 +48,9 @@ func outgoing(header http.Header, said assertion.Statement) http.Header {
 	return out
 }
 
-// passesBack says whether a header of an upstream's answer is the caller's, too. Some servers read
+// PassesBack says whether a header of an upstream's answer is the caller's, too. Some servers read
 // an underscore as a hyphen.
-func passesBack(name string) bool {
+func PassesBack(name string) bool {
 	if !httpguts.ValidHeaderFieldName(name) {
 		return false
 	}

@@ -71,7 +71,7 @@ func (u *Upstream) Pass(ctx context.Context, said assertion.Statement, header ht
 		return nil, err
 	}
 	for name := range resp.Header {
-		if !passesBack(name) {
+		if !PassesBack(name) {
 			delete(resp.Header, name)
 		}
 	}
