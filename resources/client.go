@@ -6,7 +6,7 @@ type Client struct {
 	Issuer string `json:"issuer,omitzero"`
 	// ID is the actor's: the outermost `act.sub`, else `client_id`, else `azp`; "" for a token without them.
 	ID string `json:"id,omitzero"`
-	// Actors are the subjects of `act`, the outermost first.
+	// Actors are the subjects of `act`, the outermost first. One "" alone stands for claims that are malformed.
 	Actors []string `json:"actors,omitempty"`
 	// Scopes are the words of `scope`.
 	Scopes []string `json:"scopes,omitempty"`

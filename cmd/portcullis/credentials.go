@@ -27,7 +27,7 @@ func (a *app) newAuthenticator(ctx context.Context, signer *authn.Signer) (*auth
 		a.state.keySets = append(a.state.keySets, keySet{one.Issuer, keys})
 		issuers = append(issuers, authn.Issuer{
 			Issuer: one.Issuer, Audience: one.Audience, Keys: keys, Subjects: authn.Subjects(one.Subjects),
-			Services: authn.Services{Allowed: one.Services.Allowed, Scopes: one.Services.Scopes},
+			Services: authn.Services{Allowed: one.Services.Allowed, Scopes: one.Services.Scopes}, Apps: one.Apps,
 		})
 	}
 	if len(issuers) == 0 {

@@ -43,6 +43,7 @@ func TestGoodTokenIsAccepted(t *testing.T) {
 				Kind: resources.PrincipalUser, ID: "user-alice-v1", UUID: "uuid-of-user-alice-v1",
 				AccountID: "acct-1-v1", Credential: resources.CredentialToken,
 			}
+			p.Client = nil // see TestAPrincipalHasItsClient
 			if fmt.Sprintf("%+v", p) != fmt.Sprintf("%+v", want) {
 				t.Errorf("principal %+v", p)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func New(o Options) (*Authenticator, error) {
 	return a, nil
 }
 
-// Verify returns the principal of a token: Claims, then Principal. Errors are
+// Verify returns the principal of a token with its client: Claims, then Principal. Errors are
 // *resources.Error: KindNoCredential for a blank token, KindBadCredential with one text for
 // every refused token, KindUnavailable where the token could not be checked.
 func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Principal, error) {
@@ -103,7 +104,17 @@ func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Pri
 	if err != nil {
 		return resources.Principal{}, err
 	}
-	return a.Principal(ctx, v.claims)
+	return a.principalOf(ctx, v)
+}
+
+// principalOf returns the principal of a verified token, with its client.
+func (a *Authenticator) principalOf(ctx context.Context, v *verified) (resources.Principal, error) {
+	p, err := a.Principal(ctx, v.claims)
+	if err != nil {
+		return resources.Principal{}, err
+	}
+	p.Client = v.client
+	return p, nil
 }
 
 // Claims checks the token alone (form, signature, issuer, audience, subject and times) and
@@ -128,8 +139,8 @@ func checkSize(token string) error {
 	return nil
 }
 
-// verify checks a token from its form to its claims.
-func (a *Authenticator) verify(ctx context.Context, token string) (*verified, error) {
+// verify checks a token from its form to its claims, for an audience as tokenFor.
+func (a *Authenticator) verify(ctx context.Context, audience, token string) (*verified, error) {
 	read, err := readUnverified(token)
 	if err != nil {
 		return nil, refused(err)
@@ -146,11 +157,19 @@ func (a *Authenticator) verify(ctx context.Context, token string) (*verified, er
 	if err := a.checkSignature(ctx, issuer, key, token, claims); err != nil {
 		return nil, err
 	}
+	start, until := claims.bounds()
+	v := &verified{
+		issuer: issuer, header: read.header, key: key, start: start, until: until, audience: claims.audience, claims: claims.Claims,
+		client: claims.client, malformed: claims.malformed,
+	}
+	if err := v.meant(cmp.Or(audience, issuer.Audience)); err != nil {
+		return nil, err
+	}
 	if !resources.ValidSubject(claims.Subject) {
 		return nil, refused(errNoSubject)
 	}
-	start, until := claims.bounds()
-	return &verified{issuer: issuer, header: read.header, key: key, start: start, until: until, claims: claims.Claims}, nil
+	v.client.Own = slices.Contains(issuer.Apps, v.client.ID)
+	return v, nil
 }
 
 // checkSignature checks the token's signature with the key, and reads the claims. It is the

@@ -38,6 +38,9 @@ type payload struct {
 	Claims
 	audience                     []string
 	expires, notBefore, issuedAt *jwt.NumericDate
+	// client is never nil; malformed says why it has no name.
+	client    *resources.Client
+	malformed error
 }
 
 var errMember = errors.New("a claim has the wrong type or is out of range")
@@ -72,6 +75,8 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 	if read.audience, err = listMember(members, "aud"); err != nil {
 		return err
 	}
+	read.client, read.malformed = readClient(members)
+	read.client.Issuer, read.client.Scopes = read.Issuer, read.Scope
 	// A malformed e-mail claim counts as none: a user's profile refuses no token.
 	read.Email, _ = stringMember(members, "email")
 	read.EmailVerified = string(members["email_verified"]) == "true"

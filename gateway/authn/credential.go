@@ -14,7 +14,11 @@ const (
 	headerAPIKey        = "X-API-Key"
 )
 
-var errBlankBeside = errors.New("X-API-Key is blank beside Authorization")
+var (
+	errBlankBeside = errors.New("X-API-Key is blank beside Authorization")
+	errKeyNotToken = errors.New("an API key is not a token for this resource")
+	errNoAudience  = errors.New("the resource has no name that a token could have as its audience")
+)
 
 // Presented holds the unchecked credentials of one request. "" is none; at least one is set.
 type Presented struct {
@@ -86,6 +90,29 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization, apiKey 
 		})
 	}
 	return key, nil
+}
+
+// AuthenticateFor returns the principal of a token whose `aud` names the audience (RFC 8707), whichever audience its
+// issuer has in general. A token with a malformed client is refused, and so is an API key. Errors are those of BearerToken
+// and Verify.
+func (a *Authenticator) AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error) {
+	token, err := BearerToken(authorization...)
+	switch {
+	case err != nil:
+		return resources.Principal{}, err
+	case audience == "":
+		return resources.Principal{}, refused(errNoAudience)
+	case resources.IsAPIKey(token):
+		return resources.Principal{}, refused(errKeyNotToken)
+	}
+	v, err := a.tokenFor(ctx, audience, token)
+	if err != nil {
+		return resources.Principal{}, err
+	}
+	if err := v.malformed; err != nil {
+		return resources.Principal{}, refusedf("issuer %q: %w", v.claims.Issuer, err)
+	}
+	return a.principalOf(ctx, v)
 }
 
 // bearer returns the principal of a token or an API key.

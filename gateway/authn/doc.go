@@ -16,8 +16,8 @@
 // in are all refused like a token. From the look-up on, each costs the same hashes. A key beside a
 // token of the same user replaces the token, since a caller with a bound means it.
 //
-// Verified tokens are cached by the SHA-256 of the whole token. A cached token's key and times
-// are judged at each use, and its subject is looked up at each use.
+// Verified tokens are cached by the SHA-256 of the whole token. A cached token's key, times and
+// audience are judged at each use, and its subject is looked up at each use.
 //
 // # Decisions that the contract leaves open
 //
@@ -35,6 +35,9 @@
 //     key is refused at the start, when the operator can read why.
 //   - An empty set from a provider means: no key is valid. A set that cannot be read is a failure,
 //     and the last good set stays in use.
+//   - A malformed act, client_id or azp refuses a token for a resource of its own (AuthenticateFor).
+//     Elsewhere the token stays valid, as before the gateway read these claims, and its client has
+//     one actor without a name: it is not a token without an actor.
 //   - Two different keys of one user are refused (400) like two principals: the caller does not
 //     say which one is the bound, and the log could name only one.
 //   - A blank X-API-Key beside Authorization is refused (401): the caller meant to send a key,

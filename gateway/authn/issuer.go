@@ -30,7 +30,7 @@ type Services struct {
 	Scopes  []string
 }
 
-// Issuer is a trusted issuer of tokens. All fields but Services are required.
+// Issuer is a trusted issuer of tokens. All fields but Services and Apps are required.
 type Issuer struct {
 	// Issuer and Audience are compared with `iss` and `aud` byte for byte.
 	Issuer, Audience string
@@ -38,6 +38,8 @@ type Issuer struct {
 	Keys     KeySource
 	Subjects Subjects
 	Services Services
+	// Apps are the clients of the operator's own applications.
+	Apps []string
 }
 
 // trusted is an issuer with its token parser.
@@ -67,12 +69,16 @@ func trust(i Issuer, now func() time.Time) (*trusted, error) {
 	if err := checkServices(i.Services); err != nil {
 		return nil, fmt.Errorf("issuer %q: services: %w", i.Issuer, err)
 	}
+	for n, app := range i.Apps {
+		if !resources.ValidSubject(app) || slices.Contains(i.Apps[:n], app) {
+			return nil, fmt.Errorf("issuer %q: apps: %q is blank, padded or named twice; name each client id once", i.Issuer, app)
+		}
+	}
 	i.Services.Scopes = slices.Compact(slices.Sorted(slices.Values(i.Services.Scopes)))
 	return &trusted{Issuer: i, parser: jwt.NewParser(
 		jwt.WithValidMethods(algorithms()),
 		jwt.WithStrictDecoding(),
 		jwt.WithIssuer(i.Issuer),
-		jwt.WithAudience(i.Audience),
 		jwt.WithExpirationRequired(),
 		jwt.WithIssuedAt(),
 		jwt.WithLeeway(leeway),

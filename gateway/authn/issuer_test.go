@@ -26,6 +26,9 @@ func TestBadSettingsAreRefusedAtConstruction(t *testing.T) {
 		"services, no scope": {change(func(i *authn.Issuer) { i.Services.Scopes = nil }), "services"},
 		"scopes, no service": {change(func(i *authn.Issuer) { i.Services.Allowed = false }), "services"},
 		"unknown scope":      {change(func(i *authn.Issuer) { i.Services.Scopes = []string{"root"} }), `unknown scope "root"`},
+		"blank app":          {change(func(i *authn.Issuer) { i.Apps = []string{""} }), `apps: ""`},
+		"padded app":         {change(func(i *authn.Issuer) { i.Apps = []string{"web", "web "} }), `apps: "web "`},
+		"an app twice":       {change(func(i *authn.Issuer) { i.Apps = []string{"web", "web"} }), `apps: "web"`},
 		"twice":              {[]authn.Issuer{good(), good()}, "configured twice"},
 	} {
 		t.Run(name, func(t *testing.T) {

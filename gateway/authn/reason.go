@@ -53,11 +53,11 @@ func ReasonOf(err error) string {
 		{ReasonIssuer, []error{errUnknownIssuer}},
 		{ReasonKey, []error{errUnknownKey, errManyKeys}},
 		{ReasonNoKeys, []error{errNoKeysYet, errKeysTooOld}},
-		{ReasonAPIKey, []error{errKeysOff, errNoSuchKey, errKeyMismatch}},
+		{ReasonAPIKey, []error{errKeysOff, errNoSuchKey, errKeyMismatch, errKeyNotToken}},
 		{ReasonUser, []error{errUnknownUser, errBlankRecord}},
 		{ReasonInactiveUser, []error{errInactiveUser}},
 		{ReasonService, []error{errServiceRefused}},
-		{ReasonClaims, []error{jwt.ErrTokenInvalidClaims, errMember, errNoSubject, errSubjectForm, errNoIssuerMember}},
+		{ReasonClaims, []error{jwt.ErrTokenInvalidClaims, errMember, errNoSubject, errSubjectForm, errNoIssuerMember, errClient, errNoAudience}},
 	} {
 		for _, cause := range one.causes {
 			if errors.Is(err, cause) {

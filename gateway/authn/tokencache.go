@@ -1,9 +1,15 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"slices"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // DefaultCachedTokens is how many verified tokens are cached where Options do not say.
@@ -25,7 +31,20 @@ type verified struct {
 	key    verifyKey
 	// start and until are when the token is valid, including the clocks' leeway.
 	start, until time.Time
-	claims       Claims
+	// audience is the token's: each use compares its own with it.
+	audience []string
+	claims   Claims
+	// client is never nil; malformed says why it has no name.
+	client    *resources.Client
+	malformed error
+}
+
+// meant refuses a token for other audiences.
+func (v *verified) meant(audience string) error {
+	if audience != "" && slices.Contains(v.audience, audience) {
+		return nil
+	}
+	return refusedf("issuer %q: %w: %w", v.claims.Issuer, jwt.ErrTokenInvalidClaims, jwt.ErrTokenInvalidAudience)
 }
 
 // stillValid reports whether the token would be accepted now, without checking its signature again:
@@ -42,29 +61,42 @@ func (v *verified) stillValid(ctx context.Context, now time.Time) (bool, error) 
 // size returns about how many bytes the claims take.
 func (v *verified) size() int {
 	size := len(v.header.kid) + len(v.claims.Issuer) + len(v.claims.Subject) + len(v.claims.Email)
-	for _, word := range v.claims.Scope {
-		size += 16 + len(word)
+	size += len(v.client.ID)
+	for _, words := range [][]string{v.claims.Scope, v.audience, v.client.Actors} {
+		for _, word := range words {
+			size += 16 + len(word)
+		}
 	}
 	return size
 }
 
-// token verifies a token, or finds it in the cache of verified tokens.
+// token verifies a token for its issuer's own audience.
+func (a *Authenticator) token(ctx context.Context, token string) (*verified, error) {
+	return a.tokenFor(ctx, "", token)
+}
+
+// tokenFor verifies a token, or finds it in the cache of verified tokens. It must be meant for the audience; "" is its
+// issuer's own.
 //
 // A hit spares the signature and the reading of the claims, and nothing else: stillValid judges the
 // token anew, and Principal asks the directory for its subject. A refused token is never cached:
-// only tokens of a trusted issuer take room. A cached token is deleted when it is refused.
-func (a *Authenticator) token(ctx context.Context, token string) (*verified, error) {
+// only tokens of a trusted issuer take room. A cached token is deleted when it is no longer valid, and stays when it is
+// refused for its audience.
+func (a *Authenticator) tokenFor(ctx context.Context, audience, token string) (*verified, error) {
 	if err := checkSize(token); err != nil {
 		return nil, err
 	}
 	if a.tokens == nil {
-		return a.verify(ctx, token)
+		return a.verify(ctx, audience, token)
 	}
 	var room [1024]byte // of most tokens
 	hash := tokenHash(sha256.Sum256(append(room[:0], token...)))
 	if cached := a.tokens.Get(hash); cached != nil {
 		valid, err := cached.stillValid(ctx, a.now())
 		if valid {
+			if err := cached.meant(cmp.Or(audience, cached.issuer.Audience)); err != nil {
+				return nil, err
+			}
 			return cached, nil
 		}
 		a.tokens.Delete(hash)
@@ -72,7 +104,7 @@ func (a *Authenticator) token(ctx context.Context, token string) (*verified, err
 			return nil, err
 		}
 	}
-	v, err := a.verify(ctx, token)
+	v, err := a.verify(ctx, audience, token)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,8 @@ type Issuer struct {
 		Allowed bool     `yaml:"allowed"`
 		Scopes  []string `yaml:"scopes"`
 	} `yaml:"services"`
+	// Apps are the client ids of the operator's own applications, which are not agents.
+	Apps []string `yaml:"apps"`
 }
 
 func (c *Credentials) flags(f *pflag.FlagSet) {
