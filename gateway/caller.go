@@ -27,7 +27,7 @@ func (e *Edge) authenticate(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	principal, err := e.cfg.Authn.Authenticate(x.ctx, authorization, apiKey)
+	principal, err := e.principal(x, authorization, apiKey)
 	if err != nil {
 		return err
 	}
@@ -38,6 +38,17 @@ func (e *Edge) authenticate(x *exchange) error {
 		return err
 	}
 	return x.checkClaims()
+}
+
+// principal returns the principal of the credentials. A protected resource takes a token for itself alone.
+func (e *Edge) principal(x *exchange, authorization, apiKey []string) (resources.Principal, error) {
+	switch {
+	case x.resource == nil:
+		return e.cfg.Authn.Authenticate(x.ctx, authorization, apiKey)
+	case len(apiKey) > 0:
+		return resources.Principal{}, &resources.Error{Kind: resources.KindBadCredential, Message: "API keys are not taken here; send a token for this resource."}
+	}
+	return e.cfg.Authn.AuthenticateFor(x.ctx, x.resource.URL, authorization)
 }
 
 // address returns the address of the client.

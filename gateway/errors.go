@@ -20,7 +20,7 @@ func (e *Edge) refuse(x *exchange, err error) {
 	h := &x.raw.Response.Header
 	switch domain.Kind {
 	case resources.KindNoCredential, resources.KindBadCredential:
-		h.Set("WWW-Authenticate", "Bearer")
+		h.Set("WWW-Authenticate", x.challenge(domain.Kind))
 	case resources.KindUnavailable, resources.KindRateLimited:
 		h.Set("Retry-After", retryAfter(domain.RetryAfter))
 	}
@@ -35,6 +35,17 @@ func (e *Edge) refuse(x *exchange, err error) {
 		}
 	}
 	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
+}
+
+// challenge returns the WWW-Authenticate of a call without a good credential.
+func (x *exchange) challenge(kind resources.Kind) string {
+	switch {
+	case x.resource == nil:
+		return "Bearer"
+	case kind == resources.KindNoCredential:
+		return x.resource.Challenge("", x.resource.Scopes)
+	}
+	return x.resource.Challenge("invalid_token", x.resource.Scopes)
 }
 
 // failed records an error that is the answer, and returns it as one of the domain.

@@ -43,6 +43,8 @@ type exchange struct {
 	original *doors.Original
 	foreign  *doors.Foreign
 	vouched  []doors.Header
+	// resource is that of a protected door, nil for other calls.
+	resource *doors.Resource
 	// public says that no credential is looked at.
 	public    bool
 	body      []byte

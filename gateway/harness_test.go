@@ -75,6 +75,13 @@ func (a authn) Authenticate(ctx context.Context, authorization, _ []string) (res
 	return a.verify(ctx, token)
 }
 
+// audienceKey is the key of the audience for which a token is verified.
+type audienceKey struct{}
+
+func (a authn) AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error) {
+	return a.Authenticate(context.WithValue(ctx, audienceKey{}, audience), authorization, nil)
+}
+
 type facts struct {
 	get func(ctx context.Context, account, user, project string) (resources.Facts, error)
 }

@@ -23,11 +23,17 @@ func (e *Edge) throughDoor(x *exchange) error {
 	if problem := x.consistencyProblem(); problem != "" {
 		call.Problems = []resources.Problem{{Field: headerConsistency, Text: problem}}
 	}
+	if x.resource != nil {
+		x.findPlace(&call)
+	}
 	a, err := x.entry.door.Answer(x.ctx, call)
 	x.held = a.Stream
 	x.record.Account, x.record.Subject, x.record.Action = a.Account, a.Subject, a.Action
 	x.judged(&a.Outcome)
 	if err != nil {
+		if x.resource != nil && len(a.Scopes) > 0 && resources.IsKind(err, resources.KindForbidden) {
+			x.raw.Response.Header.Set("WWW-Authenticate", x.resource.Challenge("insufficient_scope", a.Scopes))
+		}
 		return err
 	}
 	if a.Revisions {
@@ -66,6 +72,16 @@ func (x *exchange) keepRates() {
 		h.Del(name)
 	}
 	tellRate(h, x.rated)
+}
+
+// findPlace reads the place of a call of a protected door.
+func (x *exchange) findPlace(call *doors.Call) {
+	var texts []string
+	call.Place, texts = doors.ReadPlace(*call)
+	for _, text := range texts {
+		call.Problems = append(call.Problems, resources.Problem{Field: "path", Text: text})
+	}
+	x.lifetime.of(call.Place.AccountID) // a service has none of its own
 }
 
 // doorCall returns the call as a door sees it.

@@ -25,6 +25,8 @@ type entry struct {
 	upstream *upstream
 	// anyRequestID says that the door takes any request id.
 	anyRequestID bool
+	// protected is the door if its calls need a token for their resource, else nil.
+	protected doors.Protected
 }
 
 // routeTable is a catalogue with what serves its rows.
@@ -58,10 +60,11 @@ func newTable(routes []resources.Route, serve server) (*routeTable, error) {
 }
 
 var (
-	errNoDoor     = errors.New("the gateway has no door of that name")
-	errNoHandler  = errors.New("no handler in this process has that name")
-	errAddRows    = errors.New("take the rows that a catalogue of one's own lacks from the tree that `portcullis policy init DIR` writes")
-	errNoUpstream = errors.New("its upstream is neither in this process nor given with --upstream")
+	errNoDoor         = errors.New("the gateway has no door of that name")
+	errPublicResource = errors.New("its door needs a token, so it can't have the access public")
+	errNoHandler      = errors.New("no handler in this process has that name")
+	errAddRows        = errors.New("take the rows that a catalogue of one's own lacks from the tree that `portcullis policy init DIR` writes")
+	errNoUpstream     = errors.New("its upstream is neither in this process nor given with --upstream")
 )
 
 // server is all that can serve a route.
@@ -92,6 +95,9 @@ func (s server) bind(row *catalogue.Row) (*entry, error) {
 			return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoDoor)
 		}
 		_, e.anyRequestID = e.door.(doors.AnyRequestID)
+		if e.protected, _ = e.door.(doors.Protected); e.protected != nil && row.Public {
+			return nil, errPublicResource
+		}
 		return e, nil
 	}
 	if e.upstream = s.upstreams[r.Upstream]; e.upstream != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -19,6 +20,9 @@ func (e *Edge) find(x *exchange) error {
 	m := t.Served(catalogue.Call{Host: host, Method: x.method, Path: x.path}, x.room.values[:0])
 	switch {
 	case m.Found != nil:
+		if !x.findResource(t.entries[m.Found.Number].protected) {
+			return nothingHere()
+		}
 		x.entry, x.match = t.entries[m.Found.Number], catalogue.Match{Row: m.Found, Values: m.Values}
 		x.record.Route, x.record.Template, x.public = m.Found.Route.Name, m.Found.Route.Path, m.Found.Public
 		if x.entry.anyRequestID {
@@ -33,8 +37,22 @@ func (e *Edge) find(x *exchange) error {
 		x.raw.Response.Header.Set("Allow", strings.Join(m.Allow, ", "))
 		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(m.Allow, ", ") + "."}
 	default:
-		return &resources.Error{Kind: resources.KindNotFound, Message: "There is nothing at this path."}
+		return nothingHere()
 	}
+}
+
+func nothingHere() error {
+	return &resources.Error{Kind: resources.KindNotFound, Message: "There is nothing at this path."}
+}
+
+// findResource looks up the resource of a protected door; false says that there is none.
+func (x *exchange) findResource(door doors.Protected) bool {
+	if door == nil {
+		return true
+	}
+	r := door.ResourceOf(x.path)
+	x.resource = &r
+	return r.URL != ""
 }
 
 // params returns the path's parameters by name.

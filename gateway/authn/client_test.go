@@ -102,13 +102,13 @@ func TestATokenWithAMalformedClientIsForNoResource(t *testing.T) {
 
 func claimsOf(changes object) string { return claims().merged(changes).json() }
 
-// TestACachedTokenIsForItsAudiences guarantees that a token is refused for an audience that its aud does not name, also
-// after an acceptance for another one. For that one it stays valid.
+// TestACachedTokenIsForItsAudiences guarantees that its aud must name the audience at each use. A refusal elsewhere does
+// not end its use.
 func TestACachedTokenIsForItsAudiences(t *testing.T) {
 	other := "https://gateway.test/mcp/gitlab"
 	for name, c := range map[string]struct {
-		aud           any
-		own, resource bool
+		aud               any
+		issuers, resource bool
 	}{
 		"the issuer's own": {audience, true, false},
 		"a resource":       {tools, false, true},
@@ -122,7 +122,7 @@ func TestACachedTokenIsForItsAudiences(t *testing.T) {
 			t.Run(name+", first "+first, func(t *testing.T) {
 				a, token := standard(t), edToken(object{"aud": c.aud})
 				useOwn := func() {
-					if !c.own {
+					if !c.issuers {
 						mustRefuse(t, a, token)
 						return
 					}
@@ -148,7 +148,7 @@ func TestACachedTokenIsForItsAudiences(t *testing.T) {
 						useOwn()
 					}
 				}
-				if cached := a.Cached(token) != nil; cached != (c.own || c.resource) {
+				if cached := a.Cached(token) != nil; cached != (c.issuers || c.resource) {
 					t.Error("cached:", cached)
 				}
 			})

@@ -36,6 +36,8 @@ type Call struct {
 	Path string
 	// RawPath is the whole raw path.
 	RawPath string
+	// Place is what Path names at a Protected door, whose row ends in {proxy+}.
+	Place resources.Target
 	// HasQuery says that a ? was sent, Query is what follows it.
 	HasQuery bool
 	Query    string
@@ -81,6 +83,9 @@ type Answer struct {
 	// when the context of Call.Streams ends.
 	Stream io.ReadCloser
 	Length int64
+	// Scopes are those that the call needs, beside a resources.KindForbidden for lack of them. The client of a
+	// Protected door gets them as a challenge.
+	Scopes []string
 	// Revisions adds the headers with the revisions of policy and account of the outcome.
 	Revisions bool
 	// Subject, Account and Action are the question's, as far as it was read. Of a batch they are what its questions have in

@@ -12,7 +12,7 @@ import (
 func ReadQuestion(c Call) (resources.Question, []resources.Problem) {
 	problems := c.Problems
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
-	target, texts := readPath(c)
+	target, texts := ReadPlace(c)
 	for _, text := range texts {
 		note("path", text)
 	}
@@ -42,8 +42,8 @@ func ReadQuestion(c Call) (resources.Question, []resources.Problem) {
 	return resources.Question{SubjectID: subject, AccountID: account, Action: action, Target: target}, problems
 }
 
-// readPath reads the place, or gives what is wrong with the path.
-func readPath(c Call) (resources.Target, []string) {
+// ReadPlace reads the place behind the door's own path, or gives what is wrong with the path and the query.
+func ReadPlace(c Call) (resources.Target, []string) {
 	problems := route.PathProblems(c.Path)
 	if c.Path == "" {
 		problems = []string{"is empty; the path in question follows " + strings.TrimSuffix(c.Row.Route.Path, "{proxy+}")}

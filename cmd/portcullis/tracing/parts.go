@@ -32,8 +32,21 @@ type authn struct {
 
 // Authenticate implements gateway.Authenticator.
 func (a authn) Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error) {
+	return a.traced(ctx, func(ctx context.Context) (resources.Principal, error) {
+		return a.of.Authenticate(ctx, authorization, apiKey)
+	})
+}
+
+// AuthenticateFor implements gateway.Authenticator.
+func (a authn) AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error) {
+	return a.traced(ctx, func(ctx context.Context) (resources.Principal, error) {
+		return a.of.AuthenticateFor(ctx, audience, authorization)
+	})
+}
+
+func (a authn) traced(ctx context.Context, authenticate func(context.Context) (resources.Principal, error)) (resources.Principal, error) {
 	ctx, span := a.t.child(ctx, "authentication")
-	p, err := a.of.Authenticate(ctx, authorization, apiKey)
+	p, err := authenticate(ctx)
 	if span != nil && err == nil {
 		span.SetAttributes(attribute.String("portcullis.principal.kind", p.Kind), attribute.String("portcullis.credential", p.Credential))
 	}
