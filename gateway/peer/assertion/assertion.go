@@ -77,6 +77,18 @@ type principal struct {
 	Credential string   `json:"credential"`
 	KeyScopes  []string `json:"key_scopes,omitempty"`
 	KeyID      string   `json:"key_id,omitempty"`
+	// Client has no scopes: they may be long, and the gateway has judged them.
+	Client *resources.Client `json:"client,omitempty"`
+}
+
+// clientOf returns the client of a principal as an assertion has it.
+func clientOf(p *resources.Principal) *resources.Client {
+	if p.Client == nil {
+		return nil
+	}
+	c := *p.Client
+	c.Scopes = nil
+	return &c
 }
 
 var (
@@ -140,6 +152,7 @@ func (k *Keys) Sign(s Statement) (string, error) {
 		Principal: principal{
 			Kind: s.Principal.Kind, UUID: s.Principal.UUID, AccountID: s.Principal.AccountID, Scopes: s.Principal.Scopes,
 			Credential: s.Principal.Credential, KeyScopes: s.Principal.KeyScopes, KeyID: s.Principal.KeyID,
+			Client: clientOf(&s.Principal),
 		},
 	})
 	token.Header["typ"], token.Header["kid"] = tokenType, k.kid
@@ -179,7 +192,7 @@ func (k *Keys) Verify(token string, seen Statement) (Statement, error) {
 	seen.Account, seen.Action = c.Account, c.Action
 	seen.Principal = resources.Principal{
 		Kind: c.Principal.Kind, ID: c.Subject, UUID: c.Principal.UUID, AccountID: c.Principal.AccountID, Scopes: c.Principal.Scopes,
-		Credential: c.Principal.Credential, KeyScopes: c.Principal.KeyScopes, KeyID: c.Principal.KeyID,
+		Credential: c.Principal.Credential, KeyScopes: c.Principal.KeyScopes, KeyID: c.Principal.KeyID, Client: c.Principal.Client,
 	}
 	return seen, nil
 }

@@ -78,6 +78,7 @@ func statement() assertion.Statement {
 		Principal: resources.Principal{
 			Kind: resources.PrincipalUser, ID: "user-a-v1", UUID: "uuid-a", AccountID: "acct-a-v1", Scopes: []string{"x"},
 			Credential: resources.CredentialKey, KeyScopes: []string{"read"}, KeyID: "apikey-a-v1",
+			Client: &resources.Client{Issuer: "https://issuer.test", ID: "bot", Actors: []string{"bot", "ide"}, Own: true},
 		},
 	}
 }
@@ -94,7 +95,7 @@ func TestStatementArrives(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, statement()) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if reflect.TypeFor[resources.Principal]().NumField() != 8 {
+	if reflect.TypeFor[resources.Principal]().NumField() != 9 {
 		t.Error("a principal has another number of fields than an assertion")
 	}
 }
@@ -123,6 +124,16 @@ func TestAssertionIsForOneRequest(t *testing.T) {
 				t.Errorf("accepted: %+v", got)
 			}
 		})
+	}
+}
+
+// TestScopesOfAClientStayBehind guarantees it, and that the caller's client stays as it is.
+func TestScopesOfAClientStayBehind(t *testing.T) {
+	s, sent := newScene(t), statement()
+	sent.Principal.Client = &resources.Client{ID: "bot", Scopes: []string{"mcp:read"}}
+	got, err := s.keys.Verify(s.sign(sent), seen())
+	if err != nil || got.Principal.Client.ID != "bot" || got.Principal.Client.Scopes != nil || len(sent.Principal.Client.Scopes) != 1 {
+		t.Errorf("%+v, %v", got.Principal.Client, err)
 	}
 }
 
