@@ -35,10 +35,10 @@ func (e *Edge) passOn(x *exchange) error {
 		return err
 	}
 	ctx, header, end := e.tracePass(x)
-	a, err := upstream.Pass(ctx, assertion.Statement{
+	a, err := upstream.Pass(context.WithoutCancel(ctx), peer.Call{Header: header, Statement: assertion.Statement{ // the answer is read after the request's end
 		Upstream: x.entry.Route.Audience, RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
 		Body: x.body, Principal: x.principal, Account: x.account, Action: x.entry.Route.Action,
-	}, header)
+	}})
 	if err != nil {
 		end(0, err)
 		return err

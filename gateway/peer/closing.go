@@ -101,11 +101,11 @@ func (a RemoteArea) ask(ctx context.Context, method string, closing resources.Cl
 	ctx, cancel := context.WithTimeout(ctx, closingTimeout)
 	defer cancel()
 	area := a.Upstream.name
-	resp, err := a.Upstream.ask(ctx, assertion.Statement{
+	resp, err := a.Upstream.ask(ctx, Call{Statement: assertion.Statement{
 		RequestID: a.IDs.ULID(), Method: method, Target: fmt.Sprintf(closingPath, area, closing.AccountID, closing.ProjectID, strconv.FormatInt(closing.Mark, 10)),
 		Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
 		Account:   closing.AccountID,
-	}, nil)
+	}})
 	if err != nil {
 		return answer, err
 	}

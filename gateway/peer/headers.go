@@ -25,16 +25,37 @@ func Passed() []string {
 	}
 }
 
-// outgoing returns the headers of a call to an upstream: the caller's harmless ones, and the identity headers. An
-// upstream can trust those, since nothing else reaches it under these names.
-func outgoing(header http.Header, said assertion.Statement) http.Header {
+// mcpParam begins the names of headers that repeat a tool's arguments.
+const mcpParam = "Mcp-Param-"
+
+// mcpPasses says whether a header is one of MCP's.
+func mcpPasses(name string) bool {
+	switch name {
+	case "Accept", "Last-Event-Id", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name":
+		return true
+	}
+	return strings.HasPrefix(name, mcpParam)
+}
+
+// outgoing returns the headers of a call to an upstream but for those about the caller: the call's harmless ones, and
+// those of MCP.
+func outgoing(header, further http.Header) http.Header {
 	out := http.Header{"User-Agent": nil} // else the client adds its own
 	for _, name := range Passed() {
 		if values := header.Values(name); len(values) > 0 {
 			out[name] = values
 		}
 	}
-	out.Set("X-Request-ID", said.RequestID)
+	for name, values := range further {
+		if name = http.CanonicalHeaderKey(name); mcpPasses(name) {
+			out[name] = values
+		}
+	}
+	return out
+}
+
+// identify adds the identity headers. An upstream can trust them, since nothing else reaches it under these names.
+func identify(out http.Header, said *assertion.Statement) {
 	if said.Principal.Kind != resources.PrincipalNone {
 		out.Set("X-User-ID", said.Principal.ID)
 		out.Set("X-Principal-Kind", said.Principal.Kind)
@@ -45,7 +66,6 @@ func outgoing(header http.Header, said assertion.Statement) http.Header {
 	if said.Action != "" {
 		out.Set("X-Action", said.Action)
 	}
-	return out
 }
 
 // PassesBack says whether a header of an upstream's answer is the caller's, too. Some servers read

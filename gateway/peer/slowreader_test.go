@@ -30,7 +30,7 @@ func TestASlowReaderHasTheWholeAnswer(t *testing.T) {
 		defer func() { _ = server.Close() }()
 		u := peer.NewUpstream("widgets", &url.URL{Scheme: "http", Host: "widgets.example"}, timeout, time.Minute, keys)
 		peer.ConnectBy(u, func(context.Context, string, string) (net.Conn, error) { return gatewayEnd, nil })
-		a, err := u.Pass(t.Context(), assertion.Statement{Method: "GET", Target: "/x"}, http.Header{})
+		a, err := u.Pass(t.Context(), peer.Call{Statement: assertion.Statement{Method: "GET", Target: "/x"}})
 		if err != nil {
 			t.Fatal(err)
 		}

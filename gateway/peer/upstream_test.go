@@ -56,7 +56,7 @@ func TestAnswersWithoutABodyAreAnswers(t *testing.T) {
 	for range 16 {
 		all.Go(func() {
 			for range 500 {
-				a, err := u.Pass(t.Context(), assertion.Statement{Method: "GET", Target: "/x"}, http.Header{})
+				a, err := u.Pass(t.Context(), peer.Call{Statement: assertion.Statement{Method: "GET", Target: "/x"}})
 				if err != nil {
 					t.Error(err)
 					return
@@ -81,7 +81,7 @@ func TestASilentUpstreamKeepsNoConnection(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = silent.Close() })
 	u := peer.NewUpstream("widgets", &url.URL{Scheme: "https", Host: silent.Addr().String()}, 50*time.Millisecond, time.Minute, assertions(t))
-	if a, err := u.Pass(t.Context(), assertion.Statement{Method: "GET", Target: "/x"}, http.Header{}); err == nil {
+	if a, err := u.Pass(t.Context(), peer.Call{Statement: assertion.Statement{Method: "GET", Target: "/x"}}); err == nil {
 		t.Fatal(a.Body.Close(), "an answer")
 	}
 	c, err := silent.Accept()

@@ -1,0 +1,72 @@
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// maxSecret bounds a secret in bytes.
+const maxSecret = 8 << 10
+
+var errSecret = errors.New("the upstream's secret must be one line of 1 to 8,192 visible characters")
+
+// Credential is what a call to an upstream shows. The zero one is the gateway's assertion, with the identity headers.
+// With any other one the upstream is not told who calls.
+type Credential struct {
+	kind, file string
+}
+
+// SecretIn is a bearer token in a file. Each call reads it, so that it may be replaced at any time.
+func SecretIn(file string) Credential { return Credential{resources.MCPCredentialSecret, file} }
+
+// NoCredential shows nothing.
+func NoCredential() Credential { return Credential{kind: resources.MCPCredentialNone} }
+
+// show adds the credential to the headers of a call.
+func (c Credential) show(out http.Header, keys *assertion.Keys, said assertion.Statement) error {
+	switch c.kind {
+	case resources.MCPCredentialNone:
+		return nil
+	case resources.MCPCredentialSecret:
+		secret, err := c.read()
+		if err != nil {
+			return resources.Unavailable(notNow, err)
+		}
+		out.Set("Authorization", "Bearer "+secret)
+		return nil
+	}
+	token, err := keys.Sign(said)
+	if err != nil {
+		return err
+	}
+	identify(out, &said)
+	out.Set(assertion.Header, token)
+	return nil
+}
+
+// read reads the secret.
+func (c Credential) read() (string, error) {
+	f, err := os.Open(c.file)
+	if err != nil {
+		return "", fmt.Errorf("peer: %w", err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	raw, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	if err != nil {
+		return "", fmt.Errorf("peer: %w", err)
+	}
+	secret := strings.TrimSpace(string(raw))
+	if len(raw) > maxSecret || secret == "" || strings.ContainsAny(secret, " \t") || !httpguts.ValidHeaderFieldValue(secret) {
+		return "", errSecret
+	}
+	return secret, nil
+}
