@@ -60,7 +60,7 @@ var mutants = []mutant{
 
 	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil", "_, _, err := issuer.parser.ParseUnverified(token, claims); err != nil && jwt.SigningMethodNone != nil"}}},
 	{"tokens", "any header", []edit{{tokenFile, `return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"}`, "return nil"}}},
-	{"tokens", "any audience", []edit{{issuerFile, "		jwt.WithAudience(i.Audience),\n", ""}}},
+	{"tokens", "any audience", []edit{{"gateway/authn/tokencache.go", "audience != \"\" && slices.Contains", "audience != \"\" || slices.Contains"}}},
 	{"tokens", "no expiry", []edit{{issuerFile, "		jwt.WithExpirationRequired(),\n", ""}, {"gateway/authn/claims.go", "	return start, p.expires.Add(leeway)", "	if p.expires == nil {\n		return start, start.AddDate(9000, 0, 0)\n	}\n	return start, p.expires.Add(leeway)"}}},
 	{"tokens", "users who are not active", []edit{{principalFile, "	case identity.Status != resources.StatusActive:", "	case identity.Status == \"\":"}, {apiKeyFile, "	case owner.Status != resources.StatusActive:", "	case owner.Status == \"\":"}}},
 
