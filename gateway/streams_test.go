@@ -1,9 +1,13 @@
 package gateway_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -11,8 +15,59 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
 )
+
+// TestTheEndOfAClientEndsTheUpstreamsCall guarantees it while the upstream is silent, before its answer and in its midst.
+func TestTheEndOfAClientEndsTheUpstreamsCall(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		called, ended := make(chan struct{}), make(chan time.Time, 1)
+		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if answered {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, "data: 1\n\n")
+				w.(http.Flusher).Flush()
+			}
+			close(called)
+			<-r.Context().Done()
+			ended <- time.Now()
+		}))
+		defer up.Close()
+		base, err := url.Parse(up.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := peer.NewUpstream("tools", base, 10*time.Millisecond, time.Minute, assertions())
+		s := streaming(t, func(_ context.Context, call doors.Call) (doors.Answer, error) {
+			ctx, err := call.Streams.Open(true)
+			if err != nil {
+				return doors.Answer{}, err
+			}
+			a, err := tools.Pass(ctx, peer.Call{Credential: peer.NoCredential(), Statement: assertion.Statement{Method: "GET"}, Head: time.Minute, Silent: true})
+			if err != nil {
+				return doors.Answer{}, err
+			}
+			return doors.Answer{Status: a.Status, Stream: a.Body, Length: a.Length, Header: []doors.Header{{Name: "Content-Type", Value: "text/event-stream"}}}, nil
+		})
+		c := s.dial(t, "127.0.0.1")
+		_, _ = io.WriteString(c, question("x"))
+		await(t, called, "no call")
+		if answered {
+			l := &link{c, bufio.NewReader(c)}
+			first := make([]byte, len("data: 1\n\n"))
+			if _, err := io.ReadFull(l.head(t).Body, first); err != nil || string(first) != "data: 1\n\n" {
+				t.Errorf("%q %v", first, err)
+			}
+		}
+		gone := time.Now()
+		_ = c.Close()
+		if took := (<-ended).Sub(gone); took > soon {
+			t.Error("the upstream's call ended after", took)
+		}
+	}
+}
 
 // TestAStopEndsStreams guarantees that endless ones end at once and the others near the end of the time. Events end as
 // a whole answer.
