@@ -72,11 +72,19 @@ func (g IDs) ULID() string {
 func MadeAt(prefix, id string) (moment Time, ok bool) {
 	middle, hasPrefix := strings.CutPrefix(id, prefix+"-")
 	middle, hasSuffix := strings.CutSuffix(middle, "-v1")
-	if !hasPrefix || !hasSuffix || len(middle) != ulidSize || middle[0] > '7' {
+	if !hasPrefix || !hasSuffix {
 		return 0, false
 	}
-	for i := range len(middle) {
-		digit := strings.IndexByte(crockford, middle[i])
+	return ULIDMadeAt(middle)
+}
+
+// ULIDMadeAt returns when ULID made a text; ok is false for one of another form.
+func ULIDMadeAt(text string) (moment Time, ok bool) {
+	if len(text) != ulidSize || text[0] > '7' {
+		return 0, false
+	}
+	for i := range len(text) {
+		digit := strings.IndexByte(crockford, text[i])
 		if digit < 0 {
 			return 0, false
 		}

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"encoding/json"
-	"net/url"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -116,7 +115,7 @@ func (d decision) Place() string {
 
 // Link returns the address of the decision's page.
 func (d decision) Link() string {
-	return "/decisions/" + url.PathEscape(d.ID) + "?" + url.Values{"at": {d.At.String()}}.Encode()
+	return linkOf("decisions", d.ID)
 }
 
 // Again returns the address that asks the same question now, "" if the decision has no action.

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
-
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // decisionsPages are those of the decision log.
@@ -150,12 +147,8 @@ func showDecisions(p *page) error {
 	return p.show(http.StatusOK, "decisions", "Decisions", "/decisions", v)
 }
 
-const (
-	// lookBack is how much earlier than its id a decision may be asked for, in milliseconds: a request ends before.
-	lookBack = resources.Time(30_000)
-	// mostPages bounds the pages in which a decision is looked for.
-	mostPages = 10
-)
+// mostPages bounds the pages in which a decision is looked for: a search has as much time as a page.
+const mostPages = 10
 
 // decisionView is the page of one decision.
 type decisionView struct {
@@ -163,29 +156,19 @@ type decisionView struct {
 	Input, Result treeNode
 }
 
-// showDecision shows a decision whole. The API has decisions by time: the address has it, or else the id does.
+// showDecision shows a decision whole.
 func showDecision(p *page) error {
-	id := p.r.PathValue("id")
-	query := url.Values{"id": {id}}
-	if moment := p.field("at"); moment != "" {
-		query.Set("since", moment)
-		query.Set("until", moment)
-	} else {
-		made, ok := resources.MadeAt("decision", "decision-"+id+"-v1")
-		if !ok {
-			return errNoPage
-		}
-		query.Set("since", (made - lookBack).String())
-		query.Set("until", (made + 1).String())
-	}
+	query := url.Values{"id": {p.r.PathValue("id")}}
 	for range mostPages {
 		answer, err := p.decisions(query)
+		if refused, bad := isRefusal(err, http.StatusBadRequest); bad && refused.Field("id") != "" {
+			return errNoPage
+		}
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(answer.Decisions, func(d decision) bool { return d.ID == id })
-		if i >= 0 {
-			d := answer.Decisions[i]
+		if len(answer.Decisions) > 0 {
+			d := answer.Decisions[0]
 			v := decisionView{decision: d, Input: treeOf("input", d.RawInput), Result: treeOf("result", d.RawResult)}
 			return p.show(http.StatusOK, "decision", "Decision", "/decisions", v)
 		}

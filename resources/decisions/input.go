@@ -44,7 +44,7 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 		size: q.PageSize(), follow: q.Has("after"), strangers: r.Principal.Kind == resources.PrincipalService,
 		cursors: strings.Join([]string{"decision.list", "after", search.Account}, "\n"),
 		binding: strings.Join([]string{
-			"decision.list", search.Account, search.ID, search.User, search.Action, search.Place, search.Path, search.Verdict, search.Since, search.Until,
+			"decision.list", search.ID, search.Account, search.User, search.Action, search.Place, search.Path, search.Verdict, search.Since, search.Until,
 		}, "\n"),
 	}
 	search.validate(&p)
@@ -53,6 +53,7 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 	for _, bad := range wrongs(err) {
 		p.Add(bad.Field, "%s", bad.Text)
 	}
+	aroundID(&want.filter)
 	if want.wait = q.Wait("wait"); q.Has("wait") && !want.follow {
 		p.Add("wait", "goes with after")
 	}
@@ -85,8 +86,8 @@ var (
 
 // validate adds a problem for each text that no decision has.
 func (s *Search) validate(p *wire.Problems) {
-	if _, ok := resources.MadeAt("decision", "decision-"+s.ID+"-v1"); s.ID != "" && !ok {
-		p.Add("id", "must be the id of a decision, as in X-Decision-ID")
+	if _, ok := resources.ULIDMadeAt(s.ID); s.ID != "" && !ok {
+		p.Add("id", "must be a decision_id, as 01m8d2vvdmwahhh34yr377kh56")
 	}
 	if _, err := resources.ParseAction(s.Action); s.Action != "" && err != nil {
 		p.Add("action", "must be an action such as account:role:create")
@@ -96,6 +97,22 @@ func (s *Search) validate(p *wire.Problems) {
 	}
 	if !pathForm.MatchString(s.Path) {
 		p.Add("path", "must be authz/decision, authz/access, authz/grantable or apps/<name>/decision")
+	}
+}
+
+// idWithin is how far the time of a decision may be from that of its id, in milliseconds: a request is judged at the time
+// of its arrival, and the decision gets its id when it is made.
+const idWithin = resources.Time(60_000)
+
+// aroundID bounds the search for an id to the time in it, so that it reads no whole log.
+func aroundID(f *decisionlog.Filter) {
+	made, ok := resources.ULIDMadeAt(f.ID)
+	if !ok {
+		return
+	}
+	f.Since = max(f.Since, made-idWithin)
+	if until := made + idWithin; f.Until == 0 || f.Until > until {
+		f.Until = until
 	}
 }
 

@@ -273,14 +273,19 @@ func (f *Filter) step(rec *Record, place position) step {
 	return step{rec, place}
 }
 
-// mayWant says whether a line may have a record of the account: then it has the account's id. What stands in a masked
-// record may be in the line of its facts.
+// mayWant says whether a line may have a wanted record: then it has the account's id and the decision's. What stands in a
+// masked record may be in the line of its facts.
 func (f *Filter) mayWant(raw []byte) bool {
 	switch _, kind := shape(raw); kind {
 	case "told":
-		return f.Account == "" || !resources.ValidID(f.Account) || bytes.Contains(raw, []byte(f.Account))
+		return mayHave(raw, f.Account) && mayHave(raw, f.ID)
 	case "event":
 		return true
 	}
 	return false
+}
+
+// mayHave says whether a line may have an id, "" for any. An id of another form may be escaped there.
+func mayHave(raw []byte, id string) bool {
+	return id == "" || !resources.ValidID(id) || bytes.Contains(raw, []byte(id))
 }

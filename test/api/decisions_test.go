@@ -76,6 +76,11 @@ func TestDecisionsAreListed(t *testing.T) {
 		"path=authz/decision":                                          reversed,
 		"path=authz/decision&verdict=allow":                            {ids[5]},
 		"verdict=deny&path=authz/decision":                             append([]string{ids[6]}, reversed[2:]...),
+		"id=" + ids[2]:                                                 {ids[2]},
+		"id=" + ids[2] + "&verdict=allow":                              {},
+		"id=" + ids[5] + "&verdict=allow&since=1h":                     {ids[5]},
+		"id=" + ids[2] + "&until=1h":                                   {},
+		after(began) + "&id=" + ids[3]:                                 {ids[3]},
 		"user=" + s.Carol:                                              {ids[6]},
 		"user=" + s.Dan:                                                {},
 		"id=" + ids[2]:                                                 {ids[2]},
@@ -143,7 +148,8 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"place=a%20b":                    "place: ",
 		"path=authz":                     "path: ",
 		"path=authz/decision%0a":         "path: ",
-		"id=1":                           "id: ",
+		"id=1":                           "id: must be a decision_id",
+		"id=" + strings.Repeat("z", 26):  "id: must be a decision_id",
 		"account=" + other.Account:       "account: ",
 		"follow=true":                    "follow: ",
 		"verdict=deny&verdict=allow":     "verdict: ",
@@ -167,6 +173,9 @@ func TestDecisionsOfOthersAreNotShown(t *testing.T) {
 	got, r := awaited(t, s, began, stranger)
 	if slices.Contains(got, hidden) {
 		t.Errorf("%s", r.Raw)
+	}
+	if ids, r := decisionsOf(t, s, "id="+hidden); len(ids) != 0 {
+		t.Errorf("by its id: %s", r.Raw)
 	}
 	if subject := harness.At(r.Body, "decisions", 0, "input", "subject"); harness.At(subject, "id") != other.Bob || harness.At(subject, "exists") != false {
 		t.Errorf("a stranger: %v", subject)
