@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
 // decisionsPages are those of the decision log.
@@ -19,6 +20,8 @@ type decisionsView struct {
 	Decisions []decision
 	// User and the other filters are as the user typed them; Verdict is deny, allow, or "" for both.
 	User, Action, Place, Path, Since, Until, Verdict string
+	// Lookups says whether the page also shows what people look up, for the most part in this console.
+	Lookups bool
 	// Next is the token of the next page, After the cursor of a follower; "" on other pages than the first.
 	Next, After string
 	// Missing are the gateways that did not answer.
@@ -51,11 +54,24 @@ func (v decisionsView) values(verdict string) url.Values {
 			out.Set(name, value)
 		}
 	}
+	if v.Lookups {
+		out.Set("lookups", "true")
+	}
 	return out
 }
 
 // query are the filters as the API has them.
-func (v decisionsView) query() url.Values { return v.values(v.Verdict) }
+func (v decisionsView) query() url.Values {
+	out := v.values(v.Verdict)
+	out.Set("lookups", strconv.FormatBool(v.Lookups))
+	return out
+}
+
+// Switch returns the address of the page with lookups, or without them.
+func (v decisionsView) Switch() string {
+	v.Lookups = !v.Lookups
+	return v.Here()
+}
 
 // shown is the verdict as the address of a page names it: without one the page chooses.
 func (v decisionsView) shown() string { return cmp.Or(v.Verdict, "all") }
@@ -97,7 +113,7 @@ type decisionPage struct {
 
 // readDecisionFilters reads the filters of a page. The verdict of a page without one is "" as well.
 func readDecisionFilters(p *page) decisionsView {
-	v := decisionsView{Complete: true}
+	v := decisionsView{Complete: true, Lookups: p.field("lookups") == "true"}
 	for i, field := range []*string{&v.User, &v.Action, &v.Place, &v.Path, &v.Since, &v.Until} {
 		*field = p.field(decisionFilters[i])
 	}

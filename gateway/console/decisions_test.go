@@ -25,7 +25,7 @@ func TestDecisionsAreListed(t *testing.T) {
 	w := s.get("/decisions?user=user-bob-v1&since=1h")
 	shows(t, w, 200, "✕ Denied", "&lt;script&gt;", "no role grants it", "/ask?action=project%3Ainstance%3Acreate&amp;project=proj-p-v1&amp;resource=instances%2Fi-1",
 		`data-follow="/decisions/new?since=1h&amp;user=user-bob-v1&amp;verdict=deny"`, `data-after="cursor&#43;1"`, "page_token=n%2Fx", `href="/decisions/d1"`)
-	if got := s.api.called("/decisions"); !slices.Equal(got, []string{"GET " + account + "/decisions?page_size=50&since=1h&user=user-bob-v1&verdict=deny"}) {
+	if got := s.api.called("/decisions"); !slices.Equal(got, []string{"GET " + account + "/decisions?lookups=false&page_size=50&since=1h&user=user-bob-v1&verdict=deny"}) {
 		t.Errorf("%v", got)
 	}
 	s.get("/decisions?verdict=all&page_token=x")
@@ -37,11 +37,23 @@ func TestDecisionsAreListed(t *testing.T) {
 	}
 }
 
+// TestLookupsAreLeftOut guarantees that the page says so, and shows them on request, with the same filters.
+func TestLookupsAreLeftOut(t *testing.T) {
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("d1", "user-bob-v1", "false"))})
+	shows(t, s.get("/decisions?user=user-bob-v1&verdict=all"), 200, "Without lookups", `href="/decisions?lookups=true&amp;user=user-bob-v1&amp;verdict=all"`)
+	w := s.get("/decisions?user=user-bob-v1&verdict=all&lookups=true")
+	shows(t, w, 200, "With lookups", `href="/decisions?user=user-bob-v1&amp;verdict=all"`, `<input type="hidden" name="lookups" value="true">`,
+		`data-follow="/decisions/new?lookups=true&amp;user=user-bob-v1&amp;verdict=all"`)
+	if got := s.api.called("/decisions"); len(got) != 2 || !strings.Contains(got[0], "lookups=false") || !strings.Contains(got[1], "lookups=true") {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestWithoutDenialsAllDecisionsAreListed guarantees it for the page without a choice alone.
 func TestWithoutDenialsAllDecisionsAreListed(t *testing.T) {
 	s := newSite(t, map[string]answer{
-		"GET " + account + "/decisions?page_size=50&verdict=deny": {200, none},
-		"GET " + account + "/decisions?page_size=50":              decisionsAnswer(recorded("d2", "user-bob-v1", "true")),
+		"GET " + account + "/decisions?lookups=false&page_size=50&verdict=deny": {200, none},
+		"GET " + account + "/decisions?lookups=false&page_size=50":              decisionsAnswer(recorded("d2", "user-bob-v1", "true")),
 	})
 	shows(t, s.get("/decisions"), 200, "✓ Allowed</span>")
 	shows(t, s.get("/decisions?verdict=deny"), 200, "No decisions", "Nothing was denied", "gateway-2")
@@ -85,7 +97,7 @@ func TestDecisionsAreFollowed(t *testing.T) {
 	if page := w.Body.String(); w.Header().Get("X-After") != "cursor+1" || strings.Index(page, "newer") > strings.Index(page, "older") || strings.Contains(page, "<html") {
 		t.Errorf("%v %s", w.Header(), page)
 	}
-	if !slices.Equal(s.api.calls, []string{"GET " + account + "/decisions?after=c&page_size=20&verdict=deny&wait=20s"}) {
+	if !slices.Equal(s.api.calls, []string{"GET " + account + "/decisions?after=c&lookups=false&page_size=20&verdict=deny&wait=20s"}) {
 		t.Errorf("%v", s.api.calls)
 	}
 	shows(t, newSite(t, map[string]answer{}).get("/decisions/new"), 403)

@@ -52,7 +52,7 @@ func (d denials) Text() string {
 
 // denied adds the denials of the last hour.
 func (p *page) denied(v *overviewView) error {
-	query := url.Values{"verdict": {"deny"}, "since": {"1h"}, "page_size": {"100"}}
+	query := url.Values{"verdict": {"deny"}, "since": {"1h"}, "lookups": {"false"}, "page_size": {"100"}}
 	out := &denials{Complete: true}
 	for range denialPages {
 		var answer decisionPage

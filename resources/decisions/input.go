@@ -54,6 +54,9 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 		p.Add(bad.Field, "%s", bad.Text)
 	}
 	aroundID(&want.filter)
+	lookups := q.OneOf("lookups", "true", "true", "false")
+	want.filter.WithoutLookups = lookups == "false"
+	want.binding += "\n" + lookups
 	if want.wait = q.Wait("wait"); q.Has("wait") && !want.follow {
 		p.Add("wait", "goes with after")
 	}

@@ -35,6 +35,8 @@ type Filter struct {
 	Allowed *bool
 	// Except is an action whose allowed calls are not wanted, "" for none.
 	Except string
+	// WithoutLookups leaves out what people look up.
+	WithoutLookups bool `json:",omitempty"`
 	// Since and Until bound the time, each where it is not zero.
 	Since, Until resources.Time
 }
@@ -44,6 +46,9 @@ type about struct {
 	id, path, account, action, project, rest string
 	users                                    []string
 	allowed, decided                         bool
+	// person is a user with a token, effect that of the route.
+	person        bool
+	route, effect string
 }
 
 // about returns what is known of the record.
@@ -52,6 +57,7 @@ func (r *Record) about() about {
 		a := about{
 			id: t.ID, path: t.Path, account: t.Account, action: t.Action, project: t.Target.ProjectID, rest: t.Target.Rest,
 			users: []string{t.Caller.ID}, allowed: t.Allow, decided: true,
+			person: isPerson(t.Caller.Kind, t.Caller.Credential), route: t.Route.Name, effect: t.Route.Effect,
 		}
 		if r.subject != nil {
 			a.users = append(a.users, r.subject.UserID)
@@ -61,7 +67,8 @@ func (r *Record) about() about {
 	e := r.event
 	var input struct {
 		Action    struct{ ID string }
-		Principal struct{ ID string }
+		Principal struct{ ID, Kind, Credential string }
+		Route     struct{ Name, Effect string }
 		Account   struct{ ID string }
 		Subject   struct{ ID string }
 		Target    struct{ Project, Rest string }
@@ -74,7 +81,8 @@ func (r *Record) about() about {
 	)
 	a := about{
 		id: e.DecisionID, path: e.Path, account: cmp.Or(input.Account.ID, input.Facts.Account.ID), action: input.Action.ID, project: input.Target.Project, rest: input.Target.Rest,
-		users: []string{input.Principal.ID, input.Subject.ID},
+		users:  []string{input.Principal.ID, input.Subject.ID},
+		person: isPerson(input.Principal.Kind, input.Principal.Credential), route: input.Route.Name, effect: input.Route.Effect,
 	}
 	for _, said := range []*bool{result.Allow, result.Decision} {
 		if said != nil {
@@ -96,12 +104,31 @@ func (f *Filter) Matches(r *Record) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return is(f.ID, a.id) && is(f.Account, a.account) && is(f.Action, a.action) && is(f.Path, a.path) &&
 		(f.User == "" || a.users[0] == f.User || a.users[len(a.users)-1] == f.User) &&
-		!f.excepts(&a) && (f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
+		!f.excepts(&a) && !(f.WithoutLookups && a.isLookup()) && (f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
 }
 
 // excepts says whether the record is an allowed call that the filter does not want.
 func (f *Filter) excepts(a *about) bool {
 	return f.Except != "" && a.allowed && a.action == f.Except && a.path == resources.PathAccess
+}
+
+func isPerson(kind, credential string) bool {
+	return kind == resources.PrincipalUser && credential == resources.CredentialToken
+}
+
+// routeOfBatches is the route of AuthZEN's batches of questions.
+const routeOfBatches = "authzen.evaluations"
+
+// isLookup says whether somebody looked at something with a token: an allowed call that only reads, or a question of a
+// batch. A console asks such questions for its buttons, and hundreds for a matrix.
+func (a *about) isLookup() bool {
+	switch a.path {
+	case resources.PathAccess:
+		return a.person && a.allowed && a.effect == resources.EffectRead
+	case resources.PathDecision:
+		return a.person && a.route == routeOfBatches
+	}
+	return false
 }
 
 // within says whether the record is about the place or about something below it.

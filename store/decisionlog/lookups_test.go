@@ -1,0 +1,69 @@
+package decisionlog_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// lookedInput is input with the caller and the route.
+func lookedInput(j *resources.Judgement) ([]byte, error) {
+	q, route := j.Question, resources.Route{}
+	if q.Route != nil {
+		route = *q.Route
+	}
+	return json.Marshal(map[string]any{
+		"principal": map[string]any{"id": q.Principal.ID, "kind": q.Principal.Kind, "credential": q.Principal.Credential},
+		"route":     map[string]any{"name": route.Name, "effect": route.Effect}, "account": map[string]any{"id": q.AccountID},
+	})
+}
+
+// TestLookupsAreLeftOut guarantees it for what users look at with a token, also in masked records, and for nothing else.
+func TestLookupsAreLeftOut(t *testing.T) {
+	person := resources.Principal{Kind: resources.PrincipalUser, ID: "user-a-v1", Credential: resources.CredentialToken}
+	key := person
+	key.Credential = resources.CredentialKey
+	service := resources.Principal{Kind: resources.PrincipalService, ID: "service-a", Credential: resources.CredentialToken}
+	reading, writing := resources.Route{Name: "user.list", Effect: resources.EffectRead}, resources.Route{Name: "role.put", Effect: resources.EffectWrite}
+	batch, one := resources.Route{Name: "authzen.evaluations", Effect: resources.EffectRead}, resources.Route{Name: "authzen.evaluation", Effect: resources.EffectRead}
+	type verdict struct {
+		caller  resources.Principal
+		path    string
+		route   *resources.Route
+		allowed bool
+	}
+	lookups := map[string]verdict{
+		"reads": {person, resources.PathAccess, &reading, true}, "asks": {person, resources.PathDecision, &batch, true}, "asks, denied": {person, resources.PathDecision, &batch, false},
+	}
+	kept := map[string]verdict{
+		"may not read": {person, resources.PathAccess, &reading, false}, "writes": {person, resources.PathAccess, &writing, true}, "reads with a key": {key, resources.PathAccess, &reading, true},
+		"a service reads": {service, resources.PathAccess, &reading, true}, "a service asks": {service, resources.PathDecision, &batch, true}, "a key asks": {key, resources.PathDecision, &batch, false},
+		"asks once": {person, resources.PathDecision, &one, false}, "no route": {person, resources.PathDecision, nil, true}, "a grant": {person, resources.PathGrantable, &batch, false},
+	}
+	masks := func(o *decisionlog.Options) { o.Mask, o.Input = &mask{rules: `["/input/principal/id"]`}, lookedInput }
+	for name, change := range map[string]func(*decisionlog.Options){"plain": nil, "masked": masks} {
+		w := newWorld(t)
+		w.change = change
+		l := w.open(t)
+		for _, set := range []map[string]verdict{lookups, kept} {
+			for id, v := range set {
+				q := resources.Question{Principal: v.caller, Route: v.route, AccountID: "acct-a-v1", Now: 1}
+				must(t, l.Record(t.Context(), &resources.Judgement{ID: id, Path: v.path, Question: q, Decision: resources.Decision{Allowed: v.allowed}}))
+			}
+		}
+		must(t, l.Close())
+		var got []string
+		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{WithoutLookups: true}, func(r *decisionlog.Record) error {
+			got = append(got, r.Event(lookedInput).DecisionID)
+			return nil
+		}))
+		slices.Sort(got)
+		if want := slices.Sorted(maps.Keys(kept)); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
