@@ -29,6 +29,9 @@ type change struct {
 	} `json:"subject"`
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
+
+	// names are of what the change mentions.
+	names names
 }
 
 // isMade and isEnded report whether the change made or ended its subject.
@@ -38,10 +41,66 @@ func (c change) isEnded() bool { return len(c.After) == 0 }
 // OneSided reports whether there is nothing to compare.
 func (c change) OneSided() bool { return c.isMade() || c.isEnded() }
 
-// word is a part of a sentence; IsName is that a person wrote it.
+// word is a part of a sentence; IsName is that a person wrote it. ID is the id that the text names, "" for none.
 type word struct {
 	Text   string
 	IsName bool
+	ID     string
+}
+
+// spoken and written are words of the console and of people.
+func spoken(words string) word  { return word{Text: words} }
+func written(words string) word { return word{Text: words, IsName: true} }
+
+// user, role, group and project are words for an id.
+func (c change) user(id string) word    { return wordFor(id, c.names.Person(id).Shown()) }
+func (c change) role(id string) word    { return wordFor(id, c.names.Role(id)) }
+func (c change) group(id string) word   { return wordFor(id, c.names.Group(id)) }
+func (c change) project(id string) word { return wordFor(id, c.names.Project(id)) }
+
+func wordFor(id, shown string) word {
+	if shown == id {
+		return written(id)
+	}
+	return word{shown, true, id}
+}
+
+// mentions adds what the change names.
+func (c change) mentions(m *mentioned) {
+	m.users = append(m.users, c.actors()...)
+	before, after := sides[changedSubject](c)
+	for _, one := range []changedSubject{before, after} {
+		m.roles, m.groups, m.projects = append(m.roles, one.RoleID), append(m.groups, one.GroupID), append(m.projects, one.ProjectID)
+		if one.AssigneeType == resources.AssigneeGroup {
+			m.groups = append(m.groups, c.Subject.ID)
+		}
+	}
+}
+
+// actors are the users whom the change names.
+func (c change) actors() (out []string) {
+	if c.Actor.Kind == resources.PrincipalUser {
+		out = append(out, c.Actor.ID)
+	}
+	before, after := sides[changedSubject](c)
+	isGroup := before.AssigneeType == resources.AssigneeGroup || after.AssigneeType == resources.AssigneeGroup
+	if c.Subject.Type == "group_member" || c.Subject.Type == "role_assignment" && !isGroup {
+		out = append(out, c.Subject.ID)
+	}
+	return out
+}
+
+// named gives changes the names of what they mention.
+func (p *page) named(all []change) error {
+	var m mentioned
+	for _, one := range all {
+		one.mentions(&m)
+	}
+	read, err := p.names(m)
+	for i := range all {
+		all[i].names = read
+	}
+	return err
 }
 
 // changedSubject are the members of a subject that a sentence names.
@@ -78,43 +137,46 @@ func (c change) Says() []word {
 	if c.isEnded() {
 		verb = " deleted "
 	}
-	out := []word{{c.Actor.ID, true}}
+	out := []word{c.user(c.Actor.ID)}
 	switch c.Subject.Type {
 	case "role_assignment":
 		return append(out, c.saysAssignment(before, after, one)...)
 	case "group_member":
 		words := map[bool][2]string{true: {" added ", " to the group "}, false: {" removed ", " from the group "}}[c.isMade()]
-		return append(out, word{words[0], false}, word{c.Subject.ID, true}, word{words[1], false}, word{one.GroupID, true})
+		return append(out, spoken(words[0]), c.user(c.Subject.ID), spoken(words[1]), c.group(one.GroupID))
 	case "user":
 		if c.Action == "account:user:invite" {
 			verb = " invited "
 		}
-		return append(out, word{verb + "the user ", false}, word{cmp.Or(one.Name, one.Email, c.Subject.ID), true})
+		return append(out, spoken(verb+"the user "), written(cmp.Or(one.Name, one.Email, c.Subject.ID)))
 	}
 	kind := map[string]string{"api_key": "API key"}[c.Subject.Type]
-	return append(out, word{verb + "the " + cmp.Or(kind, c.Subject.Type) + " ", false}, word{cmp.Or(one.Name, c.Subject.ID), true})
+	return append(out, spoken(verb+"the "+cmp.Or(kind, c.Subject.Type)+" "), written(cmp.Or(one.Name, c.Subject.ID)))
 }
 
 // saysAssignment describes the change of an assignment.
 func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
-	receiver := map[bool]string{true: "the group ", false: ""}[one.AssigneeType == resources.AssigneeGroup]
+	receiver, holder := "", c.user(c.Subject.ID)
+	if one.AssigneeType == resources.AssigneeGroup {
+		receiver, holder = "the group ", c.group(c.Subject.ID)
+	}
 	switch {
 	case c.isMade():
-		out = []word{{" gave " + receiver, false}, {c.Subject.ID, true}, {" the role ", false}, {one.RoleID, true}}
+		out = []word{spoken(" gave " + receiver), holder, spoken(" the role "), c.role(one.RoleID)}
 	case c.isEnded():
-		out = []word{{" took the role ", false}, {one.RoleID, true}, {" from " + receiver, false}, {c.Subject.ID, true}}
+		out = []word{spoken(" took the role "), c.role(one.RoleID), spoken(" from " + receiver), holder}
 	case before.RoleID != after.RoleID:
-		out = []word{{" replaced the role ", false}, {before.RoleID, true}, {" of " + receiver, false}, {c.Subject.ID, true}, {" by ", false}, {after.RoleID, true}}
+		out = []word{spoken(" replaced the role "), c.role(before.RoleID), spoken(" of " + receiver), holder, spoken(" by "), c.role(after.RoleID)}
 	default:
-		out = []word{{" changed the role ", false}, {one.RoleID, true}, {" of " + receiver, false}, {c.Subject.ID, true}}
+		out = []word{spoken(" changed the role "), c.role(one.RoleID), spoken(" of " + receiver), holder}
 	}
 	if one.ResourceID != "" {
-		out = append(out, word{" on ", false}, word{one.ResourceID, true})
+		out = append(out, spoken(" on "), written(one.ResourceID))
 	}
 	if one.ProjectID != "" {
-		return append(out, word{" in ", false}, word{one.ProjectID, true})
+		return append(out, spoken(" in "), c.project(one.ProjectID))
 	}
-	return append(out, word{" in the whole account", false})
+	return append(out, spoken(" in the whole account"))
 }
 
 // fieldChange is one field of what was changed: its texts before and after. A list has one text for each member that

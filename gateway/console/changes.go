@@ -92,6 +92,9 @@ func showChanges(p *page) error {
 		return err
 	}
 	v.Changes, v.Next = answer.Changes, answer.Next
+	if err := p.named(v.Changes); err != nil {
+		return err
+	}
 	if v.may, err = p.may("", undoActions...); err != nil {
 		return err
 	}

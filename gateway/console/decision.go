@@ -21,6 +21,9 @@ type decision struct {
 	MaskError   string            `json:"mask_error"`
 	RequestedBy string            `json:"requested_by"`
 	At          resources.Time    `json:"timestamp"`
+
+	// names are of the users whom the decision names.
+	names names
 }
 
 // recordedFacts are the members of an input that a page names. A mask or an app's policy may have other ones: what does
@@ -94,6 +97,28 @@ func (d decision) Allowed() bool {
 
 // User is whom the decision is about.
 func (d decision) User() string { return cmp.Or(d.Facts().Subject.ID, d.RequestedBy) }
+
+// About is the user in question, with the name if a page has read it.
+func (d decision) About() person { return d.names.Person(d.User()) }
+
+// By is the caller, as About.
+func (d decision) By() person { return d.names.Person(d.RequestedBy) }
+
+// nameUsers gives decisions the names of the users whom they name.
+func (p *page) nameUsers(all []decision) error {
+	var m mentioned
+	for _, d := range all {
+		f := d.Facts()
+		if m.users = append(m.users, f.Subject.ID); f.Principal.Kind == resources.PrincipalUser {
+			m.users = append(m.users, d.RequestedBy)
+		}
+	}
+	read, err := p.names(m)
+	for i := range all {
+		all[i].names = read
+	}
+	return err
+}
 
 // ByAnother reports whether somebody else asked.
 func (d decision) ByAnother() bool { return d.RequestedBy != "" && d.RequestedBy != d.User() }

@@ -156,6 +156,9 @@ func showDecisions(p *page) error {
 	if err != nil {
 		return err
 	}
+	if err := p.nameUsers(answer.Decisions); err != nil {
+		return err
+	}
 	v.Decisions, v.Next, v.Complete, v.Missing = answer.Decisions, answer.Next, answer.Complete, answer.Missing
 	if token == "" {
 		v.After = answer.After
@@ -184,6 +187,9 @@ func showDecision(p *page) error {
 			return err
 		}
 		if len(answer.Decisions) > 0 {
+			if err := p.nameUsers(answer.Decisions[:1]); err != nil {
+				return err
+			}
 			d := answer.Decisions[0]
 			v := decisionView{decision: d, Input: treeOf("input", d.RawInput), Result: treeOf("result", d.RawResult)}
 			return p.show(http.StatusOK, "decision", "Decision", "/decisions", v)

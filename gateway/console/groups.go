@@ -143,7 +143,12 @@ func showGroup(p *page) error {
 		return err
 	}
 	v.Roles, v.MoreRoles = roles.Assignments, roles.Next != ""
-	if v.Names, err = p.names(); err != nil {
+	var m mentioned
+	for _, one := range v.Members {
+		m.users = append(m.users, one.UserID)
+	}
+	m.addHolders(v.Roles)
+	if v.Names, err = p.names(m); err != nil {
 		return err
 	}
 	return p.show(http.StatusOK, "group", "Group", peopleHere, v)
@@ -170,8 +175,12 @@ func removeMember(p *page) (*step, error) {
 		return nil, err
 	}
 	user := p.r.PathValue("user")
+	one, err := p.member(user)
+	if err != nil {
+		return nil, err
+	}
 	return &step{
-		Title: "Remove from a group", Question: []string{"Remove", user, "from the group", g.Name}, Button: "Remove", Danger: true,
+		Title: "Remove from a group", Question: []string{"Remove", one.Shown(), "from the group", g.Name}, Button: "Remove", Danger: true,
 		Note: "Roles that the person has elsewhere stay.",
 		Back: linkOf("groups", g.ID), Here: peopleHere, then: linkOf("groups", g.ID), done: "removed",
 		call:    call{method: http.MethodDelete, path: p.account("groups", g.ID, "members", user)},

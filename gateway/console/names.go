@@ -1,9 +1,56 @@
 package console
 
-import "net/http"
+import (
+	"net/url"
+	"slices"
+	"sync"
+)
 
-// names are what roles, groups and projects are called, by their ids. An id without a name stands for itself.
-type names struct{ roles, groups, projects map[string]string }
+const (
+	// listedNames is how many names a list of the API gives at once.
+	listedNames = "100"
+	// fewNames are read by their ids, and more begin with a list.
+	fewNames = 3
+	// mostNames bounds the names of a kind that a page reads by id, and namesAtOnce those at one time. Other ids stand for
+	// themselves.
+	mostNames, namesAtOnce = 50, 8
+	// mostLists bounds the lists of projects, which have no read by id.
+	mostLists = 5
+)
+
+// mentioned are the ids on a page that have names.
+type mentioned struct{ users, roles, groups, projects []string }
+
+// addHeld adds what an assignment names.
+func (m *mentioned) addHeld(h heldRole) {
+	m.roles, m.groups, m.projects = append(m.roles, h.RoleID), append(m.groups, h.GroupID), append(m.projects, h.ProjectID)
+}
+
+// addHolders adds what assignments name, and who has them.
+func (m *mentioned) addHolders(all []assignment) {
+	for _, one := range all {
+		m.addHeld(one.heldRole)
+		if one.IsGroup() {
+			m.groups = append(m.groups, one.AssigneeID)
+		} else {
+			m.users = append(m.users, one.AssigneeID)
+		}
+	}
+}
+
+// names are what people, roles, groups and projects are called, by their ids. An id without a name stands for itself.
+type names struct {
+	users                   map[string]person
+	roles, groups, projects map[string]string
+}
+
+// Person returns a user; one without a name has the id alone.
+func (n names) Person(id string) person {
+	if one, ok := n.users[id]; ok {
+		return one
+	}
+	return person{ID: id}
+}
 
 // named returns the name for an id.
 func named(all map[string]string, id string) string {
@@ -22,26 +69,172 @@ func (n names) Group(id string) string { return named(n.groups, id) }
 // Project returns the name of a project.
 func (n names) Project(id string) string { return named(n.projects, id) }
 
-// names reads the names of the first roles, groups and projects that the user may list.
-func (p *page) names() (names, error) {
-	var answer struct {
-		Data     []project `json:"data"`
-		Groups   []project `json:"groups"`
-		Projects []project `json:"projects"`
-	}
-	for _, list := range []struct{ path, size string }{{"roles", "pageSize"}, {"groups", "page_size"}, {"projects", "page_size"}} {
-		err := p.api.get(p.r.Context(), p.account(list.path), given(list.size, "100"), &answer)
-		if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
-			return names{}, err
-		}
-	}
-	return names{byID(answer.Data), byID(answer.Groups), byID(answer.Projects)}, nil
+// naming is how the names of a kind are read.
+type naming struct {
+	ids []string
+	// isNamed reports whether an id has its name.
+	isNamed func(id string) bool
+	// list keeps the names of a list, read returns one, which keep keeps. A kind without read has lists alone.
+	list func(n names, missing func() []string) error
+	read func(id string) (person, error)
+	keep func(person)
 }
 
-func byID(all []project) map[string]string {
-	out := map[string]string{}
-	for _, one := range all {
-		out[one.ID] = one.Name
+// missing returns the ids without a name, each once.
+func (k naming) missing() (out []string) {
+	for _, id := range k.ids {
+		if id != "" && !slices.Contains(out, id) && !k.isNamed(id) {
+			out = append(out, id)
+		}
 	}
 	return out
+}
+
+// namesOf returns a kind whose names alone are kept.
+func namesOf(all map[string]string, ids []string) naming {
+	return naming{ids: ids, isNamed: func(id string) bool { return all[id] != "" }, keep: func(one person) { all[one.ID] = one.Name }}
+}
+
+// names reads the names of what a page mentions, as far as the user may read them.
+func (p *page) names(m mentioned) (names, error) {
+	out := names{users: map[string]person{}, roles: map[string]string{}, groups: map[string]string{}, projects: map[string]string{}}
+	users := naming{ids: m.users, isNamed: func(id string) bool { return out.users[id].ID != "" }, keep: func(one person) { out.users[one.ID] = one }}
+	users.list, users.read = p.firstUsers, p.userNamed
+	roles, groups, projects := namesOf(out.roles, m.roles), namesOf(out.groups, m.groups), namesOf(out.projects, m.projects)
+	roles.list, roles.read = p.firstRoles, p.roleNamed
+	groups.list, groups.read = p.firstGroups, p.groupNamed
+	projects.list = p.firstProjects
+	for _, kind := range []naming{users, roles, groups, projects} {
+		missing := kind.missing()
+		if len(missing) > fewNames || kind.read == nil && len(missing) > 0 {
+			if err := kind.list(out, kind.missing); err != nil {
+				return out, err
+			}
+			missing = kind.missing()
+		}
+		if kind.read == nil {
+			continue
+		}
+		some, err := eachOf(missing[:min(len(missing), mostNames)], kind.read)
+		if err != nil {
+			return out, err
+		}
+		for _, one := range some {
+			kind.keep(one)
+		}
+	}
+	return out, nil
+}
+
+// eachOf reads some ids, a few at a time. It leaves out those that the API refuses.
+func eachOf(ids []string, read func(id string) (person, error)) (out []person, err error) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	turns := make(chan struct{}, namesAtOnce)
+	for _, id := range ids {
+		turns <- struct{}{}
+		all.Go(func() {
+			one, failed := read(id)
+			<-turns
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case failed == nil:
+				out = append(out, one)
+			case refusalOf(failed) == nil:
+				err = failed
+			}
+		})
+	}
+	all.Wait()
+	return out, err
+}
+
+// firstOf reads the first of a list. A refusal is an empty list.
+func (p *page) firstOf(list string, query url.Values, out any) error {
+	err := p.api.get(p.r.Context(), p.account(list), query, out)
+	if refusalOf(err) != nil {
+		return nil
+	}
+	return err
+}
+
+func (p *page) firstUsers(n names, _ func() []string) error {
+	var answer struct {
+		Users []person `json:"users"`
+	}
+	err := p.firstOf("users", given("page_size", listedNames), &answer)
+	for _, one := range answer.Users {
+		n.users[one.ID] = one
+	}
+	return err
+}
+
+func (p *page) firstRoles(n names, _ func() []string) error {
+	var answer struct {
+		Data []project `json:"data"`
+	}
+	err := p.firstOf("roles", given("pageSize", listedNames), &answer)
+	addNames(n.roles, answer.Data)
+	return err
+}
+
+func (p *page) firstGroups(n names, _ func() []string) error {
+	var answer struct {
+		Groups []project `json:"groups"`
+	}
+	err := p.firstOf("groups", given("page_size", listedNames), &answer)
+	addNames(n.groups, answer.Groups)
+	return err
+}
+
+// firstProjects reads lists until none is missing.
+func (p *page) firstProjects(n names, missing func() []string) error {
+	for next, lists := "", 0; lists < mostLists; lists++ {
+		var answer struct {
+			Projects []project `json:"projects"`
+			Next     string    `json:"next_page_token"`
+		}
+		if err := p.firstOf("projects", given("page_size", listedNames, "page_token", next), &answer); err != nil {
+			return err
+		}
+		addNames(n.projects, answer.Projects)
+		if next = answer.Next; next == "" || len(missing()) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+func addNames(all map[string]string, some []project) {
+	for _, one := range some {
+		all[one.ID] = one.Name
+	}
+}
+
+// userNamed reads one member.
+func (p *page) userNamed(id string) (person, error) {
+	if id == p.session.UserID {
+		return person{ID: id, Name: p.me.Name, Email: p.me.Email}, nil
+	}
+	one, err := p.member(id)
+	return one.person, err
+}
+
+// roleNamed and groupNamed read one role and one group.
+func (p *page) roleNamed(id string) (person, error) {
+	one, err := p.wholeRole(id)
+	return person{ID: id, Name: one.Name}, err
+}
+
+func (p *page) groupNamed(id string) (person, error) {
+	one, err := p.group(id)
+	return person{ID: id, Name: one.Name}, err
+}
+
+// projectNamed returns the project of the path. Its name is its id if the user may not list it.
+func (p *page) projectNamed() (project, error) {
+	id := p.r.PathValue("project")
+	all, err := p.names(mentioned{projects: []string{id}})
+	return project{ID: id, Name: all.Project(id)}, err
 }

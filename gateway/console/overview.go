@@ -23,25 +23,13 @@ type overviewView struct {
 	Admins  *listedAssignments
 	Invited *invitations
 	Tries   []try
-}
-
-// listedAssignment is an assignment with whom it is given to.
-type listedAssignment struct {
-	AssigneeID string `json:"assigneeId"`
-	heldAs
-}
-
-// Place is where the role counts, "" for the whole account.
-func (a listedAssignment) Place() string {
-	if a.ResourceID != "" {
-		return a.ProjectID + "/" + a.ResourceID
-	}
-	return a.ProjectID
+	// Names are of those who have roles.
+	Names names
 }
 
 type listedAssignments struct {
-	Assignments []listedAssignment `json:"assignments"`
-	Next        string             `json:"next_page_token"`
+	Assignments []assignment `json:"assignments"`
+	Next        string       `json:"next_page_token"`
 }
 
 // invitations are the people who were invited and have not come yet, among the first members.
@@ -112,7 +100,15 @@ func (p *page) grants(v *overviewView) error {
 			*list.out = &answer
 		}
 	}
-	return nil
+	var m mentioned
+	for _, list := range []*listedAssignments{v.Ending, v.Admins} {
+		if list != nil {
+			m.addHolders(list.Assignments)
+		}
+	}
+	var err error
+	v.Names, err = p.names(m)
+	return err
 }
 
 // newcomers adds the open invitations, and things to try if the account is small.

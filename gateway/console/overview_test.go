@@ -27,7 +27,7 @@ func TestTheOverviewShowsTheAccount(t *testing.T) {
 	answers["GET "+account+"/decisions"] = answer{200, strings.Replace(answers["GET "+account+"/decisions"].body, "n/x", "", 1)}
 	s := newSite(t, answers)
 	shows(t, s.get("/"), 200, `<p class="figure">2</p>`, `<rect x="290"`, "at most 2 in one", "no_role", "Why may Bob not do project:instance:create?", "resource=instances%2Fi-1",
-		"&lt;script&gt;", "6 Mar 2026", "dan@example.com", "<bdi>user-ada-v1</bdi>")
+		"&lt;script&gt;", "6 Mar 2026", "dan@example.com", `<a href="/people/user-ada-v1"><bdi>Ada</bdi></a> <code class="id">user-ada-v1</code>`)
 	if len(s.private.calls) != 0 {
 		t.Errorf("a member's page asked the operators' listener: %v", s.private.calls)
 	}

@@ -108,11 +108,11 @@ func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error)
 		if err != nil {
 			return nil, err
 		}
-		all, err := p.names()
+		roleID, project, resource := p.field("role"), p.field("project"), p.field("resource")
+		all, err := p.names(mentioned{roles: []string{roleID}, projects: []string{project}})
 		if err != nil {
 			return nil, err
 		}
-		roleID, project, resource := p.field("role"), p.field("project"), p.field("resource")
 		query := given("assigneeType", holder.Kind, "projectId", project, "resourceId", resource)
 		change := previewChange{Kind: "revoke", Role: roleID, ProjectID: project, ResourceID: resource}.withAssignee(holder.Kind, holder.ID)
 		return &step{

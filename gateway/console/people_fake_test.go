@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,11 +27,14 @@ const (
 
 // fakeAPI answers reads with lists of one item, and changes of the admin with success. It refuses all changes of others.
 type fakeAPI struct {
+	mu sync.Mutex
 	// text stands in every field of a user.
 	text string
 	// answers are bodies by "METHOD path", in place of the usual ones, and refusals statuses with bodies.
 	answers  map[string]string
 	refusals map[string]int
+	// byQuery answers a call by more than its path; false is that it does not.
+	byQuery func(*http.Request) (string, bool)
 	// changes are the calls that change something, previews the bodies of previews.
 	changes, previews []string
 	queries           map[string]string
@@ -43,6 +47,8 @@ func (f *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		raw, _ = io.ReadAll(r.Body)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	key := r.Method + " " + r.URL.EscapedPath()
 	f.headers[key], f.queries[key] = r.Header, r.URL.RawQuery
 	answer := func(status int, body string) (*http.Response, error) {
@@ -62,6 +68,11 @@ func (f *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 		f.changes = append(f.changes, strings.TrimSpace(line+" "+string(raw)))
 		if !isAdmin {
 			return answer(403, `{"error":{"code":"FORBIDDEN","message":"You may not do this."}}`)
+		}
+	}
+	if f.byQuery != nil {
+		if body, ok := f.byQuery(r); ok {
+			return answer(200, body)
 		}
 	}
 	if body, ok := f.answers[key]; ok {

@@ -91,7 +91,11 @@ func (p *page) person(status int, problem *apiError) error {
 		v.Problem, status = refused, refused.Status
 	}
 	v.Roles, v.Meta = answer.Data, answer.Meta
-	if v.Names, err = p.names(); err != nil {
+	var m mentioned
+	for _, one := range v.Roles {
+		m.addHeld(one)
+	}
+	if v.Names, err = p.names(m); err != nil {
 		return err
 	}
 	return p.show(status, "person", "Person", peopleHere, v)

@@ -87,21 +87,6 @@ func makeProject(p *page) error {
 	return p.done("/platform", "added")
 }
 
-// projectNamed returns the project of the path. Its name is its id if it is not among the first of the account.
-func (p *page) projectNamed() (project, error) {
-	id := p.r.PathValue("project")
-	answer, err := p.projectPage(given("page_size", "100"))
-	if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
-		return project{}, err
-	}
-	for _, one := range answer.Projects {
-		if one.ID == id {
-			return one.project, nil
-		}
-	}
-	return project{ID: id, Name: id}, nil
-}
-
 // renameView is the form of a project's name.
 type renameView struct {
 	Project project

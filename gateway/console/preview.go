@@ -40,6 +40,9 @@ type preview struct {
 	People   int          `json:"people"`
 	Complete bool         `json:"complete"`
 	Revision int64        `json:"account_revision"`
+
+	// Names are of the people and projects in the rows.
+	Names names `json:"-"`
 }
 
 // previewRow is an action that somebody gains or loses in a place.
@@ -106,7 +109,14 @@ func (p *page) preview(change previewChange) (*preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &out, nil
+	var m mentioned
+	for _, side := range out.Sides() {
+		for _, one := range side.Groups {
+			m.users, m.projects = append(m.users, one.User), append(m.projects, one.Project)
+		}
+	}
+	out.Names, err = p.names(m)
+	return &out, err
 }
 
 // withAssignee adds the user or the group who has a role.

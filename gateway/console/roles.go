@@ -155,7 +155,9 @@ func showRole(p *page) error {
 		return err
 	}
 	v.Holders, v.Meta = holders.Data, holders.Meta
-	if v.Names, err = p.names(); err != nil {
+	m := mentioned{projects: []string{v.Role.ProjectID}, users: []string{v.Role.CreatedBy}}
+	m.addHolders(v.Holders)
+	if v.Names, err = p.names(m); err != nil {
 		return err
 	}
 	return p.show(http.StatusOK, "role", "Role", peopleHere, v)

@@ -140,7 +140,11 @@ func (p *page) undoOf() (*undoView, error) {
 }
 
 func (p *page) undoView(c change) (*undoView, error) {
-	v := &undoView{change: c, Call: c.inverse()}
+	alone := []change{c}
+	if err := p.named(alone); err != nil {
+		return nil, err
+	}
+	v := &undoView{change: alone[0], Call: c.inverse()}
 	if v.Call == nil {
 		return nil, &apiError{Status: http.StatusConflict, Message: "No single call undoes this change."}
 	}

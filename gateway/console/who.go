@@ -156,6 +156,31 @@ func (p *page) tupleFor(v *whoView) (kind string, t tuple) {
 	return "resource", t
 }
 
+// nameFound adds the names of what a search has found.
+func (p *page) nameFound(v *whoView) error {
+	var m mentioned
+	for _, one := range v.Found.Results {
+		switch q := v.Asked(one); v.Find {
+		case findPeople:
+			if v.Choices.Person(q.User).Email == "" {
+				m.users = append(m.users, q.User)
+			}
+		case findPlaces:
+			if !v.Choices.Lists(q.Project) {
+				m.projects = append(m.projects, q.Project)
+			}
+		}
+	}
+	all, err := p.names(m)
+	for _, one := range all.users {
+		v.Choices.People = append(v.Choices.People, one)
+	}
+	for id, called := range all.projects {
+		v.Choices.Projects = append(v.Choices.Projects, project{id, called})
+	}
+	return err
+}
+
 // showWho shows a search with its result, or the matrix.
 func showWho(p *page) error {
 	v, err := p.readWho()
@@ -171,6 +196,7 @@ func showWho(p *page) error {
 		var answer searched
 		if answer, err = p.search(kind, t, perPage, p.field("page_token")); err == nil {
 			v.Found = &answer
+			err = p.nameFound(v)
 		}
 	}
 	status := http.StatusOK
