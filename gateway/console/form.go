@@ -101,7 +101,8 @@ type step struct {
 	Here string
 
 	call    call
-	preview *previewChange
+	// preview are changes that take and give what the call does, nothing for a step without a preview.
+	preview []previewChange
 	// then is the page after the change, done what it says there.
 	then, done string
 }
@@ -120,8 +121,8 @@ func confirm(steps map[string]func(*page) error, pattern string, plan func(*page
 		if err != nil {
 			return err
 		}
-		if p.field("do") == doPreview && s.preview != nil {
-			s.Form.Preview, err = p.preview(*s.preview)
+		if p.field("do") == doPreview {
+			s.Form.Preview, err = p.preview(s.preview...)
 		} else if err = p.send(s.call); err == nil {
 			return p.done(s.then, s.done)
 		}
@@ -142,7 +143,7 @@ func (p *page) plan(plan func(*page) (*step, error)) (*step, error) {
 		return nil, err
 	}
 	s.Form, s.Path = p.form(), p.r.URL.RequestURI()
-	if s.preview != nil {
+	if len(s.preview) > 0 {
 		may, err := p.may("", explainAction)
 		if err != nil {
 			return nil, err

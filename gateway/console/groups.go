@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -134,15 +135,9 @@ func showGroup(p *page) error {
 		return err
 	}
 	v.Members, v.Total, v.Next = members.Members, members.Total, members.Next
-	var roles struct {
-		Assignments []assignment `json:"assignments"`
-		Next        string       `json:"next_page_token"`
-	}
-	err = p.api.get(p.r.Context(), p.account("assignments"), given("assignee", id, "page_size", "100"), &roles)
-	if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
+	if v.Roles, v.MoreRoles, err = p.rolesOf(id); err != nil {
 		return err
 	}
-	v.Roles, v.MoreRoles = roles.Assignments, roles.Next != ""
 	var m mentioned
 	for _, one := range v.Members {
 		m.users = append(m.users, one.UserID)
@@ -160,12 +155,32 @@ func deleteGroup(p *page) (*step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &step{
+	s := &step{
 		Title: "Delete a group", Question: []string{"Delete the group", g.Name}, Button: "Delete", Danger: true,
 		Note: "Its roles end with it, so its members lose what only they gave.",
 		Back: linkOf("groups", g.ID), Here: peopleHere, then: "/groups", done: "deleted",
 		call: call{method: http.MethodDelete, path: p.account("groups", g.ID)},
-	}, nil
+	}
+	held, more, err := p.rolesOf(g.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case more || len(held) > mostPreviewed:
+		s.Note += fmt.Sprintf(" It has more than %d roles, too many for a preview: revoke some to see what they gave.", mostPreviewed)
+		return s, nil
+	}
+	for _, one := range held {
+		change := previewChange{Kind: "revoke", Role: one.RoleID, GroupID: g.ID, ProjectID: one.ProjectID, ResourceID: one.ResourceID}
+		s.preview = append(s.preview, change)
+	}
+	return s, nil
+}
+
+// rolesOf returns the roles of a group, none if the user may not read them; more is that it has others.
+func (p *page) rolesOf(group string) (held []assignment, more bool, err error) {
+	var answer listedAssignments
+	_, err = p.read(p.account("assignments"), given("assignee", group, "page_size", "100"), &answer)
+	return answer.Assignments, answer.Next != "", err
 }
 
 // removeMember takes a person out of a group.
@@ -184,7 +199,7 @@ func removeMember(p *page) (*step, error) {
 		Note: "Roles that the person has elsewhere stay.",
 		Back: linkOf("groups", g.ID), Here: peopleHere, then: linkOf("groups", g.ID), done: "removed",
 		call:    call{method: http.MethodDelete, path: p.account("groups", g.ID, "members", user)},
-		preview: &previewChange{Kind: "group_remove", GroupID: g.ID, UserID: user},
+		preview: []previewChange{{Kind: "group_remove", GroupID: g.ID, UserID: user}},
 	}, nil
 }
 

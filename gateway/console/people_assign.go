@@ -120,7 +120,7 @@ func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error)
 			Note: "It is in force at once, on every gateway.",
 			Back: holder.Page, Here: peopleHere, then: holder.Page, done: "revoked",
 			call:    call{method: http.MethodDelete, path: p.account("roles", roleID, "assignments", holder.ID) + "?" + query.Encode()},
-			preview: &change,
+			preview: []previewChange{change},
 		}, nil
 	}
 }

@@ -112,6 +112,9 @@ func (f *fakeAPI) everything(path string) string {
 		"security_groups":[{"id":"sg-x-v1","name":"T","description":"T","status":"active"}],"clusters":[{"id":"k-1","name":"T","status":"T"}],
 		"gains":[{"user":"user-bob-v1","action":"project:thing:gain","place":{"project_id":"proj-a-v1"}}],
 		"loses":[{"user":"T","action":"project:thing:lose","place":{}}],"people":2,"complete":false,"account_revision":7}`
+	if strings.HasSuffix(path, api+"/assignments") {
+		body = strings.Replace(body, "next&page", "", 1)
+	}
 	if strings.HasSuffix(path, "/keys") {
 		body = `{"data":{"id":"apikey-x-v1","key_name":"T","raw_key":"the-raw-key","scopes":["read"],
 			"keys":[{"id":"apikey-x-v1","key_name":"T","masked_key":"pcl_sk_…abcd","scopes":["read"],"is_active":true,"created_at":"2026-01-02T03:04:05.000Z"}]}}`

@@ -132,3 +132,26 @@ func TestWhoMayNotListSeesTheRest(t *testing.T) {
 		t.Errorf("one's own page: %d", w.Code)
 	}
 }
+
+// TestAGroupWithManyRolesSaysWhyThereIsNoPreview guarantees the page and the deletion without one.
+func TestAGroupWithManyRolesSaysWhyThereIsNoPreview(t *testing.T) {
+	s := newPeopleSite(t)
+	held := func(many int) {
+		rows := strings.Repeat(`,{"roleId":"role-x-v1","assigneeId":"group-x-v1","assigneeType":"IAMGROUP"}`, many)
+		s.answers["GET "+api+"/assignments"] = `{"assignments":[` + strings.TrimPrefix(rows, ",") + `]}`
+	}
+	for many, want := range map[int]string{0: "", 20: "Preview</button>", 21: "more than 20 roles, too many for a preview"} {
+		held(many)
+		w := s.send(admin, "/groups/group-x-v1/delete", nil)
+		if page := w.Body.String(); w.Code != 200 || !strings.Contains(page, want) || strings.Contains(page, "Preview</button>") != (many == 20) {
+			t.Errorf("%d roles: %d %s", many, w.Code, page)
+		}
+	}
+	held(21)
+	if w := s.send(admin, "/groups/group-x-v1/delete", fields("do=preview")); w.Code != 400 || len(s.changes) != 0 {
+		t.Errorf("a preview without one: %d %v", w.Code, s.changes)
+	}
+	if w := s.send(admin, "/groups/group-x-v1/delete", fields("do=save")); w.Code != 303 || len(s.changes) != 1 {
+		t.Errorf("%d %v", w.Code, s.changes)
+	}
+}

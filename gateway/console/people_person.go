@@ -135,7 +135,7 @@ func statusStep(p *page) (*step, error) {
 		Title: "Change the status", Question: []string{"Set the status of", user.Shown(), "to", status}, Button: "Change the status",
 		Back: linkOf("people", id), Here: peopleHere, then: linkOf("people", id), done: "saved",
 		call:    call{http.MethodPut, linkOf("api", "v1", "users", id), p.inAccount(), map[string]string{"status": status}},
-		preview: &previewChange{Kind: "user_status", UserID: id, Status: status},
+		preview: []previewChange{{Kind: "user_status", UserID: id, Status: status}},
 	}
 	switch status {
 	case resources.StatusSuspended:
@@ -157,8 +157,10 @@ func removePerson(p *page) (*step, error) {
 	}
 	return &step{
 		Title: "Remove", Question: []string{"Remove", user.Shown(), "from the account"}, Button: "Remove", Danger: true,
-		Note: "Their roles and API keys in this account end with it. Only a new invitation brings them back, without them.",
+		Note: "Their roles, their places in groups and their API keys in this account end with it. Only a new invitation brings them back, without them.",
 		Back: linkOf("people", id), Here: peopleHere, then: "/people", done: "removed",
 		call: call{method: http.MethodDelete, path: p.account("users", id)},
+		// A suspension takes all, as a removal does.
+		preview: []previewChange{{Kind: "user_status", UserID: id, Status: resources.StatusSuspended}},
 	}, nil
 }

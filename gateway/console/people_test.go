@@ -40,7 +40,10 @@ func changeForms() []changeForm {
 			bob + "/status?status=SUSPENDED", fields(), `PUT /api/v1/users/user-bob-v1 {"status":"SUSPENDED"}`, bob + "?done=saved",
 			`{"changes":[{"kind":"user_status","user_id":"user-bob-v1","status":"SUSPENDED"}]}`,
 		},
-		{bob + "/remove", fields(), "DELETE " + api + "/users/user-bob-v1", "/people?done=removed", ""},
+		{
+			bob + "/remove", fields(), "DELETE " + api + "/users/user-bob-v1", "/people?done=removed",
+			`{"changes":[{"kind":"user_status","user_id":"user-bob-v1","status":"SUSPENDED"}]}`,
+		},
 		{
 			"/people/" + admin + "/keys", fields("key_name=ci", "scopes=read", "scopes=write", "once=abc"),
 			"POST " + api + "/users/" + admin + `/keys {"key_name":"ci","scopes":["read","write"]}`, "", "",
@@ -63,7 +66,10 @@ func changeForms() []changeForm {
 			group + "/revoke?role=r", fields(), "DELETE " + api + "/roles/r/assignments/group-x-v1?assigneeType=IAMGROUP", group + "?done=revoked",
 			`{"changes":[{"kind":"revoke","role":"r","group_id":"group-x-v1"}]}`,
 		},
-		{group + "/delete", fields(), "DELETE " + api + "/groups/group-x-v1", "/groups?done=deleted", ""},
+		{
+			group + "/delete", fields(), "DELETE " + api + "/groups/group-x-v1", "/groups?done=deleted",
+			`{"changes":[{"kind":"revoke","role":"role-x-v1","group_id":"group-x-v1","project_id":"proj-a-v1","resource_id":"Text"}]}`,
+		},
 		{
 			"/roles/new", fields("name=Ops", "scope=PROJECT", "permissions=project:a:read\r\nproject:b:*"), "POST " + api +
 				`/roles {"name":"Ops","scope":"PROJECT","permissions":["project:a:read","project:b:*"]}`, role + "?done=saved",

@@ -12,6 +12,8 @@ const (
 	explainAction = "account:authorization:explain"
 	// doPreview is the value of the button that shows what a form would do.
 	doPreview = "preview"
+	// mostPreviewed is how many changes a preview takes.
+	mostPreviewed = 20
 	// shownRows is how many rows a page shows of what is gained, and of what is lost.
 	shownRows = 200
 )
@@ -96,13 +98,16 @@ func grouped(rows []previewRow) (out []previewGroup) {
 
 type previewGroupKey struct{ user, project, resource string }
 
-// preview asks who would gain and lose what by a change. It changes nothing.
-func (p *page) preview(change previewChange) (*preview, error) {
+// preview asks who would gain and lose what by changes. It changes nothing.
+func (p *page) preview(changes ...previewChange) (*preview, error) {
+	if len(changes) == 0 {
+		return nil, &apiError{Status: http.StatusBadRequest, Message: "This change has no preview."}
+	}
 	var out preview
-	body := map[string][]previewChange{"changes": {change}}
+	body := map[string][]previewChange{"changes": changes}
 	err := p.api.call(p.r.Context(), http.MethodPost, p.account("preview"), nil, body, &out)
 	if refused := refusalOf(err); refused != nil {
-		for i, detail := range refused.Details { // the form has one change
+		for i, detail := range refused.Details { // the form is one change
 			refused.Details[i] = strings.TrimPrefix(detail, "changes[0].")
 		}
 	}

@@ -174,6 +174,6 @@ func deleteRole(p *page) (*step, error) {
 		Note: "A role that somebody has can't be deleted: revoke it first.",
 		Back: linkOf("roles", r.ID), Here: peopleHere, then: "/roles", done: "deleted",
 		call:    call{method: http.MethodDelete, path: p.account("roles", r.ID)},
-		preview: &previewChange{Kind: "role_delete", Role: r.ID},
+		preview: []previewChange{{Kind: "role_delete", Role: r.ID}},
 	}, nil
 }

@@ -132,6 +132,9 @@ func TestAPreviewSaysWhoGainsAndLoses(t *testing.T) {
 	if got.Status != http.StatusOK || !got.says("<code>project:security_group:read</code>") || got.says("Gains") {
 		t.Errorf("suspend: %d %s", got.Status, got.Body)
 	}
+	if got = b.post("/people/"+bob+"/remove", "do", "preview"); got.Status != http.StatusOK || !got.says("<code>project:security_group:read</code>") || got.says("Gains") {
+		t.Errorf("remove: %d %s", got.Status, got.Body)
+	}
 	if got := signIn(t, g, carol).post("/people/"+bob+"/status?status=SUSPENDED", "do", "preview"); got.Status != http.StatusForbidden {
 		t.Errorf("a member of the team: %d", got.Status)
 	}
