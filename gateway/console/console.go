@@ -74,6 +74,7 @@ func New(cfg Config) (*Console, error) {
 		c.mux.HandleFunc(pattern, c.signedIn(show))
 	}
 	c.mux.HandleFunc("GET /decisions/new", c.follow)
+	c.mux.HandleFunc("GET /clusters/{project}/{kind}", c.clusters)
 	c.mux.HandleFunc("/", c.signedIn(func(*page) error { return errNoPage }))
 	return c, nil
 }

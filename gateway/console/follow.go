@@ -53,17 +53,27 @@ func (f *followers) enter(parent context.Context) (ctx context.Context, leave fu
 // Close ends the followers. Register it at the shutdown of the server, which waits for requests under way.
 func (c *Console) Close() { c.followers.end() }
 
-// follow answers the script with the rows of newer decisions and the cursor behind them. The call of the API is the only
-// one that it makes: another one would be a decision of its own, and wake the page again.
-func (c *Console) follow(w http.ResponseWriter, r *http.Request) {
-	session, err := c.cfg.Sessions.Session(r.Context(), c.cookie(r, sessionCookie), false) // following is not a use of the session
+// visitor returns the page of a script's request, nil after a refusal. Such a request is not a use of the session.
+func (c *Console) visitor(w http.ResponseWriter, r *http.Request) *page {
+	secret := c.cookie(r, sessionCookie)
+	session, err := c.cfg.Sessions.Session(r.Context(), secret, false)
 	switch {
 	case err != nil:
 		c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
 		plain(w, http.StatusServiceUnavailable, "the console can't read sessions now")
-		return
+		return nil
 	case session == nil:
 		plain(w, http.StatusUnauthorized, "the session is over")
+		return nil
+	}
+	return &page{c: c, w: w, r: r, session: session, secret: secret, api: &client{api: c.cfg.API, token: session.Token, requestID: r.Header.Get("X-Request-ID")}}
+}
+
+// follow answers the script with the rows of newer decisions and the cursor behind them. The call of the API is the only
+// one that it makes: another one would be a decision of its own, and wake the page again.
+func (c *Console) follow(w http.ResponseWriter, r *http.Request) {
+	p := c.visitor(w, r)
+	if p == nil {
 		return
 	}
 	ctx, leave, ok := c.followers.enter(r.Context())
@@ -73,32 +83,35 @@ func (c *Console) follow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	p := &page{c: c, w: w, r: r, session: session, api: &client{api: c.cfg.API, token: session.Token, requestID: r.Header.Get("X-Request-ID")}}
 	query := readDecisionFilters(p).query()
 	query.Set("after", p.field("after"))
 	query.Set("wait", followWait)
 	query.Set("page_size", followRows)
 	var answer decisionPage
-	err = p.api.get(ctx, p.account("decisions"), query, &answer)
-	refused, isAPI := errors.AsType[*apiError](err)
-	switch {
-	case isAPI:
-		plain(w, refused.Status, refused.Message)
-	case err != nil:
-		plain(w, http.StatusServiceUnavailable, "the gateway gave no answer")
-	default:
-		w.Header().Set("X-After", answer.After)
-		c.rows(w, answer.Decisions)
+	if err := p.api.get(ctx, p.account("decisions"), query, &answer); err != nil {
+		unshown(w, err)
+		return
 	}
+	w.Header().Set("X-After", answer.After)
+	slices.Reverse(answer.Decisions) // the API has the oldest first
+	c.part(w, "decisions", "rows", answer.Decisions)
 }
 
-// rows answers with rows of the list of decisions.
-func (c *Console) rows(w http.ResponseWriter, all []decision) {
-	slices.Reverse(all) // the API has the oldest first
+// unshown answers the script with why there is nothing to show.
+func unshown(w http.ResponseWriter, err error) {
+	if refused, isAPI := errors.AsType[*apiError](err); isAPI {
+		plain(w, refused.Status, refused.Message)
+		return
+	}
+	plain(w, http.StatusServiceUnavailable, "the gateway gave no answer")
+}
+
+// part answers with a part of a page.
+func (c *Console) part(w http.ResponseWriter, page, name string, data any) {
 	var out bytes.Buffer
-	if err := c.templates.pages["decisions"].ExecuteTemplate(&out, "rows", all); err != nil {
-		c.cfg.Log.Error("new decisions can't be shown", "error", err.Error())
-		plain(w, http.StatusInternalServerError, "the rows can't be shown")
+	if err := c.templates.pages[page].ExecuteTemplate(&out, name, data); err != nil {
+		c.cfg.Log.Error("a part of a page can't be shown", "page", page, "part", name, "error", err.Error())
+		plain(w, http.StatusInternalServerError, "the part can't be shown")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

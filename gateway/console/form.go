@@ -100,7 +100,7 @@ type step struct {
 	// Here is the entry in the menu.
 	Here string
 
-	call    call
+	call call
 	// preview are changes that take and give what the call does, nothing for a step without a preview.
 	preview []previewChange
 	// then is the page after the change, done what it says there.

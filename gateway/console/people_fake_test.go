@@ -122,10 +122,14 @@ func (f *fakeAPI) everything(path string) string {
 	return strings.ReplaceAll(body, `"T"`, string(text))
 }
 
-// fakeSessions has a session for each user, whose secret is the user's id.
-type fakeSessions struct{ console.Sessions }
+// fakeSessions has a session for each user, whose secret is the user's id. used are the uses since the last request.
+type fakeSessions struct {
+	console.Sessions
+	used *[]bool
+}
 
-func (fakeSessions) Session(_ context.Context, secret string, _ bool) (*resources.ConsoleSession, error) {
+func (f fakeSessions) Session(_ context.Context, secret string, used bool) (*resources.ConsoleSession, error) {
+	*f.used = append(*f.used, used)
 	return &resources.ConsoleSession{UserID: secret, AccountID: "acct-a-v1", Token: "token-" + secret}, nil
 }
 
@@ -134,19 +138,22 @@ type peopleSite struct {
 	*testing.T
 	*fakeAPI
 	handler http.Handler
+	used    []bool
 }
 
 func newPeopleSite(t *testing.T) *peopleSite {
 	t.Helper()
 	f := &fakeAPI{text: "Text", answers: map[string]string{}, refusals: map[string]int{}, queries: map[string]string{}, headers: map[string]http.Header{}}
+	s := &peopleSite{T: t, fakeAPI: f}
 	c, err := console.New(console.Config{
-		URL: &url.URL{Scheme: "http", Host: "127.0.0.1:9003"}, API: f, Sessions: fakeSessions{}, IDs: resources.IDs{Now: time.Now, Random: rand.Reader},
+		URL: &url.URL{Scheme: "http", Host: "127.0.0.1:9003"}, API: f, Sessions: fakeSessions{used: &s.used}, IDs: resources.IDs{Now: time.Now, Random: rand.Reader},
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &peopleSite{T: t, fakeAPI: f, handler: c}
+	s.handler = c
+	return s
 }
 
 // refuse makes the API refuse a call.
@@ -165,7 +172,7 @@ func (s *peopleSite) send(user, path string, fields url.Values) *httptest.Respon
 	}
 	r.AddCookie(&http.Cookie{Name: "portcullis", Value: user})
 	w := httptest.NewRecorder()
-	s.changes, s.previews = nil, nil
+	s.changes, s.previews, s.used = nil, nil, nil
 	s.handler.ServeHTTP(w, r)
 	return w
 }

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"slices"
 	"net/url"
 	"strings"
 	"testing"
@@ -153,5 +154,34 @@ func TestAGroupWithManyRolesSaysWhyThereIsNoPreview(t *testing.T) {
 	}
 	if w := s.send(admin, "/groups/group-x-v1/delete", fields("do=save")); w.Code != 303 || len(s.changes) != 1 {
 		t.Errorf("%d %v", w.Code, s.changes)
+	}
+}
+
+// TestMovingClustersAreAskedForAgain guarantees the list alone for the script, until a provisioner is done with all, and
+// that it is not a use of the session.
+func TestMovingClustersAreAskedForAgain(t *testing.T) {
+	s := newPeopleSite(t)
+	list := "GET " + api + "/projects/proj-a-v1/kubernetes"
+	for status, moving := range map[string]bool{
+		"CLUSTER_STATUS_PENDING": true, "CLUSTER_STATUS_PROVISIONING": true, "CLUSTER_STATUS_DELETING": true, "deleting": true,
+		"CLUSTER_STATUS_RUNNING": false, "CLUSTER_STATUS_ERROR": false, "CLUSTER_STATUS_DELETED": false, "odd": false,
+	} {
+		s.answers[list] = `{"clusters":[{"base":{"cluster_id":"k-1","name":"<b>","status":"` + status + `"}}]}`
+		for _, path := range []string{"/platform/proj-a-v1/kubernetes?page_token=a%26b", "/clusters/proj-a-v1/kubernetes?page_token=a%26b"} {
+			w := s.send(admin, path, nil)
+			page := w.Body.String()
+			if w.Code != 200 || strings.Contains(page, `data-poll="/clusters/proj-a-v1/kubernetes?page_token=a%26b"`) != moving || !strings.Contains(page, "<bdi>&lt;b&gt;</bdi>") {
+				t.Errorf("%s of %s: %d %s", path, status, w.Code, page)
+			}
+			if part := strings.HasPrefix(path, "/clusters"); strings.Contains(page, "<html") == part || !slices.Equal(s.used, []bool{!part}) {
+				t.Errorf("%s: %v %s", path, s.used, page)
+			}
+		}
+	}
+	s.refuse(list, 403, `{"error":{"message":"You may not do this."}}`)
+	for path, want := range map[string]int{"/clusters/proj-a-v1/kubernetes": 403, "/clusters/proj-a-v1/secrets": 404} {
+		if w := s.send(admin, path, nil); w.Code != want {
+			t.Errorf("%s: %d", path, w.Code)
+		}
 	}
 }

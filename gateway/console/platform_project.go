@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -70,6 +71,8 @@ type projectView struct {
 	MayChange, MayDelete bool
 	// MayDeleteRow is that a cluster may be deleted.
 	MayDeleteRow bool
+	// token is that of this page of a list.
+	token string
 }
 
 // inProject returns a path of the API in the project of the path.
@@ -120,18 +123,26 @@ func showSecurityGroups(p *page) error {
 }
 
 func showClusters(p *page) error {
-	kind := p.r.PathValue("kind")
-	deletes, ok := clusterKinds[kind]
-	if !ok {
+	if _, ok := clusterKinds[p.r.PathValue("kind")]; !ok {
 		return errNoPage
 	}
-	v, err := p.projectView(kind)
+	v, err := p.projectView(p.r.PathValue("kind"))
 	if err != nil {
 		return err
 	}
-	may, err := p.may(v.Project.ID, deletes)
+	status, err := p.readClusters(&v)
 	if err != nil {
 		return err
+	}
+	return p.show(status, "project", "Project", platformHere, v)
+}
+
+// readClusters reads a page of the clusters of the view's kind. A refusal is part of the page.
+func (p *page) readClusters(v *projectView) (status int, err error) {
+	deletes := clusterKinds[v.Kind]
+	may, err := p.may(v.Project.ID, deletes)
+	if err != nil {
+		return 0, err
 	}
 	v.MayDeleteRow = may[deletes]
 	var answer struct {
@@ -139,15 +150,61 @@ func showClusters(p *page) error {
 		Total    int       `json:"total_count"`
 		Next     string    `json:"next_page_token"`
 	}
-	status, err := p.inside(&v, kind, &answer)
-	if err != nil {
-		return err
+	if status, err = p.inside(v, v.Kind, &answer); err != nil {
+		return 0, err
 	}
 	for _, one := range answer.Clusters {
 		v.Clusters = append(v.Clusters, one.flat())
 	}
-	v.Total, v.Next = answer.Total, answer.Next
-	return p.show(status, "project", "Project", platformHere, v)
+	v.Total, v.Next, v.token = answer.Total, answer.Next, p.r.URL.Query().Get("page_token")
+	return status, nil
+}
+
+// clusters answers the script with the list of clusters as it is now.
+func (c *Console) clusters(w http.ResponseWriter, r *http.Request) {
+	p := c.visitor(w, r)
+	if p == nil {
+		return
+	}
+	v := projectView{Kind: r.PathValue("kind"), Project: project{ID: r.PathValue("project")}}
+	if _, ok := clusterKinds[v.Kind]; !ok {
+		plain(w, http.StatusNotFound, "there are no such clusters")
+		return
+	}
+	_, err := p.readClusters(&v)
+	switch {
+	case err != nil:
+		unshown(w, err)
+	case v.Problem != nil:
+		unshown(w, v.Problem)
+	default:
+		c.part(w, "project", "clusters", v)
+	}
+}
+
+// Moving returns how many of the clusters are in a state that a provisioner ends.
+func (v projectView) Moving() (many int) {
+	for _, one := range v.Clusters {
+		state := resources.ClusterState(strings.ToUpper(strings.TrimPrefix(one.Status, "CLUSTER_STATUS_")))
+		if state.Intent() != "" {
+			many++
+		}
+	}
+	return many
+}
+
+// Poll returns the address of the list alone, for the script.
+func (v projectView) Poll() string { return v.paged(linkOf("clusters", v.Project.ID, v.Kind)) }
+
+// Here returns the address of the page.
+func (v projectView) Here() string { return v.paged(linkOf("platform", v.Project.ID, v.Kind)) }
+
+// paged returns an address with the token of this page of the list.
+func (v projectView) paged(path string) string {
+	if v.token == "" {
+		return path
+	}
+	return path + "?" + given("page_token", v.token).Encode()
 }
 
 // deleteCluster deletes a cluster.

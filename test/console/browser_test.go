@@ -142,6 +142,30 @@ func TestADenialIsOnTheOpenPage(t *testing.T) {
 	b.wantNoProblem("decisions")
 }
 
+// TestAClusterMovesOnTheOpenPage guarantees that the page shows a cluster's new status without being loaded again, keeps
+// the focus, and stops to ask once nothing moves.
+func TestAClusterMovesOnTheOpenPage(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	token, list := g.UserToken(t, alice), "/api/v1/accounts/"+demoAccount+"/projects/proj-demo-v1/gpu-clusters"
+	if made := harness.Call(t, "POST", g.URL+list, token, `{"cluster_name":"train","flavor_id":"f","image_id":"i"}`, "x-account-id", demoAccount); made.Status != http.StatusCreated {
+		t.Fatalf("%d %s", made.Status, made.Raw)
+	}
+	b := openTab(t, g)
+	b.signIn(g, alice)
+	b.open("/platform/proj-demo-v1/gpu-clusters")
+	b.wait(`document.readyState === "complete"`)
+	b.run(chromedp.Evaluate[chromedp.Void](`window.since = "opened"; document.querySelector("main td.act a").focus(); undefined`, chromedp.EvalIgnoreExceptions))
+	if !b.holds(`document.querySelector("[data-poll]") !== null`) {
+		t.Fatal(b.text())
+	}
+	b.wait(`document.body.innerText.includes("running")`)
+	if !b.holds(`window.since === "opened" && document.querySelector("[data-poll]") === null && document.activeElement.matches("main td.act a")`) {
+		t.Errorf("it was loaded again, is asked for on, or has lost the focus: %s", b.text())
+	}
+	b.wantNoProblem("clusters")
+}
+
 // TestFormsOfPagesWithCodes guarantees that a browser names its origin in the form of a link's page, and the address of
 // the page in no Referer.
 func TestFormsOfPagesWithCodes(t *testing.T) {

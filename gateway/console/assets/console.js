@@ -147,3 +147,27 @@ const follow = async () => {
   }
 };
 if (list) follow();
+
+// A part of a page that moves is asked for again until the server says that it rests.
+const everyPoll = 3000;
+const focused = (part) => part.contains(document.activeElement) && document.activeElement.getAttribute("href");
+const poll = async (part) => {
+  for (let failures = 0; part.dataset.poll; ) {
+    await pause(Math.min(slowest, everyPoll * 2 ** failures));
+    await seen();
+    const answer = await fetch(part.dataset.poll, { credentials: "same-origin", redirect: "error" }).catch(() => null);
+    if (answer?.ok) {
+      failures = 0;
+      const newer = partOf(await answer.text()).firstElementChild;
+      const href = focused(part);
+      part.replaceWith(newer);
+      if (href) newer.querySelector(`a[href="${CSS.escape(href)}"]`)?.focus();
+      part = newer;
+    } else if (answer && ![429, 500, 502, 503, 504].includes(answer.status)) {
+      return;
+    } else {
+      failures++;
+    }
+  }
+};
+for (const part of document.querySelectorAll("[data-poll]")) poll(part);
