@@ -31,6 +31,9 @@ const (
 	MCPApprovalEachCall = "each_call"
 )
 
+// MCPServerRequests returns the kinds of requests that a server may be let make of its clients.
+func MCPServerRequests() []string { return []string{"elicitation", "sampling", "roots"} }
+
 // Scopes of a token that calls MCP servers: what the effect of the row needs.
 const (
 	MCPScopeRead  = "mcp:read"

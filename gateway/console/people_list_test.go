@@ -1,8 +1,8 @@
 package console_test
 
 import (
-	"slices"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )

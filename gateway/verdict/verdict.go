@@ -28,6 +28,8 @@ type Tree interface {
 	Granting(action resources.Action) []string
 	// Actions returns the actions that the tree names.
 	Actions() []string
+	// MCPServer returns the MCP server of that name, nil for none.
+	MCPServer(name string) *resources.MCPServer
 }
 
 // Inside is policy for those who ask while they hold a transaction: it waits for no gate (policies/engine).

@@ -21,6 +21,9 @@ func (p Pinned) Granting(a resources.Action) []string {
 // ByRoles says that the tree allows by roles alone that are assigned, as the embedded one does.
 func (p Pinned) ByRoles() bool { return p.set.byRoles }
 
+// MCPServer returns the MCP server of that name, nil for none.
+func (p Pinned) MCPServer(name string) *resources.MCPServer { return p.set.MCPServer(name) }
+
 // Actions returns the actions that the tree lists, by id.
 func (p Pinned) Actions() []string {
 	var out []string

@@ -39,6 +39,8 @@ type Compiled struct {
 	Roles  []resources.Role  // by id
 	// Actions are those that the tree lists, by id.
 	Actions []resources.ListedAction
+	// Servers are the MCP servers by name.
+	Servers []*resources.MCPServer
 	// Strict says that all other actions are denied.
 	Strict bool
 	// Apps are the names of the apps. Each has the rules types and decision.
@@ -153,6 +155,19 @@ func (s *Set) Roles() []resources.Role {
 
 // Actions returns the actions that the tree lists, by id, a copy: those of its routes, and those of other services.
 func (s *Set) Actions() []resources.ListedAction { return slices.Clone(s.tree.Actions) }
+
+// MCPServers returns the MCP servers by name. They are not to be changed.
+func (s *Set) MCPServers() []*resources.MCPServer { return s.tree.Servers }
+
+// MCPServer returns the MCP server of that name, nil for none.
+func (s *Set) MCPServer(name string) *resources.MCPServer {
+	for _, one := range s.tree.Servers {
+		if one.Name == name {
+			return one
+		}
+	}
+	return nil
+}
 
 // Strict says whether actions are denied that the tree does not list.
 func (s *Set) Strict() bool { return s.tree.Strict }

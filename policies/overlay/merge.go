@@ -3,6 +3,7 @@ package overlay
 import (
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -127,6 +128,7 @@ func (x *merge) checkFiles() {
 		case !nested:
 			x.problems.add(name, 0, "an overlay has no such file: rules are in authz/, data in grants/, routes/ and actions/")
 		case strings.HasPrefix(folder, ownPrefix) && rest == "data.json":
+		case folder == "mcp" && path.Base(rest) == "data.json":
 		case !exists && folder == "schemas":
 			x.problems.add(name, 0, "the schemas are the base's: take the file out")
 		case !exists:

@@ -26,7 +26,7 @@ func readActions(ctx context.Context, src *policies.Source, docs map[string]docu
 	return rows
 }
 
-// listActions lists the actions of the routes and those that are known besides, each once.
+// listActions lists the actions of the routes, of MCP servers and those that are known besides, each once.
 func (c *catalogue) listActions(rows actionRows, docs documents, p *Problems) {
 	c.strict = rows.Strict
 	all := map[string]resources.ListedAction{}
@@ -34,6 +34,9 @@ func (c *catalogue) listActions(rows actionRows, docs documents, p *Problems) {
 		if action, err := resources.ParseAction(route.Action); err == nil { // checkRoutes tells of the others
 			all[action.ID] = resources.ListedAction{Action: action}
 		}
+	}
+	for _, action := range c.used {
+		all[action.ID] = resources.ListedAction{Action: action}
 	}
 	for _, id := range slices.Sorted(maps.Keys(rows.Known)) {
 		action, err := resources.ParseAction(id)

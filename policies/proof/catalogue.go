@@ -24,9 +24,12 @@ const (
 type catalogue struct {
 	routes []resources.Route // by name
 	roles  []resources.Role  // by id
-	// actions are those of the routes and those of other services, by id.
+	// actions are those of the routes, of MCP servers and of other services, by id.
 	actions []resources.ListedAction
 	strict  bool
+	// servers are the MCP servers by name, and used the actions of what they offer.
+	servers []*resources.MCPServer
+	used    []resources.Action
 }
 
 // grantRow is one system role in data.grants.
@@ -58,6 +61,7 @@ func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]do
 		c.routes = append(c.routes, route)
 	}
 	c.checkRoutes(docs[routesFolder], p)
+	c.readServers(ctx, src, docs, p)
 	c.listActions(listed, docs[actionsFolder], p)
 	return c
 }

@@ -71,7 +71,7 @@ func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *c
 func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalogue, p *Problems) *engine.Set {
 	set, err := engine.NewSet(ctx, engine.Compiled{
 		Revision: src.Revision, Bundle: src.Bundle, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
-		Actions: list.actions, Strict: list.strict, Apps: c.apps, Source: src,
+		Actions: list.actions, Servers: list.servers, Strict: list.strict, Apps: c.apps, Source: src,
 	})
 	if err == nil {
 		return set

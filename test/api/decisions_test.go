@@ -85,8 +85,6 @@ func TestDecisionsAreListed(t *testing.T) {
 		"path=authz/decision&lookups=false":                            reversed,
 		"user=" + s.Carol:                                              {ids[6]},
 		"user=" + s.Dan:                                                {},
-		"id=" + ids[2]:                                                 {ids[2]},
-		"id=" + ids[2] + "&verdict=allow":                              {},
 		"action=project:instance:read":                                 {ids[5]},
 		"place=projects/" + s.Project + "/instances/i-3":               {ids[3]},
 		"path=authz/decision&place=projects/" + s.Project:              reversed[1:],

@@ -59,10 +59,19 @@ func startMany(b *testing.B) (*harness.Gateway, *browser) {
 func BenchmarkPages(b *testing.B) {
 	_, admin := startMany(b)
 	for _, page := range []struct{ name, path string }{
-		{"overview", "/"}, {"people", "/people"}, {"find", "/people?q=user-many0999"}, {"groups", "/groups"}, {"roles", "/roles"}, {"keys", "/people/" + whoAdmin + "/keys"},
-		{"decisions", "/decisions"}, {"changes", "/changes"}, {"policy", "/policy"}, {"platform", "/platform"},
+		{"overview", "/"},
+		{"people", "/people"},
+		{"find", "/people?q=user-many0999"},
+		{"groups", "/groups"},
+		{"roles", "/roles"},
+		{"keys", "/people/" + whoAdmin + "/keys"},
+		{"decisions", "/decisions"},
+		{"changes", "/changes"},
+		{"policy", "/policy"},
+		{"platform", "/platform"},
 		{"ask", "/ask?user=" + reader(7) + "&action=account:user:delete"},
-		{"who", "/who?find=people&action=account:user:read"}, {"matrix", "/who?find=matrix"},
+		{"who", "/who?find=people&action=account:user:read"},
+		{"matrix", "/who?find=matrix"},
 	} {
 		b.Run(page.name, func(b *testing.B) {
 			var took []time.Duration
