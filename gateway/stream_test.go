@@ -173,8 +173,11 @@ func TestAStreamHasNoMoreThanItsLength(t *testing.T) {
 		s := streaming(t, func(context.Context, doors.Call) (doors.Answer, error) {
 			return doors.Answer{Status: 200, Stream: io.NopCloser(strings.NewReader(text)), Length: 4}, nil
 		})
-		_, resp := s.ask(t, question("x")+request("POST", "/public", ""))
+		l, resp := s.ask(t, question("x")+request("POST", "/public", ""))
 		got, err := io.ReadAll(resp.Body)
+		if len(text) > 4 && l.head(t).StatusCode != 200 {
+			t.Error("the next answer is another")
+		}
 		if err != nil {
 			got = []byte(err.Error())
 		}

@@ -159,6 +159,30 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
+// TestACallThatWaitsHoldsNoPlace among the requests under way, though its door has not answered yet.
+func TestACallThatWaitsHoldsNoPlace(t *testing.T) {
+	opened, end := make(chan struct{}), make(chan struct{})
+	s := streaming(t, func(_ context.Context, call doors.Call) (doors.Answer, error) {
+		if call.Path == "plain" {
+			return doors.Answer{Status: 200, Body: []byte("{}")}, nil
+		}
+		_, err := call.Streams.Open(false)
+		close(opened)
+		<-end
+		return doors.Answer{Status: 200, Body: []byte("{}")}, err
+	}, func(cfg *gateway.Config) { cfg.Limits.Requests = 1 })
+	c := s.dial(t, "127.0.0.1")
+	_, _ = io.WriteString(c, question("x"))
+	await(t, opened, "no call")
+	if _, resp := s.ask(t, question("plain")); resp.StatusCode != 200 {
+		t.Error(resp.StatusCode)
+	}
+	close(end)
+	if resp := (&link{c, bufio.NewReader(c)}).head(t); resp.StatusCode != 200 {
+		t.Error(resp.StatusCode)
+	}
+}
+
 // TestAClientOfHTTP10HasTheWholeStream, and no endless one.
 func TestAClientOfHTTP10HasTheWholeStream(t *testing.T) {
 	s := streaming(t, func(_ context.Context, call doors.Call) (doors.Answer, error) {

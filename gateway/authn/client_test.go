@@ -165,6 +165,8 @@ func TestAResourceTakesTokensAlone(t *testing.T) {
 	} {
 		if p, err := k.AuthenticateFor(t.Context(), tools, sent(credential)); !resources.IsKind(err, want) || p.ID != "" {
 			t.Errorf("%.12q: %+v %v", credential, p, err)
+		} else if strings.HasSuffix(credential, key) && authn.ReasonOf(err) != authn.ReasonAPIKey {
+			t.Error("a key is refused as", authn.ReasonOf(err))
 		}
 	}
 	if _, err := k.AuthenticateFor(t.Context(), tools, nil); !resources.IsKind(err, resources.KindNoCredential) {
