@@ -80,8 +80,7 @@ func (c *catalogue) readServer(ctx context.Context, src *policies.Source, name s
 	return s
 }
 
-// checkServer wants actions that some system role grants, a definition of each pinned tool, and templates that can be
-// read in one way.
+// checkServer wants actions of system roles, a definition of each pinned tool, and templates with one reading.
 func (c *catalogue) checkServer(s *resources.MCPServer, docs documents, p *Problems) {
 	problem := func(member, format string, args ...any) {
 		file, line := docs.line(member)

@@ -123,7 +123,7 @@ func BenchmarkQuestions(b *testing.B) {
 	}
 }
 
-// askOne asks one question that is denied, which the followers get, and returns how long that took.
+// askOne asks a question that is denied, and returns its time.
 func askOne(b *testing.B, client *http.Client, g *harness.Gateway, token, user string) time.Duration {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, g.URL+"/api/v1/authorize/accounts/"+whoAccount+"/users", http.NoBody)
