@@ -194,7 +194,7 @@ func (b *tab) look(width int64, colours string) {
 // menu are the pages of the menu, with a question that is denied, and pages of people and projects.
 func menu() []string {
 	return []string{
-		"/", "/ask", denied, "/who", "/people", "/decisions", "/changes", "/policy", "/platform", "/people/" + bob, "/people/" + bob + "/assign",
+		"/", "/ask", denied, "/who", "/people", "/decisions", "/changes", "/policy", "/policy/compare", "/platform", "/people/" + bob, "/people/" + bob + "/assign",
 		"/people/" + bob + "/revoke?role=project_reader&project=proj-demo-v1", "/people/" + alice + "/keys", "/groups", "/roles", "/roles/new", "/roles/account_admin",
 		"/platform/proj-demo-v1", "/platform/proj-demo-v1/kubernetes",
 	}
