@@ -17,6 +17,9 @@ const (
 	// followWait is how long the API waits for a decision; followWithin bounds the whole call.
 	followWait   = "20s"
 	followWithin = 25 * time.Second
+	// gatherFor is how long new decisions gather before a page asks for them: a page asks once in that time at most,
+	// however many decisions there are.
+	gatherFor = time.Second
 )
 
 // followers are the pages that follow decisions.
@@ -83,6 +86,10 @@ func (c *Console) follow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
+	select {
+	case <-time.After(gatherFor):
+	case <-ctx.Done():
+	}
 	query := readDecisionFilters(p).query()
 	query.Set("after", p.field("after"))
 	query.Set("wait", followWait)
