@@ -40,10 +40,17 @@ const (
 	MCPScopeWrite = "mcp:write"
 )
 
+// MCPNameRule describes what ValidMCPServerName accepts.
+const MCPNameRule = "must match ^[a-z][a-z0-9_-]{0,63}$, and not be accounts or projects, which are read as parts of the path"
+
+// ValidMCPServerName says whether an MCP server can have the name: it is a segment of a URL, a folder and a part of the
+// name of a package.
+func ValidMCPServerName(name string) bool { return validSegment(name) && ValidPathSegment(name) }
+
 // MCPServer is an MCP server of the policy tree (policies/mcp/<name>/data.json). What has no row in it exists for
 // nobody. Nothing changes it once it is made.
 type MCPServer struct {
-	// Name is the folder's, a segment of a path.
+	// Name is the folder's (ValidMCPServerName).
 	Name string `json:"-"`
 	// Upstream is the name of an --upstream.
 	Upstream string `json:"upstream"`
@@ -73,6 +80,8 @@ type MCPTool struct {
 	Definition string `json:"definition,omitempty"`
 	// Approval is MCPApprovalEachCall or "".
 	Approval string `json:"approval,omitempty"`
+	// InputSchema is the JSON schema of the tool's arguments in policies/mcp/<server>/schema/data.json, nil without one.
+	InputSchema []byte `json:"-"`
 }
 
 // MCPResource is the row of resources whose URIs fit a template: {name} is one segment, a last {name+} the rest.

@@ -9,15 +9,26 @@ func (r *Route) Overlap(other *Route) (meets, better bool) {
 	if !wild(r.Method, other.Method, AnyMethod) || !wild(strings.ToLower(r.Host), strings.ToLower(other.Host), "") {
 		return false, false
 	}
-	a, b := strings.Split(r.Path, "/"), strings.Split(other.Path, "/")
-	decided := false
+	meets, decided, better := overlap(strings.Split(r.Path, "/"), strings.Split(other.Path, "/"))
+	if !meets {
+		return false, false
+	}
+	if !decided && r.Method != other.Method {
+		decided, better = true, r.Method == AnyMethod
+	}
+	return true, better || !decided && r.Host == "" && other.Host != ""
+}
+
+// overlap says whether something fits both patterns, whether one of them is better then, and whether that is the other one.
+// The first segments of different kinds decide.
+func overlap(a, b []string) (meets, decided, better bool) {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) {
-			return false, false
+			return false, false, false
 		}
 		kind, theirKind := segmentKind(a[i]), segmentKind(b[i])
 		if kind == 0 && theirKind == 0 && a[i] != b[i] {
-			return false, false
+			return false, false, false
 		}
 		if !decided && kind != theirKind {
 			decided, better = true, theirKind < kind
@@ -26,10 +37,7 @@ func (r *Route) Overlap(other *Route) (meets, better bool) {
 			break
 		}
 	}
-	if !decided && r.Method != other.Method {
-		decided, better = true, r.Method == AnyMethod
-	}
-	return true, better || !decided && r.Host == "" && other.Host != ""
+	return true, decided, better
 }
 
 // segmentKind returns 0 for a literal, 1 for a parameter and 2 for the rest of a path, the best first.

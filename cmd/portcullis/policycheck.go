@@ -57,6 +57,9 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 	}
 	lines := []string{fmt.Sprintf("ok: policy %s; routes: %d, system roles: %d, apps: %d, tests: %d; it lists %d actions and %s",
 		set.Revision(), len(set.Routes()), len(set.Roles()), len(set.Apps()), tests, len(set.Actions()), foreign)}
+	if servers := set.MCPServers(); len(servers) > 0 {
+		lines = append(lines, "MCP servers: "+strings.Join(servers, ", "))
+	}
 	if src.Base != "" {
 		lines = append(lines, fmt.Sprintf("it is %s of its own over base %s", src.Own, src.Base))
 	}

@@ -28,8 +28,10 @@ type Tree interface {
 	Granting(action resources.Action) []string
 	// Actions returns the actions that the tree names.
 	Actions() []string
-	// MCPServer returns the MCP server of that name, nil for none.
+	// MCPServer returns the MCP server of a name, which nobody changes; nil without one.
 	MCPServer(name string) *resources.MCPServer
+	// MCPServers returns the names of the MCP servers, in order.
+	MCPServers() []string
 }
 
 // Inside is policy for those who ask while they hold a transaction: it waits for no gate (policies/engine).

@@ -21,9 +21,6 @@ func (p Pinned) Granting(a resources.Action) []string {
 // ByRoles says that the tree allows by roles alone that are assigned, as the embedded one does.
 func (p Pinned) ByRoles() bool { return p.set.byRoles }
 
-// MCPServer returns the MCP server of that name, nil for none.
-func (p Pinned) MCPServer(name string) *resources.MCPServer { return p.set.MCPServer(name) }
-
 // Actions returns the actions that the tree lists, by id.
 func (p Pinned) Actions() []string {
 	var out []string
@@ -32,3 +29,9 @@ func (p Pinned) Actions() []string {
 	}
 	return out
 }
+
+// MCPServer returns the MCP server of a name, which nobody changes; nil without one.
+func (p Pinned) MCPServer(name string) *resources.MCPServer { return p.set.MCPServer(name) }
+
+// MCPServers returns the names of the MCP servers, in order.
+func (p Pinned) MCPServers() []string { return p.set.MCPServers() }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -39,10 +40,10 @@ type Compiled struct {
 	Roles  []resources.Role  // by id
 	// Actions are those that the tree lists, by id.
 	Actions []resources.ListedAction
-	// Servers are the MCP servers by name.
-	Servers []*resources.MCPServer
 	// Strict says that all other actions are denied.
 	Strict bool
+	// Servers are the MCP servers by name; nothing changes them.
+	Servers map[string]*resources.MCPServer
 	// Apps are the names of the apps. Each has the rules types and decision.
 	Apps []string
 	// Source are the files of the tree.
@@ -153,21 +154,15 @@ func (s *Set) Roles() []resources.Role {
 	return out
 }
 
-// Actions returns the actions that the tree lists, by id, a copy: those of its routes, and those of other services.
+// Actions returns the actions that the tree lists, by id, a copy: those of its routes and MCP servers, and those of other
+// services.
 func (s *Set) Actions() []resources.ListedAction { return slices.Clone(s.tree.Actions) }
 
-// MCPServers returns the MCP servers by name. They are not to be changed.
-func (s *Set) MCPServers() []*resources.MCPServer { return s.tree.Servers }
+// MCPServer returns the MCP server of a name, which nobody changes; nil without one.
+func (s *Set) MCPServer(name string) *resources.MCPServer { return s.tree.Servers[name] }
 
-// MCPServer returns the MCP server of that name, nil for none.
-func (s *Set) MCPServer(name string) *resources.MCPServer {
-	for _, one := range s.tree.Servers {
-		if one.Name == name {
-			return one
-		}
-	}
-	return nil
-}
+// MCPServers returns the names of the MCP servers, in order.
+func (s *Set) MCPServers() []string { return slices.Sorted(maps.Keys(s.tree.Servers)) }
 
 // Strict says whether actions are denied that the tree does not list.
 func (s *Set) Strict() bool { return s.tree.Strict }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +15,9 @@ import (
 )
 
 const baseMark = policies.BaseMark
+
+// program begins the names of MCP servers that are the base's.
+const program = "portcullis"
 
 // actionList is actions/data.json.
 type actionList struct {
@@ -42,6 +46,26 @@ func (x *merge) checkNames(file, prefix, kind string) {
 		case !strings.HasPrefix(name, prefix):
 			x.problems.add(file, lineOf(x.files[file], name), "%s: the name of an own %s begins with %s, so that no upgrade of the base takes it", name, kind, prefix)
 		}
+	}
+}
+
+// checkServer refuses rows of an MCP server that the base has, or could have after an upgrade.
+func (x *merge) checkServer(file string) {
+	server, rest, _ := strings.Cut(strings.TrimPrefix(file, mcpFolder+"/"), "/")
+	rows := path.Join(mcpFolder, server, "data.json")
+	_, exists := x.base[rows]
+	_, replaces := x.manifest.Replaces[file]
+	if _, replaced := x.manifest.Replaces[rows]; replaced && x.base[file] == nil {
+		replaces = true
+	}
+	switch {
+	case rest != "data.json" && rest != "schema/data.json":
+		x.problems.add(file, 0, "must be %s/<server>/data.json or %[1]s/<server>/schema/data.json", mcpFolder)
+	case replaces:
+	case exists:
+		x.problems.add(file, 0, "%s is an MCP server of the base: give your own another name, or replace its rows, as `portcullis policy replace %s` prepares", server, rows)
+	case strings.HasPrefix(server, program):
+		x.problems.add(file, 0, "the name of an own MCP server does not begin with %s, so that no upgrade of the base takes it", program)
 	}
 }
 

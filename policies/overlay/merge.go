@@ -3,7 +3,6 @@ package overlay
 import (
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -116,7 +115,7 @@ func isShared(name string) bool {
 
 // folders has the files that an overlay may have, by the folder; "" is any file.
 var folders = map[string]string{
-	"authz": ".rego", "guards": ".rego", "log": ".rego", "apps": "", "tools": ".rego", "grants": "data.json", "routes": "data.json", "actions": "data.json",
+	"authz": ".rego", "guards": ".rego", "log": ".rego", "apps": "", "tools": ".rego", "grants": "data.json", "routes": "data.json", "actions": "data.json", "mcp": "",
 }
 
 // checkFiles refuses files that would stand beside those of the base.
@@ -126,15 +125,16 @@ func (x *merge) checkFiles() {
 		want, exists := folders[folder]
 		switch {
 		case !nested:
-			x.problems.add(name, 0, "an overlay has no such file: rules are in authz/, data in grants/, routes/ and actions/")
+			x.problems.add(name, 0, "an overlay has no such file: rules are in authz/, data in grants/, routes/, actions/ and mcp/")
 		case strings.HasPrefix(folder, ownPrefix) && rest == "data.json":
-		case folder == "mcp" && path.Base(rest) == "data.json":
 		case !exists && folder == "schemas":
 			x.problems.add(name, 0, "the schemas are the base's: take the file out")
 		case !exists:
 			x.problems.add(name, 0, "an overlay has no folder %s: its own data is in a folder named %s…", folder, ownPrefix)
 		case want == "data.json" && rest != want:
 			x.problems.add(name, 0, "must be %s/data.json", folder)
+		case folder == mcpFolder:
+			x.checkServer(name)
 		case want == ".rego" && !strings.HasSuffix(rest, want):
 			x.problems.add(name, 0, "the data beside the base's rules is the base's: put own data into a folder named %s…", ownPrefix)
 		}

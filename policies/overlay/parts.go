@@ -16,7 +16,7 @@ import (
 )
 
 // Part is something of a base that an overlay can replace as a whole. Its name is authz/<file>.rego for the rules of a file,
-// grants/<role>, routes/<row>, or reason_texts/<code> for the text of a reason.
+// mcp/<server>/data.json for the rows of an MCP server, grants/<role>, routes/<row>, or reason_texts/<code> for the text of a reason.
 type Part struct {
 	Name string
 	// Revision names the text, in twelve hexadecimal digits.
@@ -31,6 +31,7 @@ const (
 	grantsFile  = "grants/data.json"
 	routesFile  = "routes/data.json"
 	actionsFile = "actions/data.json"
+	mcpFolder   = "mcp"
 	textsFolder = "reason_texts"
 )
 
@@ -42,7 +43,8 @@ func Parts(base *policies.Source) map[string]Part {
 		out[name] = Part{Name: name, Revision: hex.EncodeToString(sum[:6]), Text: text, rule: rule}
 	}
 	for name, text := range base.Files {
-		if strings.HasPrefix(name, "authz/") && strings.HasSuffix(name, ".rego") && !strings.HasSuffix(name, testSuffix) {
+		isRules := strings.HasPrefix(name, "authz/") && strings.HasSuffix(name, ".rego") && !strings.HasSuffix(name, testSuffix)
+		if isRules || strings.HasPrefix(name, mcpFolder+"/") {
 			add(name, text, nil)
 		}
 	}

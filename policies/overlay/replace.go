@@ -17,7 +17,7 @@ const textsFile = "authz/own_reasons.rego"
 func Replace(base, folder *policies.Source, name string) (map[string][]byte, error) {
 	part, exists := Parts(base)[name]
 	if !exists {
-		return nil, fmt.Errorf("the base has no part %s: a part is authz/<file>.rego, grants/<role>, routes/<row> or reason_texts/<code>", name)
+		return nil, fmt.Errorf("the base has no part %s: a part is authz/<file>.rego, mcp/<server>/data.json, grants/<role>, routes/<row> or reason_texts/<code>", name)
 	}
 	raw := folder.Files[ManifestFile]
 	if raw == nil {

@@ -26,17 +26,14 @@ func readActions(ctx context.Context, src *policies.Source, docs map[string]docu
 	return rows
 }
 
-// listActions lists the actions of the routes, of MCP servers and those that are known besides, each once.
+// listActions lists the actions of the routes and MCP servers, and those that are known besides, each once.
 func (c *catalogue) listActions(rows actionRows, docs documents, p *Problems) {
 	c.strict = rows.Strict
 	all := map[string]resources.ListedAction{}
-	for _, route := range c.routes {
-		if action, err := resources.ParseAction(route.Action); err == nil { // checkRoutes tells of the others
+	for _, id := range c.named() {
+		if action, err := resources.ParseAction(id); err == nil { // checkRoutes and readServers tell of the others
 			all[action.ID] = resources.ListedAction{Action: action}
 		}
-	}
-	for _, action := range c.used {
-		all[action.ID] = resources.ListedAction{Action: action}
 	}
 	for _, id := range slices.Sorted(maps.Keys(rows.Known)) {
 		action, err := resources.ParseAction(id)
@@ -54,4 +51,23 @@ func (c *catalogue) listActions(rows actionRows, docs documents, p *Problems) {
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		c.actions = append(c.actions, all[id])
 	}
+}
+
+// named returns the actions in the rows of routes and MCP servers.
+func (c *catalogue) named() (ids []string) {
+	for _, route := range c.routes {
+		ids = append(ids, route.Action)
+	}
+	for _, server := range c.servers {
+		for _, tool := range server.Tools {
+			ids = append(ids, tool.Action)
+		}
+		for _, resource := range server.Resources {
+			ids = append(ids, resource.Action)
+		}
+		for _, prompt := range server.Prompts {
+			ids = append(ids, prompt.Action)
+		}
+	}
+	return ids
 }

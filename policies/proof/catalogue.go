@@ -27,9 +27,8 @@ type catalogue struct {
 	// actions are those of the routes, of MCP servers and of other services, by id.
 	actions []resources.ListedAction
 	strict  bool
-	// servers are the MCP servers by name, and used the actions of what they offer.
-	servers []*resources.MCPServer
-	used    []resources.Action
+	// servers are the MCP servers by name.
+	servers map[string]*resources.MCPServer
 }
 
 // grantRow is one system role in data.grants.
@@ -43,7 +42,7 @@ type grantRow struct {
 // readCatalogue holds grants and routes against their schemas and against what the
 // gateway can serve: the schemas are part of the tree, so an author could loosen them.
 func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]documents, p *Problems) *catalogue {
-	c := &catalogue{}
+	c := &catalogue{servers: map[string]*resources.MCPServer{}}
 	grants, routes := map[string]grantRow{}, map[string]resources.Route{}
 	before := len(*p)
 	readRows(ctx, src, docs, grantsFolder, &grants, p)

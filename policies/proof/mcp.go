@@ -1,178 +1,179 @@
 package proof
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/util"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// mcpFolder holds a folder for each MCP server, with its data.json.
-const mcpFolder = "mcp"
-
-var (
-	// mcpName is the form of a server's name, a segment of paths.
-	mcpName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-	// mcpDefinition is the form of a definition, and mcpOffered that of the name of a tool or a prompt.
-	// mcpScheme begins a URI, mcpLiteral is a segment of a template that stands for itself, and mcpParameter one for any.
-	mcpDefinition = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	mcpOffered    = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
-	mcpScheme     = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:(//)?`)
-	mcpLiteral    = regexp.MustCompile(`^[^{}\s%?#]+$`)
-	mcpParameter  = regexp.MustCompile(`^\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+const (
+	mcpFolder = "mcp"
+	// inputSchemas is the folder of a server, and the member of its data, with the schemas of its tools' arguments.
+	inputSchemas = "schema"
 )
 
-// readServers returns the MCP servers by name, and tells all that is wrong with them.
+// serverRow is one MCP server in data.mcp.
+type serverRow struct {
+	resources.MCPServer
+
+	Schema map[string]jsontext.Value `json:"schema"`
+}
+
+// server is an MCP server on its way into the catalogue.
+type server struct {
+	name string
+	// docs are those of its folder; schemas are those of the folder in it.
+	docs, schemas documents
+	row           serverRow
+	problems      *Problems
+}
+
+// readServers holds the rows of MCP servers against their schema and against what the gateway can serve. c has the roles.
 func (c *catalogue) readServers(ctx context.Context, src *policies.Source, docs map[string]documents, p *Problems) {
+	schema := schemaFolder + mcpFolder + "/schema.json"
 	for _, folder := range slices.Sorted(maps.Keys(docs)) {
-		if path.Dir(folder) != mcpFolder {
-			if folder == mcpFolder || strings.HasPrefix(folder, mcpFolder+"/") {
-				p.report(docs[folder][0].file, 0, "is in no server's folder: those are mcp/<server>/data.json")
+		parts := strings.Split(folder, "/")
+		if parts[0] != mcpFolder {
+			continue
+		}
+		nested := len(parts) == 3 && parts[2] == inputSchemas
+		if len(parts) != 2 && !nested {
+			p.report(docs[folder][0].file, 0, "isn't read: the rows of an MCP server are in mcp/<server>/data.json, the schemas of its tools in mcp/<server>/schema/data.json")
+			continue
+		}
+		if nested {
+			if docs[path.Dir(folder)] == nil {
+				p.report(docs[folder][0].file, 0, "there is no %s/data.json beside it", path.Dir(folder))
 			}
 			continue
 		}
-		before := len(*p)
-		server := c.readServer(ctx, src, path.Base(folder), docs[folder], p)
-		if len(*p) == before {
-			c.servers = append(c.servers, server)
-		}
-	}
-}
-
-// readServer returns one server.
-func (c *catalogue) readServer(ctx context.Context, src *policies.Source, name string, docs documents, p *Problems) *resources.MCPServer {
-	s := &resources.MCPServer{Name: name}
-	schema := schemaFolder + mcpFolder + "/schema.json"
-	switch {
-	case !mcpName.MatchString(name) || name == "accounts" || name == "projects":
-		p.report(docs[0].file, 0, "a server's name is 1 to 64 characters of [a-z0-9_-] that begin with a letter, and neither accounts nor projects")
-		return s
-	case len(docs) > 1:
-		p.report(docs[1].file, 0, "the server has another data.json")
-		return s
-	case src.File(schema) == nil:
-		p.report(schema, 0, "is missing")
-		return s
-	}
-	before := len(*p)
-	if docs.match(ctx, src.File(schema), p); len(*p) > before {
-		return s
-	}
-	dec := json.NewDecoder(bytes.NewReader(docs[0].raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(s); err != nil {
-		p.report(docs[0].file, 0, "%v", err)
-		return s
-	}
-	s.Agents, s.Consent = cmp.Or(s.Agents, resources.MCPAgentsRegistered), cmp.Or(s.Consent, resources.MCPConsentRequired)
-	s.Pin, s.Denial = cmp.Or(s.Pin, resources.MCPPinDefinitions), cmp.Or(s.Denial, resources.MCPDenialError)
-	s.Credential = cmp.Or(s.Credential, resources.MCPCredentialAssertion)
-	c.checkServer(s, docs, p)
-	return s
-}
-
-// checkServer wants actions of system roles, a definition of each pinned tool, and templates with one reading.
-func (c *catalogue) checkServer(s *resources.MCPServer, docs documents, p *Problems) {
-	problem := func(member, format string, args ...any) {
-		file, line := docs.line(member)
-		p.report(file, line, "%s: %s", member, fmt.Sprintf(format, args...))
-	}
-	granted := func(member, id string) {
-		action, err := resources.ParseAction(id)
-		if err != nil {
-			problem(member, "action %q %v", id, err)
+		if src.File(schema) == nil {
+			p.report(schema, 0, "is missing")
 			return
 		}
-		if !c.grants(action) {
-			problem(member, "action %s is granted by no system role", id)
+		s := &server{name: parts[1], docs: docs[folder], schemas: docs[folder+"/"+inputSchemas], problems: p}
+		before := len(*p)
+		if s.match(ctx, src.File(schema)); len(*p) > before {
+			continue
 		}
-		c.used = append(c.used, action)
-	}
-	word := func(member, value string, words ...string) {
-		if !slices.Contains(words, value) {
-			problem(member, "%q is none of %s", value, strings.Join(words, ", "))
+		if s.decode(); len(*p) > before {
+			continue
 		}
-	}
-	if !mcpName.MatchString(s.Upstream) {
-		problem("upstream", "must be the name of an --upstream")
-	}
-	word("agents", s.Agents, resources.MCPAgentsRegistered, resources.MCPAgentsAny, resources.MCPAgentsNone)
-	word("consent", s.Consent, resources.MCPConsentRequired, resources.MCPConsentNotRequired)
-	word("pin", s.Pin, resources.MCPPinDefinitions, resources.MCPPinNames)
-	word("denial", s.Denial, resources.MCPDenialError, resources.MCPDenialResult)
-	word("credential", s.Credential, resources.MCPCredentialAssertion, resources.MCPCredentialExchange, resources.MCPCredentialSecret, resources.MCPCredentialNone)
-	for _, kind := range s.ServerRequests {
-		word("server_requests", kind, resources.MCPServerRequests()...)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
-		tool, member := s.Tools[name], "tools."+name
-		granted(member, tool.Action)
-		word(member, tool.Effect, resources.EffectRead, resources.EffectWrite)
-		if tool.Approval != "" {
-			word(member, tool.Approval, resources.MCPApprovalEachCall)
-		}
-		if tool.Definition != "" && !mcpDefinition.MatchString(tool.Definition) {
-			problem(member, "definition must be sha256: and 64 hexadecimal digits")
-		}
-		if pathWord(name) {
-			problem(member, "the name must be 1 to 128 characters of [A-Za-z0-9_.-], and no word of a path")
-		}
-		if s.Pin == resources.MCPPinDefinitions && tool.Definition == "" {
-			problem(member, `has no definition: portcullis mcp pin writes it, or "pin": "names" holds tools to their names`)
-		}
-		if s.Pin == resources.MCPPinNames && tool.Definition != "" {
-			problem(member, `has a definition beside "pin": "names": leave one of them out`)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Prompts)) {
-		granted("prompts."+name, s.Prompts[name].Action)
-		word("prompts."+name, s.Prompts[name].Effect, resources.EffectRead, resources.EffectWrite)
-		if pathWord(name) {
-			problem("prompts."+name, "the name must be 1 to 128 characters of [A-Za-z0-9_.-], and no word of a path")
-		}
-	}
-	seen := map[string]bool{}
-	for i, one := range s.Resources {
-		member := fmt.Sprintf("resources.%d", i)
-		granted(member, one.Action)
-		if !isTemplate(one.URI) {
-			problem(member, "uri %q must be a URI whose {parameters} are whole segments, a {last+} one the rest", one.URI)
-		}
-		if seen[one.URI] {
-			problem(member, "uri %q has a row already", one.URI)
-		}
-		seen[one.URI] = true
+		s.check(c)
+		c.servers[s.name] = s.complete()
 	}
 }
 
-// pathWord reports whether a path of E3 can't have the name as a segment.
-func pathWord(name string) bool {
-	return !mcpOffered.MatchString(name) || strings.Trim(name, ".") == "" || strings.EqualFold(name, "accounts") || strings.EqualFold(name, "projects")
+// report adds a problem with a member of the server, at its line.
+func (s *server) report(member, format string, args ...any) {
+	docs, inFile := s.docs, member
+	if under, ok := strings.CutPrefix(member, inputSchemas+"."); ok && s.schemas != nil {
+		docs, inFile = s.schemas, under
+	}
+	row, _, _ := strings.Cut(inFile, ".")
+	file, line := docs.line(inFile, inFile[:max(strings.LastIndexByte(inFile, '.'), 0)], row)
+	s.problems.report(file, line, "%s: %s", cmp.Or(member, s.name), fmt.Sprintf(format, args...))
 }
 
-// isTemplate reports whether a text is a URI whose parameters are whole segments; one with a + takes the rest.
-func isTemplate(uri string) bool {
-	scheme := mcpScheme.FindString(uri)
-	segments := strings.Split(uri[len(scheme):], "/")
-	for i, segment := range segments {
-		last := i == len(segments)-1
-		rest, isRest := strings.CutSuffix(segment, "+}")
-		switch {
-		case segment == "" && i == 0 && !last: // file:///etc
-		case mcpLiteral.MatchString(segment), mcpParameter.MatchString(segment):
-		case isRest && last && mcpParameter.MatchString(rest+"}"):
-		default:
-			return false
+// match holds the server's data against the schema of data.mcp.
+func (s *server) match(ctx context.Context, schema []byte) {
+	value, _ := s.docs.value() // of a name in two documents mount says it
+	if s.schemas != nil {
+		schemas, _ := s.schemas.value()
+		value, _ = value.Merge(ast.NewObject([2]*ast.Term{ast.StringTerm(inputSchemas), ast.NewTerm(schemas)}))
+		if value == nil { // mount says it
+			return
 		}
 	}
-	return scheme != ""
+	all := ast.ObjectTerm([2]*ast.Term{ast.StringTerm(s.name), ast.NewTerm(value)})
+	errs, err := matchSchema(ctx, all, schema)
+	if err != nil {
+		s.report("", "can't be held against its schema: %v", err)
+		return
+	}
+	errs.Foreach(func(e *ast.Term) {
+		o, _ := e.Value.(ast.Object)
+		s.report(strings.TrimPrefix(strings.TrimPrefix(member(o, "field"), s.name), "."), "%s", member(o, "desc"))
+	})
+}
+
+// decode reads the server's data. It refuses unknown members itself: an author can loosen the tree's schema.
+func (s *server) decode() {
+	for _, doc := range s.docs {
+		if err := jsonv2.Unmarshal(doc.raw, &s.row, jsonv2.RejectUnknownMembers(true)); err != nil {
+			s.problems.report(doc.file, 0, "%v", err)
+		}
+	}
+	for _, doc := range s.schemas {
+		if err := jsonv2.Unmarshal(doc.raw, &s.row.Schema); err != nil {
+			s.problems.report(doc.file, 0, "%v", err)
+		}
+	}
+}
+
+// complete returns the server with its name, the words that it leaves out, and the schemas of its tools.
+func (s *server) complete() *resources.MCPServer {
+	out := s.row.MCPServer
+	out.Name = s.name
+	for _, w := range words(&out) {
+		if *w.value == "" {
+			*w.value = w.choices[0]
+		}
+	}
+	for name, tool := range out.Tools {
+		tool.InputSchema = s.row.Schema[name]
+		out.Tools[name] = tool
+	}
+	return &out
+}
+
+// word is a member of a server with a few known values; the first one is the default.
+type word struct {
+	member  string
+	value   *string
+	choices []string
+}
+
+func words(s *resources.MCPServer) []word {
+	return []word{
+		{"agents", &s.Agents, []string{resources.MCPAgentsRegistered, resources.MCPAgentsAny, resources.MCPAgentsNone}},
+		{"consent", &s.Consent, []string{resources.MCPConsentRequired, resources.MCPConsentNotRequired}},
+		{"pin", &s.Pin, []string{resources.MCPPinDefinitions, resources.MCPPinNames}},
+		{"denial", &s.Denial, []string{resources.MCPDenialError, resources.MCPDenialResult}},
+		{"credential", &s.Credential, []string{
+			resources.MCPCredentialAssertion, resources.MCPCredentialExchange, resources.MCPCredentialSecret, resources.MCPCredentialNone,
+		}},
+	}
+}
+
+// checkInputSchemas refuses schemas without a tool, and those at which OPA fails.
+func (s *server) checkInputSchemas() {
+	for _, name := range slices.Sorted(maps.Keys(s.row.Schema)) {
+		member := inputSchemas + "." + name
+		if _, exists := s.row.Tools[name]; !exists {
+			s.report(member, "tools has no row of this name: take the schema out")
+		}
+		var schema any
+		if err := util.Unmarshal(s.row.Schema[name], &schema); err != nil {
+			s.report(member, "isn't JSON: %v", err)
+		}
+		if _, isObject := schema.(map[string]any); !isObject {
+			s.report(member, "must be a JSON schema of an object")
+		}
+		if problem := schemaProblem(schema); problem != "" {
+			s.report(member, "%s: take the schema out; rules read the tool's arguments without it", problem)
+		}
+	}
 }

@@ -25,7 +25,7 @@ func unknownActions(c *ast.Compiler, listed []resources.ListedAction, tell func(
 			if _, err := resources.ParseAction(string(text)); !isText || err != nil || names[string(text)] || t.Location == nil {
 				return false
 			}
-			tell(t.Location, "action "+string(text)+" is unknown: no route has it, and actions/data.json does not list it; "+
+			tell(t.Location, "action "+string(text)+" is unknown: no route or tool has it, and actions/data.json does not list it; "+
 				"correct its name, or list it there")
 			return false
 		})

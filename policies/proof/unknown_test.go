@@ -33,7 +33,7 @@ func TestUnknownActionIsRefused(t *testing.T) {
 				file, rule = "other/more.rego", `x if input.action.id == "project:vm:halt"`
 			}
 			tree = tree.With(file, "package "+strings.Split(file, "/")[0]+"\n\n"+rule)
-			const want = ": action project:vm:halt is unknown: no route has it, and actions/data.json does not list it"
+			const want = ": action project:vm:halt is unknown: no route or tool has it, and actions/data.json does not list it"
 			if _, err := load(t, tree); err == nil || !strings.Contains(err.Error(), file+":") || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v", err)
 			}

@@ -35,8 +35,10 @@ type Report struct {
 // Turning returns the rows in which access changes.
 func (r *Report) Turning() []compare.Row { return slices.Concat(r.NewAccess, r.LostAccess) }
 
-// Field is a field of a route that no rule reads. A value is empty if the tree does not have it.
+// Field is a field of a route that no rule reads, or a field of an MCP server or of one of its rows. A value is empty if the
+// tree does not have it.
 type Field struct {
+	// Route is the row's name; mcp/<server> and mcp/<server>/tools/<tool> are those of a server.
 	Route string `json:"route"`
 	Field string `json:"field"`
 	Old   string `json:"old"`
@@ -47,7 +49,7 @@ type Field struct {
 func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Report, error) {
 	r := &Report{
 		Old: old.Revision(), New: next.Revision(), NewAccess: []compare.Row{}, LostAccess: []compare.Row{}, Reasons: []compare.Row{},
-		Routes: routes(old.Routes(), next.Routes()), Unreachable: []compare.Row{}, NotExhaustive: []compare.Gap{},
+		Routes: append(routes(old.Routes(), next.Routes()), servers(old, next)...), Unreachable: []compare.Row{}, NotExhaustive: []compare.Gap{},
 	}
 	difference, err := compare.Compare(ctx, old, next, atOnce)
 	if err != nil {
@@ -103,10 +105,6 @@ func fields(r *resources.Route) [][2]string {
 	if r == nil {
 		r = &resources.Route{}
 	}
-	claims := ""
-	if r.Claims {
-		claims = "true"
-	}
 	return [][2]string{
 		{"spec", r.Spec},
 		{"method", r.Method},
@@ -114,7 +112,7 @@ func fields(r *resources.Route) [][2]string {
 		{"path", r.Path},
 		{"place.account", r.Place.Account},
 		{"place.project", r.Place.Project},
-		{"claims", claims},
+		{"claims", truth(r.Claims)},
 		{"audience", r.Audience},
 		{"area", r.Area},
 		{"upstream", r.Upstream},
