@@ -41,30 +41,6 @@ func (c change) isEnded() bool { return len(c.After) == 0 }
 // OneSided reports whether there is nothing to compare.
 func (c change) OneSided() bool { return c.isMade() || c.isEnded() }
 
-// word is a part of a sentence; IsName is that a person wrote it. ID is the id that the text names, "" for none.
-type word struct {
-	Text   string
-	IsName bool
-	ID     string
-}
-
-// spoken and written are words of the console and of people.
-func spoken(words string) word  { return word{Text: words} }
-func written(words string) word { return word{Text: words, IsName: true} }
-
-// user, role, group and project are words for an id.
-func (c change) user(id string) word    { return wordFor(id, c.names.Person(id).Shown()) }
-func (c change) role(id string) word    { return wordFor(id, c.names.Role(id)) }
-func (c change) group(id string) word   { return wordFor(id, c.names.Group(id)) }
-func (c change) project(id string) word { return wordFor(id, c.names.Project(id)) }
-
-func wordFor(id, shown string) word {
-	if shown == id {
-		return written(id)
-	}
-	return word{shown, true, id}
-}
-
 // mentions adds what the change names.
 func (c change) mentions(m *mentioned) {
 	m.users = append(m.users, c.actors()...)
@@ -137,13 +113,13 @@ func (c change) Says() []word {
 	if c.isEnded() {
 		verb = " deleted "
 	}
-	out := []word{c.user(c.Actor.ID)}
+	out := []word{c.names.user(c.Actor.ID)}
 	switch c.Subject.Type {
 	case "role_assignment":
 		return append(out, c.saysAssignment(before, after, one)...)
 	case "group_member":
 		words := map[bool][2]string{true: {" added ", " to the group "}, false: {" removed ", " from the group "}}[c.isMade()]
-		return append(out, spoken(words[0]), c.user(c.Subject.ID), spoken(words[1]), c.group(one.GroupID))
+		return append(out, spoken(words[0]), c.names.user(c.Subject.ID), spoken(words[1]), c.names.group(one.GroupID))
 	case "user":
 		if c.Action == "account:user:invite" {
 			verb = " invited "
@@ -156,25 +132,25 @@ func (c change) Says() []word {
 
 // saysAssignment describes the change of an assignment.
 func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
-	receiver, holder := "", c.user(c.Subject.ID)
+	receiver, holder := "", c.names.user(c.Subject.ID)
 	if one.AssigneeType == resources.AssigneeGroup {
-		receiver, holder = "the group ", c.group(c.Subject.ID)
+		receiver, holder = "the group ", c.names.group(c.Subject.ID)
 	}
 	switch {
 	case c.isMade():
-		out = []word{spoken(" gave " + receiver), holder, spoken(" the role "), c.role(one.RoleID)}
+		out = []word{spoken(" gave " + receiver), holder, spoken(" the role "), c.names.role(one.RoleID)}
 	case c.isEnded():
-		out = []word{spoken(" took the role "), c.role(one.RoleID), spoken(" from " + receiver), holder}
+		out = []word{spoken(" took the role "), c.names.role(one.RoleID), spoken(" from " + receiver), holder}
 	case before.RoleID != after.RoleID:
-		out = []word{spoken(" replaced the role "), c.role(before.RoleID), spoken(" of " + receiver), holder, spoken(" by "), c.role(after.RoleID)}
+		out = []word{spoken(" replaced the role "), c.names.role(before.RoleID), spoken(" of " + receiver), holder, spoken(" by "), c.names.role(after.RoleID)}
 	default:
-		out = []word{spoken(" changed the role "), c.role(one.RoleID), spoken(" of " + receiver), holder}
+		out = []word{spoken(" changed the role "), c.names.role(one.RoleID), spoken(" of " + receiver), holder}
 	}
 	if one.ResourceID != "" {
 		out = append(out, spoken(" on "), written(one.ResourceID))
 	}
 	if one.ProjectID != "" {
-		return append(out, spoken(" in "), c.project(one.ProjectID))
+		return append(out, spoken(" in "), c.names.project(one.ProjectID))
 	}
 	return append(out, spoken(" in the whole account"))
 }

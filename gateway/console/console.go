@@ -73,8 +73,8 @@ func New(cfg Config) (*Console, error) {
 	for pattern, show := range pages() {
 		c.mux.HandleFunc(pattern, c.signedIn(show))
 	}
-	c.mux.HandleFunc("GET /decisions/new", c.follow)
-	c.mux.HandleFunc("GET /clusters/{project}/{kind}", c.clusters)
+	c.mux.HandleFunc("GET /decisions/new", c.scripted(follow))
+	c.mux.HandleFunc("GET /clusters/{project}/{kind}", c.scripted(clusters))
 	c.mux.HandleFunc("/", c.signedIn(func(*page) error { return errNoPage }))
 	return c, nil
 }

@@ -103,16 +103,28 @@ func (f fixView) Fingerprint() string {
 
 // stepView is a step in words, with the call of the API that makes it.
 type stepView struct {
-	Says string
+	Says []word
 	// Method and Path are the call's; an empty method is that no call of the console makes the step.
 	Method, Path string
 	// Judged is whether the user may make the call.
 	Judged judged
 	step   resources.Step
+	// narrower is that the question is about less than the account.
+	narrower bool
 }
 
 // fixes returns the fixes with their calls, and whether the user may make them.
 func (p *page) fixes(q question, all []resources.Fix) ([]fixView, error) {
+	m := mentioned{users: []string{q.User}}
+	for _, fix := range all {
+		for _, step := range fix.Steps {
+			m.roles, m.groups, m.projects = append(m.roles, step.RoleID), append(m.groups, step.GroupID), append(m.projects, step.ProjectID)
+		}
+	}
+	read, err := p.names(m)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]fixView, len(all))
 	var calls []tuple
 	var steps []*stepView
@@ -120,7 +132,7 @@ func (p *page) fixes(q question, all []resources.Fix) ([]fixView, error) {
 		out[i] = fixView{Number: i + 1, Fix: fix, Steps: make([]stepView, len(fix.Steps))}
 		for j, step := range fix.Steps {
 			one := &out[i].Steps[j]
-			*one = stepView{Says: inWords(q, step), step: step}
+			*one = stepView{Says: inWords(q, step, read), step: step, narrower: q.Project != ""}
 			if one.Method, one.Path = p.callOf(q, step); one.Method != "" {
 				calls, steps = append(calls, p.aboutCall(one.Method, one.Path)), append(steps, one)
 			}
@@ -159,35 +171,43 @@ func assigneeOf(q question, s resources.Step) (kind, id string) {
 }
 
 // inWords says what a step does.
-func inWords(q question, s resources.Step) string {
-	assignee := q.User
+func inWords(q question, s resources.Step, n names) []word {
+	assignee := []word{n.user(q.User)}
 	if s.GroupID != "" {
-		assignee = "the group " + s.GroupID
+		assignee = []word{spoken("the group "), n.group(s.GroupID)}
 	}
-	place := "in the whole account"
+	place := []word{spoken(" in the whole account")}
 	switch {
 	case s.ResourceID != "":
-		place = "on " + s.ResourceID + " in " + s.ProjectID
+		place = []word{spoken(" on "), written(s.ResourceID), spoken(" in "), n.project(s.ProjectID)}
 	case s.ProjectID != "":
-		place = "in " + s.ProjectID
+		place = []word{spoken(" in "), n.project(s.ProjectID)}
 	}
+	role := []word{n.role(s.RoleID)}
 	switch s.Kind {
 	case resources.StepAssign:
-		return fmt.Sprintf("Give %s the role %s %s", assignee, s.RoleID, place)
+		return slices.Concat([]word{spoken("Give ")}, assignee, []word{spoken(" the role ")}, role, place)
 	case resources.StepExtend:
-		return fmt.Sprintf("Let %s have the role %s %s again, which has ended", assignee, s.RoleID, place)
+		return slices.Concat([]word{spoken("Let ")}, assignee, []word{spoken(" have the role ")}, role, place, []word{spoken(" again, which has ended")})
 	case resources.StepActivateAssignment:
-		return fmt.Sprintf("Make the role %s of %s %s active again", s.RoleID, assignee, place)
+		return slices.Concat([]word{spoken("Make the role ")}, role, []word{spoken(" of ")}, assignee, place, []word{spoken(" active again")})
 	case resources.StepActivateUser:
-		return fmt.Sprintf("Make the user %s active again", q.User)
+		return []word{spoken("Make the user "), n.user(q.User), spoken(" active again")}
 	case resources.StepActivateAccount:
-		return "Make the account active again, which only the platform does"
+		return []word{spoken("Make the account active again, which only the platform does")}
 	case resources.StepActivateRole:
-		return fmt.Sprintf("Make the role %s active again", s.RoleID)
+		return slices.Concat([]word{spoken("Make the role ")}, role, []word{spoken(" active again")})
 	case resources.StepAddPermission:
-		return fmt.Sprintf("Add %s to what the role %s permits", s.Permission, s.RoleID)
+		return slices.Concat([]word{spoken("Add "), written(s.Permission), spoken(" to what the role ")}, role, []word{spoken(" permits")})
 	case resources.StepUseKey:
-		return fmt.Sprintf("Use an API key with the scopes %v", s.Scopes)
+		return []word{spoken(fmt.Sprintf("Use an API key with the scopes %v", s.Scopes))}
 	}
-	return sentence(s.Kind)
+	return []word{written(sentence(s.Kind))}
+}
+
+// Wide reports whether the fix gives a role that counts in the whole account, though the question is about less.
+func (f fixView) Wide() bool {
+	return slices.ContainsFunc(f.Steps, func(s stepView) bool {
+		return s.step.Kind == resources.StepAssign && s.step.ProjectID == "" && s.narrower
+	})
 }

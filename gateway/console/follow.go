@@ -56,33 +56,31 @@ func (f *followers) enter(parent context.Context) (ctx context.Context, leave fu
 // Close ends the followers. Register it at the shutdown of the server, which waits for requests under way.
 func (c *Console) Close() { c.followers.end() }
 
-// visitor returns the page of a script's request, nil after a refusal. Such a request is not a use of the session.
-func (c *Console) visitor(w http.ResponseWriter, r *http.Request) *page {
-	secret := c.cookie(r, sessionCookie)
-	session, err := c.cfg.Sessions.Session(r.Context(), secret, false)
-	switch {
-	case err != nil:
-		c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
-		plain(w, http.StatusServiceUnavailable, "the console can't read sessions now")
-		return nil
-	case session == nil:
-		plain(w, http.StatusUnauthorized, "the session is over")
-		return nil
+// scripted answers requests of the script. They are not a use of the session.
+func (c *Console) scripted(answer func(*page)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		secret := c.cookie(r, sessionCookie)
+		session, err := c.cfg.Sessions.Session(r.Context(), secret, false)
+		switch {
+		case err != nil:
+			c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
+			plain(w, http.StatusServiceUnavailable, "the console can't read sessions now")
+			return
+		case session == nil:
+			plain(w, http.StatusUnauthorized, "the session is over")
+			return
+		}
+		answer(&page{c: c, w: w, r: r, session: session, secret: secret, api: &client{api: c.cfg.API, token: session.Token, requestID: r.Header.Get("X-Request-ID")}})
 	}
-	return &page{c: c, w: w, r: r, session: session, secret: secret, api: &client{api: c.cfg.API, token: session.Token, requestID: r.Header.Get("X-Request-ID")}}
 }
 
 // follow answers the script with the rows of newer decisions and the cursor behind them. The call of the API is the only
 // one that it makes: another one would be a decision of its own, and wake the page again.
-func (c *Console) follow(w http.ResponseWriter, r *http.Request) {
-	p := c.visitor(w, r)
-	if p == nil {
-		return
-	}
-	ctx, leave, ok := c.followers.enter(r.Context())
+func follow(p *page) {
+	ctx, leave, ok := p.c.followers.enter(p.r.Context())
 	if !ok {
-		w.Header().Set("Retry-After", "30")
-		plain(w, http.StatusServiceUnavailable, "too many pages follow the decisions of this console")
+		p.w.Header().Set("Retry-After", "30")
+		plain(p.w, http.StatusServiceUnavailable, "too many pages follow the decisions of this console")
 		return
 	}
 	defer leave()
@@ -96,12 +94,12 @@ func (c *Console) follow(w http.ResponseWriter, r *http.Request) {
 	query.Set("page_size", followRows)
 	var answer decisionPage
 	if err := p.api.get(ctx, p.account("decisions"), query, &answer); err != nil {
-		unshown(w, err)
+		unshown(p.w, err)
 		return
 	}
-	w.Header().Set("X-After", answer.After)
+	p.w.Header().Set("X-After", answer.After)
 	slices.Reverse(answer.Decisions) // the API has the oldest first
-	c.part(w, "decisions", "rows", answer.Decisions)
+	p.part("decisions", "rows", answer.Decisions)
 }
 
 // unshown answers the script with why there is nothing to show.
@@ -114,15 +112,15 @@ func unshown(w http.ResponseWriter, err error) {
 }
 
 // part answers with a part of a page.
-func (c *Console) part(w http.ResponseWriter, page, name string, data any) {
+func (p *page) part(template, name string, data any) {
 	var out bytes.Buffer
-	if err := c.templates.pages[page].ExecuteTemplate(&out, name, data); err != nil {
-		c.cfg.Log.Error("a part of a page can't be shown", "page", page, "part", name, "error", err.Error())
-		plain(w, http.StatusInternalServerError, "the part can't be shown")
+	if err := p.c.templates.pages[template].ExecuteTemplate(&out, name, data); err != nil {
+		p.c.cfg.Log.Error("a part of a page can't be shown", "page", template, "part", name, "error", err.Error())
+		plain(p.w, http.StatusInternalServerError, "the part can't be shown")
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(out.Bytes()) // a client that is gone reads nothing
+	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = p.w.Write(out.Bytes()) // a client that is gone reads nothing
 }
 
 // plain answers the script with a sentence.

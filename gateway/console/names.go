@@ -153,10 +153,10 @@ func eachOf(ids []string, read func(id string) (person, error)) (out []person, e
 // firstOf reads the first of a list. A refusal is an empty list.
 func (p *page) firstOf(list string, query url.Values, out any) error {
 	err := p.api.get(p.r.Context(), p.account(list), query, out)
-	if refusalOf(err) != nil {
-		return nil
+	if err != nil && refusalOf(err) == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 func (p *page) firstUsers(n names, _ func() []string) error {

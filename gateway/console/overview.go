@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -47,6 +49,8 @@ const (
 	endsWithin = 7 * 24 * time.Hour
 	// fewMembers is how many members an account has at most to which things to try are shown.
 	fewMembers = 10
+	// mostTries is how many denials are among the things to try.
+	mostTries = 2
 )
 
 // read gets a section of the overview; false is a refusal, or a gateway without it.
@@ -137,8 +141,8 @@ func (p *page) newcomers(v *overviewView) error {
 
 // tries adds things to try with the account's own people and projects.
 func (p *page) tries(v *overviewView, people []person) error {
-	if q, member := p.firstDenied(v, people); q != nil {
-		v.Tries = append(v.Tries, try{"Why may " + member + " not do " + q.Action + "?", q.Link("/ask")})
+	if denied := v.deniedMembers(people); len(denied) > 0 {
+		v.Tries = append(v.Tries, denied...)
 	} else if example, err := p.example(people); err != nil {
 		return err
 	} else if example != nil {
@@ -151,20 +155,26 @@ func (p *page) tries(v *overviewView, people []person) error {
 	return nil
 }
 
-// firstDenied returns the newest question that was denied about a member, and the member's name.
-func (p *page) firstDenied(v *overviewView, people []person) (*question, string) {
+// deniedMembers returns what was denied about members last, for two of them at most.
+func (v *overviewView) deniedMembers(people []person) (out []try) {
 	if v.Denials == nil {
-		return nil, ""
+		return nil
 	}
+	asked := map[string]bool{}
 	for _, d := range v.Denials.newest {
 		f := d.Facts()
-		for _, one := range people {
-			if d.Path == "authz/decision" && f.Action.ID != "" && one.ID == f.Subject.ID {
-				return &question{User: one.ID, Action: f.Action.ID, Project: f.Target.Project, Resource: f.Target.Rest}, cmp.Or(one.Name, one.ID)
-			}
+		i := slices.IndexFunc(people, func(one person) bool { return one.ID == f.Subject.ID })
+		if i < 0 || d.Path != "authz/decision" || f.Action.ID == "" || asked[f.Subject.ID] {
+			continue
+		}
+		asked[f.Subject.ID] = true
+		q := question{User: f.Subject.ID, Action: f.Action.ID, Project: f.Target.Project, Resource: strings.Trim(f.Target.Rest, "/")}
+		out = append(out, try{"Why may " + cmp.Or(people[i].Name, people[i].ID) + " not do " + q.Action + "?", q.Link("/ask")})
+		if len(out) == mostTries {
+			break
 		}
 	}
-	return nil, ""
+	return out
 }
 
 // example returns a question about another member and the first project.

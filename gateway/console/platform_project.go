@@ -161,24 +161,20 @@ func (p *page) readClusters(v *projectView) (status int, err error) {
 }
 
 // clusters answers the script with the list of clusters as it is now.
-func (c *Console) clusters(w http.ResponseWriter, r *http.Request) {
-	p := c.visitor(w, r)
-	if p == nil {
-		return
-	}
-	v := projectView{Kind: r.PathValue("kind"), Project: project{ID: r.PathValue("project")}}
+func clusters(p *page) {
+	v := projectView{Kind: p.r.PathValue("kind"), Project: project{ID: p.r.PathValue("project")}}
 	if _, ok := clusterKinds[v.Kind]; !ok {
-		plain(w, http.StatusNotFound, "there are no such clusters")
+		plain(p.w, http.StatusNotFound, "there are no such clusters")
 		return
 	}
 	_, err := p.readClusters(&v)
 	switch {
 	case err != nil:
-		unshown(w, err)
+		unshown(p.w, err)
 	case v.Problem != nil:
-		unshown(w, v.Problem)
+		unshown(p.w, v.Problem)
 	default:
-		c.part(w, "project", "clusters", v)
+		p.part("project", "clusters", v)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -96,7 +97,7 @@ func readTemplates(a *assets, log *slog.Logger) (*templates, error) {
 			}
 			return "", fmt.Errorf("no asset %s", name)
 		},
-		"moment": momentOf, "isoTime": func(t resources.Time) string { return t.String() },
+		"moment": momentOf, "count": countOf, "isoTime": func(t resources.Time) string { return t.String() },
 		"map": mapOf, "list": func(all ...any) []any { return all },
 		"menu": menu, "link": linkOf, "state": stateOf, "lower": strings.ToLower, "join": strings.Join,
 	})
@@ -158,6 +159,15 @@ func momentOf(t resources.Time) string {
 		return ""
 	}
 	return time.UnixMilli(int64(t)).UTC().Format("2 Jan 2006, 15:04:05 UTC")
+}
+
+// countOf shows a number with a comma before each three digits.
+func countOf(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // mapOf makes a map of names and values, for a template that calls another one.

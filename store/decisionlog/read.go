@@ -104,7 +104,7 @@ func (f *Filter) Matches(r *Record) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return is(f.ID, a.id) && is(f.Account, a.account) && is(f.Action, a.action) && is(f.Path, a.path) &&
 		(f.User == "" || a.users[0] == f.User || a.users[len(a.users)-1] == f.User) &&
-		!f.excepts(&a) && !(f.WithoutLookups && a.isLookup()) && (f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
+		!f.excepts(&a) && (!f.WithoutLookups || !a.isLookup()) && (f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
 }
 
 // excepts says whether the record is an allowed call that the filter does not want.

@@ -90,7 +90,7 @@ func TestApplyRefused(t *testing.T) {
 	if got := harness.At(s.Do(t, "GET", "/users/"+s.Dan+"/profile", "").Body, "user", "status"); got != nil && got != "ACTIVE" {
 		t.Errorf("the first step was not made: the user is %v", got)
 	}
-	admin.get(questionOf(s.Dan, asked, s.Project)).want(t, 200, "Give "+s.Dan)
+	admin.get(questionOf(s.Dan, asked, s.Project)).want(t, 200, "Give <bdi>"+s.Dan+"</bdi>")
 }
 
 // TestAskHostile: what people chose as names is text on every page.

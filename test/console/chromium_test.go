@@ -29,6 +29,8 @@ type tab struct {
 	base string
 
 	mu sync.Mutex
+	// opened is the address of the page, whose own status may be a refusal.
+	opened string
 	// problems are violations of the content security policy, messages in the browser's console, and requests to
 	// other hosts.
 	problems []string
@@ -58,7 +60,7 @@ func openTab(t *testing.T, g *harness.Gateway) *tab {
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, closeTab := chromedp.NewContext(allocator)
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	t.Cleanup(func() {
 		cancel()
 		closeTab()
@@ -89,13 +91,18 @@ func (b *tab) note(event any) {
 	problem := ""
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
-		problem = fmt.Sprintf("log: %s %s", e.Entry.Text, e.Entry.URL)
+		if refused := e.Entry.URL == b.page() && strings.HasPrefix(e.Entry.Text, "Failed to load resource: the server responded with a status of 4"); !refused {
+			problem = fmt.Sprintf("log: %s %s", e.Entry.Text, e.Entry.URL)
+		}
 	case *runtime.EventConsoleAPICalled:
 		problem = fmt.Sprintf("console.%s", e.Type)
 	case *runtime.EventExceptionThrown:
 		problem = "exception: " + e.ExceptionDetails.Text
 	case *audits.EventIssueAdded:
 		problem = fmt.Sprintf("issue: %s", e.Issue.Code)
+		if details := e.Issue.Details; details != nil && details.GenericIssueDetails != nil {
+			problem += ": " + string(details.GenericIssueDetails.ErrorType)
+		}
 	case *network.EventRequestWillBeSent:
 		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme+"://"+u.Host != b.base && u.Scheme != "data" && u.Scheme != "about" {
 			problem = "a request to " + e.Request.URL
@@ -127,9 +134,19 @@ func (b *tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// page returns the address of the page.
+func (b *tab) page() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.opened
+}
+
 // open shows a page of the console.
 func (b *tab) open(path string) {
 	b.t.Helper()
+	b.mu.Lock()
+	b.opened = b.base + path
+	b.mu.Unlock()
 	b.run(chromedp.Navigate(b.base + path))
 }
 
@@ -187,7 +204,7 @@ func (b *tab) look(width int64, colours string) {
 	b.t.Helper()
 	b.run(chromedp.EmulateViewport(width, 900))
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: colours}},
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: colours}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
 }
 
@@ -202,15 +219,3 @@ func menu() []string {
 
 // denied is a question about Bob, who may only read.
 var denied = "/ask?" + url.Values{"user": {bob}, "action": {"project:instance:create"}, "project": {"proj-demo-v1"}}.Encode()
-
-// fileName returns a name for a picture of a page.
-func fileName(path string) string {
-	name, query, _ := strings.Cut(strings.Trim(path, "/"), "?")
-	if query != "" {
-		name += "-denied"
-	}
-	if name == "" {
-		name = "overview"
-	}
-	return strings.ReplaceAll(name, "/", "-")
-}

@@ -1,0 +1,25 @@
+package console
+
+// word is a part of a sentence; IsName is that a person wrote it. ID is the id that the text names, "" for none.
+type word struct {
+	Text   string
+	IsName bool
+	ID     string
+}
+
+// spoken and written are words of the console and of people.
+func spoken(words string) word  { return word{Text: words} }
+func written(words string) word { return word{Text: words, IsName: true} }
+
+// user, role, group and project are words for an id.
+func (n names) user(id string) word    { return wordFor(id, n.Person(id).Shown()) }
+func (n names) role(id string) word    { return wordFor(id, n.Role(id)) }
+func (n names) group(id string) word   { return wordFor(id, n.Group(id)) }
+func (n names) project(id string) word { return wordFor(id, n.Project(id)) }
+
+func wordFor(id, shown string) word {
+	if shown == id {
+		return written(id)
+	}
+	return word{shown, true, id}
+}
