@@ -2,6 +2,7 @@ package decisions_test
 
 import (
 	"context"
+	crand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,6 +160,23 @@ func TestPagesOfAFleetAreWhole(t *testing.T) {
 	}
 	if slices.Reverse(want); !slices.Equal(got, want) {
 		t.Errorf("by page %v", got)
+	}
+}
+
+// TestADecisionIsFoundByItsID guarantees it on any gateway, and that the search looks around the time in the id alone.
+func TestADecisionIsFoundByItsID(t *testing.T) {
+	local, other := newMember(t), newMember(t)
+	f := newFleet(t, local, other)
+	ids := resources.IDs{Now: time.Now, Random: crand.Reader}
+	made := time.Now().UnixMilli()
+	near, away, foreign := ids.ULID(), ids.ULID(), ids.ULID()
+	other.decide(t, near, made-30_000)
+	local.decide(t, away, made-300_000)
+	local.decide(t, foreign, made, func(j *resources.Judgement) { j.Question.AccountID = "acct-b-v1" })
+	for id, want := range map[string][]string{near: {near}, away: nil, foreign: nil} {
+		if l := f.list(t, url.Values{"id": {id}}); !slices.Equal(l.ids(), want) {
+			t.Errorf("%s: %+v, want %v", id, l, want)
+		}
 	}
 }
 
