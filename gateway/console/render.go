@@ -97,7 +97,7 @@ func readTemplates(a *assets, log *slog.Logger) (*templates, error) {
 			}
 			return "", fmt.Errorf("no asset %s", name)
 		},
-		"moment": momentOf, "count": countOf, "isoTime": func(t resources.Time) string { return t.String() },
+		"moment": momentOf, "count": countOf, "sentence": sentence, "isoTime": func(t resources.Time) string { return t.String() },
 		"map": mapOf, "list": func(all ...any) []any { return all },
 		"menu": menu, "link": linkOf, "state": stateOf, "lower": strings.ToLower, "join": strings.Join,
 	})
