@@ -25,7 +25,7 @@ func TestAsk(t *testing.T) {
 	admin.get(questionOf("no body", "nonsense", s.Project)).want(t, 400, `id="user-problem">must be `, `id="action-problem">`)
 	admin.get("/ask?user=a%0Ab&action=project:instance:read").want(t, 400, `id="user-problem">must not hold a control character`)
 	admin.get(questionOf(s.Bob, asked, "p q?")).want(t, 400, `id="place-problem">`)
-	admin.get(questionOf(s.Bob, asked, s.Project)).want(t, 200, "What would allow it", "/apply?", "The user holds no role")
+	admin.get(questionOf(s.Bob, asked, s.Project)).want(t, 200, "What would allow it", "/apply?", "The user holds no role", "The role counts in the whole account, not only here.")
 	if meant := admin.get(questionOf(s.Bob+"@team.example", asked, s.Project)); !strings.Contains(meant.Body, "Did you mean") {
 		t.Errorf("nobody is offered for an e-mail address:\n%s", meant.Body)
 	}

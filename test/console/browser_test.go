@@ -30,6 +30,14 @@ func TestPagesInABrowser(t *testing.T) {
 		for _, path := range menu() {
 			b.lookAt("demo-"+fileName(path), path)
 		}
+		for title, one := range linked() {
+			b.open(one.path)
+			b.wait(`document.querySelector(` + "`" + one.selector + "`" + `) !== null && document.readyState === "complete"`)
+			b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector(`+"`"+one.selector+"`"+`).focus(); undefined`, chromedp.EvalIgnoreExceptions))
+			b.press("\r")
+			b.wait(`document.querySelector("` + one.shows + `") !== null && document.readyState === "complete"`)
+			b.lookAround("demo-" + title)
+		}
 	})
 	for name, one := range scenes() {
 		t.Run(name, func(t *testing.T) {
@@ -46,6 +54,19 @@ func TestPagesInABrowser(t *testing.T) {
 				b.lookAround(name + "-form")
 			}
 		})
+	}
+}
+
+// link is a page behind a link or a button of another one, which has an element then.
+type link struct{ path, selector, shows string }
+
+// linked are pages whose addresses nobody knows before.
+func linked() map[string]link {
+	return map[string]link{
+		"apply":    {denied, `a[href^="/apply"]`, "form[action='/apply']"},
+		"decision": {"/decisions", `.decision .whole`, ".tree"},
+		"preview":  {"/people/" + bob + "/remove", `button[value=preview]`, ".preview"},
+		"menu":     {"/", `.me summary`, ".me[open]"},
 	}
 }
 
