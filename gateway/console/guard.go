@@ -31,7 +31,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.head(w, r)
 	_ = http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) // a recorder in a test has none
 	most := int64(maxForm)
-	if r.URL.Path == comparePath {
+	if r.URL.Path == comparePath && strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") { // which is read after the sign-in
 		most += maxBundle
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)

@@ -137,6 +137,12 @@ func TestComparisonsAreRefused(t *testing.T) {
 			t.Errorf("%s: %d", name, got.Status)
 		}
 	}
+	if got := b.post("/policy/compare", "in_force", strings.Repeat("1", 70<<10)); got.Status != http.StatusBadRequest {
+		t.Errorf("a large form: %d", got.Status)
+	}
+	if got := newBrowser(t, g).upload("a.tar.gz", make([]byte, 1<<20)); got.Status != http.StatusSeeOther || got.Header.Get("Location") != "/login" {
+		t.Errorf("without a session: %d", got.Status)
+	}
 	if got := b.upload(`<script>alert(1)</script>.tgz`, []byte("no bundle")); got.Status != http.StatusSeeOther {
 		t.Fatalf("%d\n%s", got.Status, got.Body)
 	}
@@ -157,5 +163,23 @@ func TestComparisonsAreRefused(t *testing.T) {
 	}
 	if got := b.post("/policy/compare", "in_force", "1"); got.Status != http.StatusSeeOther {
 		t.Errorf("after a stop: %d", got.Status)
+	}
+}
+
+// TestAHostilePolicyIsBounded guarantees that the tests of an uploaded policy run within the bounds of the proof: one that
+// exhausts the memory is refused, and the console answers meanwhile.
+func TestAHostilePolicyIsBounded(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	dir := harness.CopyPolicies(t)
+	harness.WriteFile(t, filepath.Join(dir, "authz", "hostile_test.rego"), "package authz_test\n\n"+
+		`test_large if count(replace(sprintf("%0900000d", [1]), "0", sprintf("%06000d", [1]))) > 0`+"\n")
+	b := signIn(t, g, alice)
+	if got := b.upload("hostile.tar.gz", harness.Bundle(t, dir, "hostile")); got.Status != http.StatusSeeOther {
+		t.Fatalf("%d\n%s", got.Status, got.Body)
+	}
+	page := b.compared()
+	if !page.says("too much memory") || page.says("COVERAGE") {
+		t.Error(page.Body)
 	}
 }
