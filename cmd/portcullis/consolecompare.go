@@ -68,8 +68,7 @@ func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note
 		inForce = next
 		return true, fmt.Sprintf("policy %s beside %s, which is in force", sets[1].Revision(), sets[0].Revision()), nil
 	}
-	// The proof bounds what tests make, and OPA's runner, which measures the coverage, does not: so that one runs tests
-	// alone that have passed the proof.
+	// OPA's runner measures the coverage, and has no bound on memory. The proof has one, so it comes first.
 	tests := func() (bool, string, error) {
 		if _, err := proof.Load(ctx, inForce); err != nil {
 			return false, "", err

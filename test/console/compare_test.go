@@ -166,8 +166,8 @@ func TestComparisonsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAHostilePolicyIsBounded guarantees that the tests of an uploaded policy run within the bounds of the proof: one that
-// exhausts the memory is refused, and the console answers meanwhile.
+// TestAHostilePolicyIsBounded guarantees that the tests of an uploaded policy run within the bounds of the proof. One with too
+// large a value is refused.
 func TestAHostilePolicyIsBounded(t *testing.T) {
 	t.Parallel()
 	g := demo(t)
