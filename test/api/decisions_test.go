@@ -178,6 +178,7 @@ func TestDecisionsOfOthersAreNotShown(t *testing.T) {
 	if ids, r := decisionsOf(t, s, "id="+hidden); len(ids) != 0 {
 		t.Errorf("by its id: %s", r.Raw)
 	}
+	_, r = decisionsOf(t, s, "id="+stranger)
 	if subject := harness.At(r.Body, "decisions", 0, "input", "subject"); harness.At(subject, "id") != other.Bob || harness.At(subject, "exists") != false {
 		t.Errorf("a stranger: %v", subject)
 	}
