@@ -97,9 +97,10 @@ var mayImport = map[string]row{
 	"resources/areatest": {
 		inside: []string{"policies", "policies/engine", "policies/proof", "resources", "resources/idempotency", "resources/wire", "store", "store/records", "store/sqlite"},
 	},
-	"resources/atonce": {},
-	"resources/memo":   {},
-	"resources/outbox": {inside: []string{"resources", "store", "store/records"}, outside: []string{mail}},
+	"resources/atonce":     {},
+	"resources/definition": {outside: []string{json}},
+	"resources/memo":       {},
+	"resources/outbox":     {inside: []string{"resources", "store", "store/records"}, outside: []string{mail}},
 
 	"store":             {inside: []string{"resources"}},
 	"store/records":     {inside: []string{"store", "resources"}, outside: []string{json}},
