@@ -69,7 +69,7 @@ func newRoot() *cobra.Command {
 		Long: "Portcullis decides with Rego whether a user may do an action on a path, and guards\n" +
 			"the services behind it with the same decision.\n\n" +
 			"Exit codes: 0 done, allowed, ready; 1 denied (check, why), not ready (health), damage (verify), differences\n" +
-			"(policy diff, replay), nothing found (decisions); 2 an error, in one line; 3 not all could be judged (policy replay).",
+			"(policy diff, replay, mcp pin), nothing found (decisions); 2 an error, in one line; 3 not all could be judged (policy replay).",
 		Example: "  portcullis serve --demo\n" +
 			"  portcullis check --user user-bob-v1 --account acct-demo-v1 --action project:instance:read \\\n" +
 			"    accounts/acct-demo-v1/projects/proj-demo-v1/instances",
@@ -78,7 +78,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("portcullis {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newDecisions(), newConsoleCommand(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newMCP(), newDecisions(), newConsoleCommand(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
 	group(root)
 	return root
 }
@@ -101,7 +101,7 @@ func group(root *cobra.Command) {
 		commands  []string
 	}{
 		{"run", "Run a gateway:", []string{"serve", "health", "bootstrap", "token", "console", "provisioner"}},
-		{"decide", "Ask for decisions, and write what decides:", []string{"check", "why", "policy"}},
+		{"decide", "Ask for decisions, and write what decides:", []string{"check", "why", "policy", "mcp"}},
 		{"keep", "Look after the data:", []string{"store", "keys", "decisions"}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -54,14 +54,14 @@ func TestReferenceHasEveryFlag(t *testing.T) {
 
 // flagLists returns a list for each concern of serve, and for each other command.
 func flagLists() map[string]string {
-	lists, settings := map[string]string{}, map[string]bool{"help": true}
+	lists, settings := map[string]string{}, map[string]string{}
 	for _, concern := range new(config.Config).Concerns() {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		flags.SortFlags = false
 		concern.AddFlags(flags)
 		var list strings.Builder
 		flags.VisitAll(func(f *pflag.Flag) {
-			settings[f.Name] = true
+			settings[f.Name] = f.Value.Type() + f.Usage
 			list.WriteString(flagItem(f, "`"+config.EnvName(f.Name)+"`"))
 		})
 		lists[concern.Title] = list.String()
@@ -75,7 +75,7 @@ func flagLists() map[string]string {
 }
 
 // commandList returns what each of the commands does, and the flags that they have beside the settings of serve.
-func commandList(cmd *cobra.Command, settings map[string]bool) string {
+func commandList(cmd *cobra.Command, settings map[string]string) string {
 	commands := cmd.Commands()
 	if len(commands) == 0 || cmd.LocalFlags().HasAvailableFlags() {
 		commands = append([]*cobra.Command{cmd}, commands...)
@@ -86,7 +86,7 @@ func commandList(cmd *cobra.Command, settings map[string]bool) string {
 	for _, c := range commands {
 		list.WriteString(wrapped("- `" + strings.TrimSuffix(c.UseLine(), " [flags]") + "`: " + c.Short))
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if item := flagItem(f, "%s"); !settings[f.Name] {
+			if item := flagItem(f, "%s"); f.Name != "help" && settings[f.Name] != f.Value.Type()+f.Usage {
 				if takenBy[item] == nil {
 					items = append(items, item)
 				}

@@ -3,6 +3,7 @@ package proof
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -165,15 +166,23 @@ func (s *server) checkInputSchemas() {
 		if _, exists := s.row.Tools[name]; !exists {
 			s.report(member, "tools has no row of this name: take the schema out")
 		}
-		var schema any
-		if err := util.Unmarshal(s.row.Schema[name], &schema); err != nil {
-			s.report(member, "isn't JSON: %v", err)
-		}
-		if _, isObject := schema.(map[string]any); !isObject {
-			s.report(member, "must be a JSON schema of an object")
-		}
-		if problem := schemaProblem(schema); problem != "" {
-			s.report(member, "%s: take the schema out; rules read the tool's arguments without it", problem)
+		if err := CheckInputSchema(s.row.Schema[name]); err != nil {
+			s.report(member, "%v: take the schema out", err)
 		}
 	}
+}
+
+// CheckInputSchema returns why a tree can't have the schema of a tool's arguments: OPA does not come to an end with each one.
+func CheckInputSchema(raw []byte) error {
+	var schema any
+	if err := util.Unmarshal(raw, &schema); err != nil {
+		return fmt.Errorf("isn't JSON: %w", err)
+	}
+	if _, isObject := schema.(map[string]any); !isObject {
+		return errors.New("must be a JSON schema of an object")
+	}
+	if problem := schemaProblem(schema); problem != "" {
+		return errors.New(problem)
+	}
+	return nil
 }
