@@ -30,6 +30,7 @@ const (
 	PurposeRate      = "portcullis/v1/shared-rate"
 	PurposeLog       = "portcullis/v1/decision-log-ed25519"
 	PurposeConsole   = "portcullis/v1/console-session"
+	PurposeMCP       = "portcullis/v1/mcp-id"
 )
 
 // MasterKey holds the keys from which all shared secrets of the replicas are derived. The first key

@@ -15,6 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
 	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
 	"github.com/portcullis-authz/portcullis/gateway/doors/preview"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -51,11 +52,14 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	}
 	a.completeJudge()
 	a.state.authenticator = authenticator
+	if a.mcp, err = a.newMCP(); err != nil {
+		return nil, err
+	}
 	edge, err := gateway.New(gateway.Config{
 		Judge: a.judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Doors: a.newDoors(),
 		SubRequests: map[string]doors.SubRequest{"forward_auth.check": forwardauth.InHeaders, "forward_auth.verify": forwardauth.InPath},
 		Catalogue:   a.policy.Routes(), Handlers: handlers,
-		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, Certificates: a.certificates,
+		Upstreams: a.edgeUpstreams(), Assertions: a.assertions, Certificates: a.certificates,
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 	if err == nil && a.settings.Listeners.ExtAuthz != "" {
@@ -87,6 +91,8 @@ func (a *app) newDoors() map[string]doors.Door {
 		"authzen.search_action":         a.newSearch(authzen.Actions, questions),
 		"authzen.configuration":         metadata,
 		"authzen.configuration_of_path": metadata,
+		"mcp.call":                      a.mcp,
+		"mcp.resource_metadata":         mcp.Metadata{Door: a.mcp, Issuers: a.tokenIssuers()},
 	}
 }
 

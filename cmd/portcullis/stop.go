@@ -60,6 +60,7 @@ func (a *app) runBackground() *background {
 	b.wait.Go(func() { a.outbox.Run(mail) })
 	b.wait.Go(func() { a.uses.Run(uses) })
 	b.wait.Go(func() { a.cache.Run(uses) })
+	b.wait.Go(func() { a.mcp.Pins.Run(uses) })
 	return b
 }
 

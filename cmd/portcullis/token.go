@@ -15,7 +15,7 @@ import (
 
 func newToken() *cobra.Command {
 	settings := &config.Config{}
-	var user, service, scope string
+	var user, service, scope, audience string
 	var ttl time.Duration
 	cmd := &cobra.Command{
 		Use: "token", Short: "Print a token signed with the data folder's own key", Args: noArguments,
@@ -31,7 +31,7 @@ func newToken() *cobra.Command {
 			if service == "" && (!resources.ValidID(user) || strings.HasPrefix(user, resources.ServicePrefix)) {
 				return errors.New("--user must be a user's external id: 1 to 128 characters of [A-Za-z0-9._@-] that do not begin with service-")
 			}
-			request := authn.TokenRequest{Subject: user, Scopes: strings.Fields(scope), TTL: ttl}
+			request := authn.TokenRequest{Subject: user, Scopes: strings.Fields(scope), Audience: audience, TTL: ttl}
 			if service != "" {
 				request.Subject = resources.ServicePrefix + strings.TrimPrefix(service, resources.ServicePrefix)
 			}
@@ -47,6 +47,7 @@ func newToken() *cobra.Command {
 	cmd.Flags().StringVar(&user, "user", "", "the external `id` of a user")
 	cmd.Flags().StringVar(&service, "service", "", "the `name` of a service")
 	cmd.Flags().StringVar(&scope, "scope", "", "the `scopes` of the service, separated by spaces: "+strings.Join(resources.ServiceScopes(), ", "))
+	cmd.Flags().StringVar(&audience, "audience", "", "a resource's own `URL`, for which alone the token is (RFC 8707)")
 	config.DurationVar(cmd.Flags(), &ttl, "ttl", time.Hour, "how long the token is valid")
 	return cmd
 }

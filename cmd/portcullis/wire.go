@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -146,6 +147,8 @@ type app struct {
 	// tracing is nil if requests are not traced.
 	tracing *tracing.Tracer
 	state   *state
+	// mcp is the door of MCP servers; nil in a process behind gateways.
+	mcp *mcp.Door
 	// sessions are the console's; nil in a process behind gateways.
 	sessions *sessions.Service
 }

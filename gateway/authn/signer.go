@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
@@ -28,7 +29,7 @@ var (
 	errNoMasterKey  = errors.New("signer: the master key is empty; it needs at least one line")
 	errSignSubject  = errors.New("the subject must be a user's id of at most 255 bytes, or service-NAME of at most 128 characters of [A-Za-z0-9._@-]")
 	errSignTTL      = errors.New("the time to live must be at least a second, and end before the year 10000")
-	errSignScope    = errors.New("scopes must be left out for a user; only a service's token has them")
+	errSignScope    = errors.New("scopes must be left out for a user; only a service's token has them, and one for another audience")
 	errSignTooLarge = errors.New("the token must not be longer than 8 KiB; name fewer scopes")
 )
 
@@ -50,8 +51,10 @@ type Signer struct {
 type TokenRequest struct {
 	// Subject is a user's external id, or a service's name with resources.ServicePrefix.
 	Subject string
-	// Scopes are those of a service; a user's token has none.
+	// Scopes are those of a service, or of a token for an audience of its own; another token of a user has none.
 	Scopes []string
+	// Audience is the `aud`, "" for the issuer's own.
+	Audience string
 	// TTL is how long the token is valid, cut to whole seconds, at least one.
 	TTL time.Duration
 }
@@ -108,7 +111,7 @@ func (s *Signer) Sign(r TokenRequest) (string, error) {
 	}
 	claims := jwt.MapClaims{
 		"iss": BuiltinIssuer,
-		"aud": BuiltinAudience,
+		"aud": cmp.Or(r.Audience, BuiltinAudience),
 		"sub": r.Subject,
 		"iat": now.Unix(),
 		"exp": now.Add(r.TTL).Unix(),
@@ -138,7 +141,7 @@ func (r TokenRequest) check(now time.Time) error {
 		if !resources.ValidSubject(r.Subject) {
 			return errSignSubject
 		}
-		if len(r.Scopes) > 0 {
+		if len(r.Scopes) > 0 && r.Audience == "" {
 			return errSignScope
 		}
 		return nil

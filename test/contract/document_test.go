@@ -166,14 +166,14 @@ func TestExamplesOfTheDocumentAreValid(t *testing.T) {
 
 // TestAnswersLeaveNoRoomForMoreFields guarantees that an object in an answer is closed: a field outside the document is
 // found. Free are metadata, the document itself, a change record's view of its subject, objects keyed by field, and the
-// requests of AuthZEN with an app's words in a decision.
+// requests of AuthZEN with an app's words in a decision, and messages of other servers.
 func TestAnswersLeaveNoRoomForMoreFields(t *testing.T) {
 	t.Parallel()
 	c := Read(t)
 	free := []string{
 		"Metadata", "OpenAPIDocument", "ChangeSide", "AuthZENAttributes", "AuthZENProperties", "AuthZENSubject", "AuthZENResource", "AuthZENAction",
 		"AuthZENEvaluation", "AuthZENEvaluations", "AuthZENItem", "AuthZENOptions", "AuthZENDecisionContext",
-		"AuthZENSearchedSubject", "AuthZENSearchedResource", "AuthZENSubjectSearch", "AuthZENResourceSearch", "AuthZENActionSearch", "AuthZENPage",
+		"AuthZENSearchedSubject", "AuthZENSearchedResource", "AuthZENSubjectSearch", "AuthZENResourceSearch", "AuthZENActionSearch", "AuthZENPage", "MCPMessage",
 	}
 	schemas := c.document["components"].(map[string]any)["schemas"].(map[string]any)
 	for name, schema := range schemas {

@@ -13,6 +13,7 @@ import (
 var otherwise = map[string]string{
 	"authorization.explain": "test/api", "authzen.search_subject": "test/api", "authzen.search_resource": "test/api", "authzen.search_action": "test/api",
 	"authzen.configuration": "test/api", "authzen.configuration_of_path": "test/api", "account.preview": "test/api",
+	"mcp.call": "test/mcp", "mcp.resource_metadata": "test/mcp",
 }
 
 // TestEachDoorHasAnAdapter guarantees that the corpus goes through each door of the catalogue: a row of a further door needs an

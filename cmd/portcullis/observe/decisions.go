@@ -22,7 +22,7 @@ const (
 )
 
 func doorNames() []string {
-	return []string{doorEdge, "authorization", doorAuthZEN, "forward_auth", "ext_authz"}
+	return []string{doorEdge, "authorization", doorAuthZEN, "forward_auth", "ext_authz", "mcp"}
 }
 
 const (

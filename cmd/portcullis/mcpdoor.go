@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// mcpAnswerWithin bounds the wait for the head of an MCP server's answer: a tool takes its time.
+const mcpAnswerWithin = 5 * time.Minute
+
+// newMCP makes the door of MCP servers.
+func (a *app) newMCP() (*mcp.Door, error) {
+	sealed, err := message.NewIDs(a.master.Derive(resources.PurposeMCP))
+	if err != nil {
+		return nil, err
+	}
+	limits, peers := a.settings.Limits.Edge, map[string]*peer.Upstream{}
+	for name, base := range a.settings.Areas.Upstreams() {
+		peers[name] = peer.NewUpstream(name, base, limits.Upstream, limits.Idle, a.assertions)
+	}
+	send := func(ctx context.Context, o mcp.Outgoing) (*mcp.Incoming, error) {
+		return sendMCP(ctx, peers[o.Server.Upstream], o)
+	}
+	lister := &mcp.Lister{Send: send, IDs: a.ids}
+	return &mcp.Door{
+		Judge: a.judge, Base: a.settings.Listeners.PublicURL, Send: send, Sealed: sealed, IDs: a.ids, Log: a.log.Logger,
+		Pins: &mcp.Pins{List: lister.List, Servers: a.pinnedServers, Now: time.Now, Log: a.log.Logger},
+	}, nil
+}
+
+// mcpServers returns the servers of a tree.
+func mcpServers(tree engine.Pinned) (all []*resources.MCPServer) {
+	for _, name := range tree.MCPServers() {
+		all = append(all, tree.MCPServer(name))
+	}
+	return all
+}
+
+// sendMCP passes a message to a server.
+func sendMCP(ctx context.Context, upstream *peer.Upstream, o mcp.Outgoing) (*mcp.Incoming, error) {
+	if upstream == nil {
+		return nil, resources.Unavailable("no --upstream has the name "+o.Server.Upstream, nil)
+	}
+	call := peer.Call{
+		Statement: o.Statement, Header: map[string][]string{"Content-Type": {"application/json"}}, Further: o.Header,
+		Head: mcpAnswerWithin, Silent: o.Endless,
+	}
+	switch o.Server.Credential {
+	case resources.MCPCredentialAssertion:
+	case resources.MCPCredentialNone:
+		call.Credential = peer.NoCredential()
+	default:
+		return nil, resources.Unavailable("this gateway has no credential of the kind "+o.Server.Credential, nil)
+	}
+	answer, err := upstream.Pass(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.Incoming{Status: answer.Status, Header: answer.Header, Body: answer.Body}, nil
+}
+
+// edgeUpstreams returns the upstreams but for those that MCP servers alone name.
+func (a *app) edgeUpstreams() map[string]*url.URL {
+	all, routes, servers := a.settings.Areas.Upstreams(), a.policy.Routes(), mcpServers(a.policy.Pin())
+	for name := range all {
+		routed := slices.ContainsFunc(routes, func(r resources.Route) bool { return r.Upstream == name })
+		if !routed && slices.ContainsFunc(servers, func(s *resources.MCPServer) bool { return s.Upstream == name }) {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+// tokenIssuers returns the issuers whose tokens the gateway takes.
+func (a *app) tokenIssuers() []string {
+	if !a.settings.Credentials.Outside() {
+		return []string{authn.BuiltinIssuer}
+	}
+	var all []string
+	for _, one := range a.settings.Credentials.Issuers() {
+		all = append(all, one.Issuer)
+	}
+	return all
+}
+
+// pinnedServers returns the servers whose tools are listed: none while the door is off.
+func (a *app) pinnedServers() []*resources.MCPServer {
+	if a.settings.Listeners.PublicURL == "" {
+		return nil
+	}
+	return mcpServers(a.policy.Pin())
+}

@@ -1,0 +1,129 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The codes of denials beside those of policy (policies/authz/reasons.rego).
+const (
+	codeNoRole          = "no_role"
+	codeRegisteredAgent = "needs_registered_agent"
+	codeDelegation      = "needs_delegation"
+	codeDefinition      = "definition_changed"
+	codeApproval        = "needs_approval"
+	codeArguments       = "argument_denied"
+)
+
+// visit is a call of a server by a caller, judged by one tree.
+type visit struct {
+	*Door
+	call   doors.Call
+	place  place
+	server *resources.MCPServer
+	judge  *verdict.Judge
+}
+
+// account is the one in question: the path's, else the caller's own.
+func (v *visit) account() string { return cmp.Or(v.place.account, v.call.Caller.AccountID) }
+
+// question is E3's question about the caller's use of a row.
+func (v *visit) question(r row) resources.Question {
+	q := resources.Question{SubjectID: v.call.Caller.ID, AccountID: v.account(), Action: r.action, Target: v.place.target(r)}
+	switch {
+	case !r.listed: // narrow denies those who may do everything
+		q.Action = absent
+	case r.action.Scope == resources.ScopeAccount:
+		q.Target.ProjectID, q.Through = "", q.Target.ProjectID
+	}
+	return q
+}
+
+// absent is the action of what has no row. Policy is asked about it for the answer of a denied row: the account may be
+// suspended, the project gone.
+var absent = resources.Action{ID: "project:mcp:absent", Scope: resources.ScopeProject, Resource: "mcp", Verb: "absent"}
+
+// ask judges the caller's use of rows, in one batch on facts of one revision. The error is of KindUnavailable, or
+// KindForbidden if the caller may ask nothing.
+func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]verdict.Outcome, error) {
+	questions := make([]resources.Question, len(rows))
+	for i, r := range rows {
+		questions[i] = v.question(r)
+	}
+	out, err := judge.Judge(ctx, v.call.Caller, v.call.Row, questions, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		if out[i].Err != nil {
+			return nil, out[i].Err
+		}
+		v.narrow(&out[i], r)
+	}
+	return out, nil
+}
+
+// narrow denies what policy alone does not: what has no row, and the use by a client that may not act here.
+func (v *visit) narrow(o *verdict.Outcome, r row) {
+	switch code := v.agentDenial(); {
+	case !o.Allowed:
+	case !r.listed:
+		o.Allowed, o.Code = false, codeNoRole
+	case code != "":
+		o.Allowed, o.Code = false, code
+	}
+}
+
+// agentDenial is the code of the denial of every call of the caller's client, "" for none. The operator's own
+// applications are not agents, and a token may name no client.
+func (v *visit) agentDenial() string {
+	client := v.call.Caller.Client
+	switch {
+	case client == nil || client.ID == "" || client.Own:
+		return ""
+	case v.server.Agents != resources.MCPAgentsAny:
+		return codeRegisteredAgent
+	case v.server.Consent == resources.MCPConsentRequired:
+		return codeDelegation
+	}
+	return ""
+}
+
+// reason is what a user learns of a denial: server and name, and not the action.
+func (v *visit) reason(o *verdict.Outcome, r row) string {
+	kind := map[string]string{kindTool: "tool", kindPrompt: "prompt", kindResource: "resource"}[r.kind]
+	switch o.Code {
+	case codeNoRole:
+		return fmt.Sprintf("no role of yours lets you use the %s %q of the server %q", kind, r.name, v.server.Name)
+	case codeRegisteredAgent:
+		return fmt.Sprintf("the server %q is used by people and by agents that the account has registered", v.server.Name)
+	case codeDelegation:
+		return fmt.Sprintf("the server %q is used by an agent only with a delegation of its user", v.server.Name)
+	case codeApproval:
+		return fmt.Sprintf("each call of the %s %q of the server %q needs an approval", kind, r.name, v.server.Name)
+	case codeDefinition:
+		return fmt.Sprintf("the %s %q of the server %q is not what was reviewed: its definition has changed", kind, r.name, v.server.Name)
+	}
+	return o.Reason
+}
+
+// used are the rows of a server, in a fixed order.
+func used(s *resources.MCPServer) (rows []row) {
+	for name := range s.Tools {
+		rows = append(rows, toolRow(s, name))
+	}
+	for name := range s.Prompts {
+		rows = append(rows, promptRow(s, name))
+	}
+	for _, one := range s.Resources {
+		rows = append(rows, templateRow(s, one.URI))
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name)) })
+	return rows
+}

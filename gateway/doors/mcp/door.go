@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Door answers the calls of MCP servers. Every field is required.
+type Door struct {
+	Judge *verdict.Judge
+	// Base is the clients' URL of the gateway (--public-url); without it the door is off.
+	Base string
+	// Send passes a message to a server.
+	Send func(ctx context.Context, o Outgoing) (*Incoming, error)
+	// Pins knows the definitions of tools.
+	Pins *Pins
+	// Sealed seals ids of sessions.
+	Sealed message.IDs
+	IDs    resources.IDs
+	Log    *slog.Logger
+}
+
+// Outgoing is a call to a server.
+type Outgoing struct {
+	Server *resources.MCPServer
+	assertion.Statement
+	// Header are headers of MCP.
+	Header http.Header
+	// Endless says that the answer may pause for any time.
+	Endless bool
+}
+
+// Incoming is a server's answer. Body has to be closed.
+type Incoming struct {
+	Status int
+	Header http.Header
+	Body   io.ReadCloser
+}
+
+// ResourceOf implements doors.Protected: each form of a server's path is a resource of its own.
+func (d *Door) ResourceOf(rawPath string) doors.Resource {
+	path, ok := strings.CutPrefix(rawPath, pathPrefix)
+	if p, err := readPlace(path); ok && err == nil && d.Base != "" {
+		return doors.Resource{URL: d.Base + pathPrefix + p.path, Scopes: []string{resources.MCPScopeRead, resources.MCPScopeWrite}}
+	}
+	return doors.Resource{}
+}
+
+// Unavailable implements doors.Door: the body is the area's.
+func (*Door) Unavailable(error) []byte { return nil }
+
+// Answer implements doors.Door. Errors: 400, 403 for another origin and for scopes, 404 without a server or for another
+// caller's session, 405, 415, 503.
+func (d *Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
+	v, err := d.visit(c)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	a := doors.Answer{}
+	switch c.Method {
+	case http.MethodPost:
+		a, err = v.post(ctx)
+	case http.MethodGet:
+		a, err = v.listen()
+	case http.MethodDelete:
+		a, err = v.end(ctx)
+	default:
+		err = &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "An MCP server has POST, GET and DELETE."}
+	}
+	a.Subject, a.Account = c.Caller.ID, v.account()
+	return a, err
+}
+
+// visit checks what every call has.
+func (d *Door) visit(c doors.Call) (*visit, error) {
+	p, err := readPlace(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	problems := c.Problems
+	for _, name := range []string{
+		message.HeaderVersion, message.HeaderMethod, message.HeaderName, message.HeaderSession, message.HeaderLastEvent, "Origin", "Accept", "Content-Type",
+	} {
+		values, odd := c.Headers.Values(name)
+		if odd || len(values) > 1 && name != message.HeaderVersion && name != message.HeaderMethod && name != message.HeaderName { // whose faults have codes
+			problems = append(problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling, with hyphens"})
+		}
+	}
+	if len(problems) > 0 {
+		return nil, resources.BadRequest(problems...)
+	}
+	if origin := header(c, "Origin"); origin != "" && origin != d.origin() {
+		return nil, resources.Forbidden("A page of %s may not call this server.", origin)
+	}
+	judge := d.Judge.Pinned()
+	server := judge.Pin().MCPServer(p.server)
+	if server == nil {
+		return nil, resources.NotFound("MCP server")
+	}
+	return &visit{Door: d, call: c, place: p, server: server, judge: judge}, nil
+}
+
+// origin is that of the gateway's own pages.
+func (d *Door) origin() string {
+	u, err := url.Parse(d.Base)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// header returns the one value of a header, "" for none.
+func header(c doors.Call, name string) string {
+	values, _ := c.Headers.Values(name)
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+// rejudgeEvery is how often an open stream is judged again.
+const rejudgeEvery = 500 * time.Millisecond

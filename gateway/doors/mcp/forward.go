@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// maxAnswer bounds an answer that is read whole, in bytes.
+const maxAnswer = 4 << 20
+
+var (
+	errAnswerLarge  = errors.New("mcp: the server's answer has over 4 MiB")
+	errAnswerStatus = errors.New("mcp: the server answers with a status of no message")
+	errAnswerKind   = errors.New("mcp: the server's answer is neither JSON nor a stream of events")
+	errAnswerOther  = errors.New("mcp: the server answers another request")
+	errUnasked      = errors.New("mcp: the server asks for what server_requests does not name")
+)
+
+// purpose is for whom the ids of sessions are sealed.
+func (v *visit) purpose() message.Caller {
+	agent := ""
+	if client := v.call.Caller.Client; client != nil {
+		agent = client.Issuer + "\n" + client.ID
+	}
+	return message.Caller{Server: v.place.server, Account: v.account(), User: v.call.Caller.ID, Agent: agent}
+}
+
+// outgoing returns a call to the server with the headers that belong to it. The error is KindNotFound for a session of
+// another caller.
+func (v *visit) outgoing(params []string) (Outgoing, error) {
+	h := http.Header{}
+	for _, name := range append([]string{"Accept", message.HeaderVersion, message.HeaderMethod, message.HeaderName, message.HeaderLastEvent}, params...) {
+		for _, value := range v.headers(name) {
+			h.Add(name, value)
+		}
+	}
+	if sealed := header(v.call, message.HeaderSession); sealed != "" {
+		id, ok := v.Sealed.Open(message.SessionID, sealed, v.purpose())
+		if !ok {
+			return Outgoing{}, resources.NotFound("session")
+		}
+		h.Set(message.HeaderSession, id)
+	}
+	return Outgoing{Server: v.server, Header: h, Statement: assertion.Statement{
+		RequestID: v.IDs.ULID(), Method: v.call.Method, Body: v.call.Body, Principal: *v.call.Caller, Account: v.account(),
+	}}, nil
+}
+
+// forward passes a message to the server, byte for byte, and its answer back. An open stream ends when one of the judged
+// rows is denied; named is the row of the message, nil for none.
+func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, error) {
+	var params []string
+	if named != nil {
+		if all, err := message.ParamHeaders(named.schema); err == nil {
+			for _, one := range all {
+				params = append(params, one.Header)
+			}
+		}
+	}
+	o, err := v.outgoing(params)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	if named != nil {
+		o.Action = named.action.ID
+	}
+	endless := p.Method == message.MethodListen
+	ctx, err := v.call.Streams.Open(endless)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	o.Endless = true // a tool takes its time
+	answer, err := v.Send(ctx, o)
+	if err != nil {
+		return v.undecided(p, err), nil
+	}
+	a, err := v.passBack(ctx, p, answer, judged)
+	if err != nil {
+		return v.undecided(p, errors.Join(err, answer.Body.Close())), nil
+	}
+	return a, nil
+}
+
+// passBack returns the server's answer to a message. Beside an error the body is not closed.
+func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judged []row) (doors.Answer, error) {
+	a := doors.Answer{Status: answer.Status}
+	if id := answer.Header.Get(message.HeaderSession); id != "" && p.Spoken.Era == message.Legacy {
+		a.Header = append(a.Header, doors.Header{Name: message.HeaderSession, Value: v.Sealed.Seal(message.SessionID, id, v.purpose())})
+	}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch {
+	case answer.Status == http.StatusNotFound && header(v.call, message.HeaderSession) != "":
+		_ = answer.Body.Close()
+		return doors.Answer{Status: http.StatusNotFound, Body: message.Error(p.ID, message.CodeInvalidRequest, "There is no such session.")}, nil
+	case answer.Status == http.StatusAccepted && p.Kind != message.Request:
+		return a, answer.Body.Close()
+	case answer.Status == http.StatusOK && kind == message.MediaEvents && p.Kind == message.Request:
+		s := v.newStream(ctx, p, answer.Body)
+		go v.watch(ctx, s, judged)
+		a.Header = append(a.Header, doors.Header{Name: "Content-Type", Value: message.MediaEvents})
+		a.Stream, a.Length = s, -1
+		return a, nil
+	case kind != "application/json":
+		return a, fmt.Errorf("%w: %d %s", errAnswerKind, answer.Status, kind)
+	case answer.Status != http.StatusOK && answer.Status != http.StatusBadRequest && answer.Status != http.StatusNotFound:
+		return a, fmt.Errorf("%w: %d", errAnswerStatus, answer.Status)
+	}
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	if err == nil && len(raw) > maxAnswer {
+		err = errAnswerLarge
+	}
+	if err != nil {
+		return a, err
+	}
+	if a.Body, err = v.judgeAnswer(ctx, p, raw); err != nil {
+		return a, err
+	}
+	return a, answer.Body.Close()
+}
+
+// judgeAnswer returns a server's message as its client may have it. A nil one is dropped.
+func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte, error) {
+	m, err := message.ReadServer(raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Kind != message.Response:
+		return v.judgeRequest(m, raw)
+	case len(m.ID) > 0 && !bytes.Equal(m.ID, p.ID):
+		return nil, errAnswerOther
+	}
+	for _, method := range m.Inputs {
+		if !v.mayAsk(method) {
+			return nil, errUnasked
+		}
+	}
+	switch class := p.Class(p.Spoken.Era); {
+	case m.Failed:
+		return raw, nil
+	case class == message.Listed:
+		return v.narrowList(ctx, p, raw)
+	case p.Method == message.MethodRead || p.Method == message.MethodDiscover:
+		return message.Uncached(p.Spoken.Era, raw)
+	}
+	return raw, nil
+}
+
+// judgeRequest returns a server's request or notification; nil for a request that the server may not make.
+func (v *visit) judgeRequest(m *message.ServerMessage, raw []byte) ([]byte, error) {
+	if m.Kind == message.Request && m.Method != message.MethodPing && !v.mayAsk(m.Method) {
+		return nil, nil
+	}
+	if m.Method == "notifications/tools/list_changed" {
+		v.Pins.Changed(v.server.Name)
+	}
+	return raw, nil
+}
+
+// mayAsk reports whether the server may make a request of its clients.
+func (v *visit) mayAsk(method string) bool {
+	kind, ok := message.ServerRequest(method)
+	return ok && slices.Contains(v.server.ServerRequests, kind)
+}

@@ -1,0 +1,200 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/definition"
+)
+
+// mostPages bounds the pages of a list of tools.
+const mostPages = 100
+
+var errPages = errors.New("mcp: the list of tools has over 100 pages")
+
+// Lister lists the tools of servers as the gateway itself, in either era.
+type Lister struct {
+	Send func(ctx context.Context, o Outgoing) (*Incoming, error)
+	IDs  resources.IDs
+}
+
+// List returns the definitions of a server's tools by their names. A tool without a definition has "".
+func (l *Lister) List(ctx context.Context, server *resources.MCPServer) (map[string]string, error) {
+	session := &session{Lister: l, server: server, era: message.Modern}
+	out, err := session.tools(ctx)
+	if err == nil {
+		return out, nil
+	}
+	session.era = message.Legacy
+	legacy := session.open(ctx)
+	if legacy == nil {
+		defer session.end(context.WithoutCancel(ctx))
+		if out, legacy = session.tools(ctx); legacy == nil {
+			return out, nil
+		}
+	}
+	return nil, errors.Join(err, legacy)
+}
+
+// session is how the gateway speaks to a server.
+type session struct {
+	*Lister
+	server      *resources.MCPServer
+	era         message.Era
+	id, version string
+	asked       int
+}
+
+// tools reads all pages of the list.
+func (s *session) tools(ctx context.Context) (map[string]string, error) {
+	out, params := map[string]string{}, map[string]any{}
+	for range mostPages {
+		raw, err := s.ask(ctx, message.MethodTools, params)
+		if err != nil {
+			return nil, err
+		}
+		list, err := message.ReadList(message.MethodTools, raw)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range list.Items {
+			out[item.Name], _ = definition.Of(item.Raw) // nothing reviewed is ""
+		}
+		if list.Cursor == "" {
+			return out, nil
+		}
+		params["cursor"] = list.Cursor
+	}
+	return nil, errPages
+}
+
+// open begins a legacy session.
+func (s *session) open(ctx context.Context) error {
+	raw, err := s.ask(ctx, message.MethodInitialize, map[string]any{
+		"protocolVersion": message.Versions()[1], "capabilities": map[string]any{}, "clientInfo": clientInfo(),
+	})
+	if err != nil {
+		return err
+	}
+	var opened struct {
+		Result struct {
+			Version string `json:"protocolVersion"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(raw, &opened); err != nil {
+		return err
+	}
+	s.version = opened.Result.Version
+	_, err = s.send(ctx, http.MethodPost, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}, "")
+	return err
+}
+
+// end ends a legacy session, as far as the server lets it.
+func (s *session) end(ctx context.Context) {
+	if s.id != "" {
+		_, _ = s.send(ctx, http.MethodDelete, nil, "")
+	}
+}
+
+func clientInfo() map[string]any { return map[string]any{"name": "portcullis", "version": "1"} }
+
+// ask returns the response to a request.
+func (s *session) ask(ctx context.Context, method string, params map[string]any) ([]byte, error) {
+	s.asked++
+	if s.era == message.Modern {
+		params["_meta"] = map[string]any{
+			"io.modelcontextprotocol/protocolVersion": message.VersionModern, "io.modelcontextprotocol/clientCapabilities": map[string]any{},
+			"io.modelcontextprotocol/clientInfo": clientInfo(),
+		}
+	}
+	raw, err := s.send(ctx, http.MethodPost, map[string]any{"jsonrpc": "2.0", "id": s.asked, "method": method, "params": params}, method)
+	if err != nil {
+		return nil, err
+	}
+	m, err := message.ReadServer(raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Failed:
+		return nil, fmt.Errorf("mcp: the server answers %s with the error %d", method, m.Code)
+	case string(m.ID) != fmt.Sprint(s.asked):
+		return nil, errAnswerOther
+	}
+	return raw, nil
+}
+
+// send sends a message and returns the response to it.
+func (s *session) send(ctx context.Context, verb string, body map[string]any, method string) ([]byte, error) {
+	var raw []byte
+	if body != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	h := http.Header{"Accept": {"application/json, " + message.MediaEvents}}
+	switch {
+	case s.era == message.Modern:
+		h.Set(message.HeaderVersion, message.VersionModern)
+		h.Set(message.HeaderMethod, method)
+	case s.version != "":
+		h.Set(message.HeaderVersion, s.version)
+	}
+	if s.id != "" {
+		h.Set(message.HeaderSession, s.id)
+	}
+	answer, err := s.Send(ctx, Outgoing{Server: s.server, Header: h, Statement: assertion.Statement{
+		RequestID: s.IDs.ULID(), Method: verb, Body: raw,
+		Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if id := answer.Header.Get(message.HeaderSession); id != "" && s.era == message.Legacy {
+		s.id = id
+	}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch {
+	case method == "" && answer.Status >= 200 && answer.Status < 300:
+		return nil, nil
+	case kind == message.MediaEvents && answer.Status == http.StatusOK:
+		return response(message.NewEvents(answer.Body))
+	case kind != "application/json":
+		return nil, fmt.Errorf("%w: %d %s", errAnswerKind, answer.Status, kind)
+	}
+	out, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	if err == nil && len(out) > maxAnswer {
+		err = errAnswerLarge
+	}
+	return out, err
+}
+
+// response returns the first response in a stream.
+func response(events *message.Events) ([]byte, error) {
+	for {
+		e, err := events.Next()
+		if err != nil {
+			return nil, err
+		}
+		if !e.Given || len(bytes.TrimSpace(e.Data)) == 0 {
+			continue
+		}
+		m, err := message.ReadServer(e.Data)
+		if err != nil {
+			return nil, err
+		}
+		if m.Kind == message.Response {
+			return e.Data, nil
+		}
+	}
+}

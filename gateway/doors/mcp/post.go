@@ -1,0 +1,178 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// posted is a message with what its headers say.
+type posted struct {
+	*message.Message
+	message.Spoken
+}
+
+// post answers a message of a client.
+func (v *visit) post(ctx context.Context) (doors.Answer, error) {
+	if json, utf8 := wire.MediaType(header(v.call, "Content-Type")); !json || !utf8 || v.call.Encoded {
+		return doors.Answer{}, &resources.Error{Kind: resources.KindUnsupportedMedia, Message: "A message must be application/json in UTF-8 without a Content-Encoding."}
+	}
+	m, fault := message.Read(v.call.Body)
+	if fault != nil {
+		return refuse(fault), nil
+	}
+	spoken, fault := m.Era(v.headers)
+	if fault != nil {
+		return refuse(fault), nil
+	}
+	p := &posted{m, spoken}
+	switch class := m.Class(spoken.Era); {
+	case m.AsTask:
+		return unknown(p, "Tasks are not served here."), nil
+	case class == message.Passes, class == message.Answers, class == message.Levelled:
+		return v.forward(p, nil, nil)
+	case class == message.Named:
+		return v.named(ctx, p)
+	case class == message.Listed:
+		return v.forward(p, nil, nil)
+	case class == message.Streamed:
+		return v.streamed(ctx, p)
+	}
+	return unknown(p, "There is no such method."), nil
+}
+
+// headers is message.Headers of the call.
+func (v *visit) headers(name string) []string {
+	values, _ := v.call.Headers.Values(name)
+	return values
+}
+
+// refuse answers a message that is not judged.
+func refuse(f *message.Fault) doors.Answer { return doors.Answer{Status: f.Status, Body: f.Body()} }
+
+// unknown answers a method that is not served.
+func unknown(p *posted, text string) doors.Answer {
+	status := http.StatusOK
+	if p.Spoken.Era == message.Modern {
+		status = http.StatusNotFound
+	}
+	return doors.Answer{Status: status, Body: message.Error(p.ID, message.CodeMethodNotFound, text)}
+}
+
+// undecided answers a message without a verdict, or without an answer of the server. The client may ask again.
+func (v *visit) undecided(p *posted, err error) doors.Answer {
+	v.Log.Warn("mcp: a message has no answer", "server", v.server.Name, "method", p.Method, "error", err.Error())
+	return doors.Answer{
+		Status: http.StatusOK, Header: []doors.Header{{Name: "Retry-After", Value: "1"}},
+		Body: message.Error(p.ID, message.CodeInternal, "There is no answer now; try again."),
+	}
+}
+
+// rowOf returns the row of a message that names one.
+func (v *visit) rowOf(p *posted) row {
+	switch {
+	case p.Method == message.MethodCall:
+		return toolRow(v.server, p.Name)
+	case p.Method == message.MethodPrompt:
+		return promptRow(v.server, p.Name)
+	case p.Method == message.MethodComplete && p.Ref.Type == message.RefPrompt:
+		return promptRow(v.server, p.Ref.Name)
+	case p.Method == message.MethodComplete:
+		if r := templateRow(v.server, p.Ref.URI); r.listed {
+			return r
+		}
+		return resourceRow(v.server, p.Ref.URI)
+	}
+	return resourceRow(v.server, p.URI)
+}
+
+// named judges a message that names a tool, a prompt or a resource, and passes an allowed one on.
+func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
+	r := v.rowOf(p)
+	out, err := v.ask(ctx, v.judge, r)
+	if err != nil {
+		if resources.IsKind(err, resources.KindUnavailable) {
+			return v.undecided(p, err), nil
+		}
+		return doors.Answer{}, err
+	}
+	o := &out[0]
+	if o.Allowed {
+		if err := v.hold(o, r); err != nil {
+			return v.undecided(p, err), nil
+		}
+	}
+	a := doors.Answer{Action: r.action.ID, Outcome: *o}
+	if !o.Allowed {
+		a.Status, a.Body = http.StatusOK, v.denied(p, o, r)
+		return a, nil
+	}
+	if r.kind == kindTool {
+		params, err := message.ParamHeaders(r.schema)
+		if err != nil {
+			return v.undecided(p, err), nil
+		}
+		if fault := p.ParamFault(v.headers, p.Spoken.Era, params); fault != nil {
+			f := refuse(fault)
+			a.Status, a.Body = f.Status, f.Body
+			return a, nil
+		}
+	}
+	if scopes := lacking(v.call.Caller, r.effect); len(scopes) > 0 {
+		a.Scopes = scopes
+		return a, resources.Forbidden("The token lacks the scope %s.", strings.Join(scopes, " "))
+	}
+	passed, err := v.forward(p, []row{r}, &r)
+	passed.Action, passed.Outcome = a.Action, a.Outcome
+	return passed, err
+}
+
+// hold holds an allowed use to what was reviewed. The error is that the definition is not known.
+func (v *visit) hold(o *verdict.Outcome, r row) error {
+	if r.kind == kindTool && v.server.Pin == resources.MCPPinDefinitions {
+		is, err := v.Pins.Definition(v.server.Name, r.name)
+		switch {
+		case err != nil:
+			return err
+		case is != r.definition:
+			o.Allowed, o.Code = false, codeDefinition
+			return nil
+		}
+	}
+	if r.approval != "" {
+		o.Allowed, o.Code = false, codeApproval
+	}
+	return nil
+}
+
+// lacking returns the scope that a call of an effect needs, none if the token has it.
+func lacking(caller *resources.Principal, effect string) []string {
+	needed := map[string]string{resources.EffectRead: resources.MCPScopeRead, resources.EffectWrite: resources.MCPScopeWrite}[effect]
+	if needed != "" && caller.Client != nil && slices.Contains(caller.Client.Scopes, needed) {
+		return nil
+	}
+	if needed == "" {
+		needed = resources.MCPScopeWrite
+	}
+	return []string{needed}
+}
+
+// denied renders the denial of a message.
+func (v *visit) denied(p *posted, o *verdict.Outcome, r row) []byte {
+	reason := resources.MaskCredentials(v.reason(o, r))
+	data := []message.Member{
+		message.Text("reason", reason), message.Text("code", o.Code), message.Text("decision_id", o.ID),
+		message.Text("policy_revision", o.PolicyRevision), message.Number("account_revision", o.AccountRevision),
+	}
+	if v.server.Denial == resources.MCPDenialResult && p.Method == message.MethodCall {
+		return message.Denial(p.ID, p.Spoken.Era, "Denied: "+reason, data...)
+	}
+	return message.Error(p.ID, message.CodeDenied, "Denied: "+reason, data...)
+}

@@ -1,0 +1,257 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// stream passes a server's events on, each judged as an answer is. It ends without an error where the server ends it, and
+// on another verdict.
+type stream struct {
+	v    *visit
+	ctx  context.Context //nolint:containedctx // it is the stream's
+	p    *posted
+	body io.ReadCloser
+
+	events *message.Events
+	ready  bytes.Reader
+	once   sync.Once
+	closed error
+	over   chan struct{}
+}
+
+func (v *visit) newStream(ctx context.Context, p *posted, body io.ReadCloser) *stream {
+	return &stream{v: v, ctx: ctx, p: p, body: body, events: message.NewEvents(body), over: make(chan struct{})}
+}
+
+// Read implements io.Reader.
+func (s *stream) Read(room []byte) (int, error) {
+	for s.ready.Len() == 0 {
+		e, err := s.events.Next()
+		select {
+		case <-s.over:
+			return 0, io.EOF
+		default:
+		}
+		if err != nil {
+			return 0, err
+		}
+		if !e.Given || len(bytes.TrimSpace(e.Data)) == 0 {
+			s.ready.Reset(e.Raw)
+			continue
+		}
+		data, err := s.v.judgeEvent(s.ctx, s.p, e.Data)
+		switch {
+		case err != nil:
+			s.v.Log.Warn("mcp: a stream is ended", "server", s.v.server.Name, "error", err.Error())
+			return 0, err
+		case data == nil: // dropped
+		case bytes.Equal(data, e.Data):
+			s.ready.Reset(e.Raw)
+		default:
+			s.ready.Reset(e.With(data))
+		}
+	}
+	return s.ready.Read(room)
+}
+
+// Close implements io.Closer.
+func (s *stream) Close() error {
+	s.once.Do(func() {
+		close(s.over)
+		s.closed = s.body.Close()
+	})
+	return s.closed
+}
+
+// judgeEvent returns a message of a stream as its client may have it. A stream may have the answer to a list of
+// another one, so every response is read as a list.
+func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, error) {
+	if p.Kind == message.Request && p.Method != "" {
+		return v.judgeAnswer(ctx, p, raw)
+	}
+	m, err := message.ReadServer(raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Kind != message.Response:
+		return v.judgeRequest(m, raw)
+	case m.Failed:
+		return raw, nil
+	}
+	for _, method := range []string{message.MethodTools, message.MethodPrompts, message.MethodResources, message.MethodTemplates} {
+		if _, err := message.ReadList(method, raw); err == nil {
+			as := &posted{&message.Message{Kind: message.Request, Method: method, ID: m.ID}, p.Spoken}
+			return v.narrowList(ctx, as, raw)
+		}
+	}
+	return raw, nil
+}
+
+// watch judges the rows of an open stream again, and ends it on another verdict.
+func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
+	if len(rows) == 0 {
+		rows = used(v.server)
+	}
+	allowed := func() ([]bool, error) {
+		judge := v.Door.Judge.Pinned().Quiet()
+		now := *v
+		if now.server = judge.Pin().MCPServer(v.place.server); now.server == nil {
+			return nil, errGone
+		}
+		return now.allowed(ctx, judge, rows)
+	}
+	first, err := allowed()
+	tick := time.NewTicker(rejudgeEvery)
+	defer tick.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.over:
+			return
+		case <-tick.C:
+		}
+		var next []bool
+		if next, err = allowed(); err != nil && resources.IsKind(err, resources.KindUnavailable) && ctx.Err() == nil {
+			break
+		}
+		for i := range next {
+			if first[i] && !next[i] {
+				err = errGone
+			}
+		}
+	}
+	_ = s.Close() // its reader sees the end
+}
+
+var errGone = errors.New("mcp: the verdict has changed")
+
+// allowed judges rows, in their order. A tool that is held to its definition counts as the row of now has it.
+func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row) ([]bool, error) {
+	out := make([]bool, len(rows))
+	current := make([]row, len(rows))
+	for i, r := range rows {
+		current[i] = v.again(r)
+	}
+	if len(rows) == 0 {
+		return out, nil
+	}
+	verdicts, err := v.ask(ctx, judge, current...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range verdicts {
+		out[i] = verdicts[i].Allowed
+	}
+	return out, nil
+}
+
+// again returns the row as the tree of now has it.
+func (v *visit) again(r row) row {
+	switch r.kind {
+	case kindTool:
+		return toolRow(v.server, r.name)
+	case kindPrompt:
+		return promptRow(v.server, r.name)
+	}
+	if t := templateRow(v.server, r.name); t.listed {
+		return t
+	}
+	return resourceRow(v.server, r.name)
+}
+
+// streamed judges the resources for which subscriptions/listen asks, and opens its stream.
+func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
+	if len(p.Listen.TaskIDs) > 0 {
+		return unknown(p, "Tasks are not served here."), nil
+	}
+	var rows []row
+	for _, uri := range p.Listen.URIs {
+		rows = append(rows, resourceRow(v.server, uri))
+	}
+	if len(rows) > 0 {
+		v.call.Rates.Owe(len(rows) - 1)
+		out, err := v.ask(ctx, v.judge, rows...)
+		if err != nil {
+			if resources.IsKind(err, resources.KindUnavailable) {
+				return v.undecided(p, err), nil
+			}
+			return doors.Answer{}, err
+		}
+		for i := range out {
+			if !out[i].Allowed {
+				return doors.Answer{Status: http.StatusOK, Outcome: out[i], Body: v.denied(p, &out[i], rows[i])}, nil
+			}
+		}
+	}
+	return v.forward(p, rows, nil)
+}
+
+// listen opens the stream of a legacy session.
+func (v *visit) listen() (doors.Answer, error) {
+	o, err := v.outgoing(nil)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	ctx, err := v.call.Streams.Open(true)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	o.Endless = true
+	answer, err := v.Send(ctx, o)
+	if err != nil {
+		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", err)
+	}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch {
+	case answer.Status == http.StatusMethodNotAllowed:
+		_ = answer.Body.Close()
+		return doors.Answer{}, &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This server has no stream beside its answers."}
+	case answer.Status == http.StatusNotFound, answer.Status == http.StatusBadRequest:
+		_ = answer.Body.Close()
+		return doors.Answer{}, resources.NotFound("session")
+	case answer.Status != http.StatusOK || kind != message.MediaEvents:
+		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", errors.Join(errAnswerStatus, answer.Body.Close()))
+	}
+	p := &posted{&message.Message{}, message.Spoken{Era: message.Legacy}}
+	s := v.newStream(ctx, p, answer.Body)
+	go v.watch(ctx, s, nil)
+	return doors.Answer{Status: http.StatusOK, Header: []doors.Header{{Name: "Content-Type", Value: message.MediaEvents}}, Stream: s, Length: -1}, nil
+}
+
+// end ends a legacy session.
+func (v *visit) end(ctx context.Context) (doors.Answer, error) {
+	o, err := v.outgoing(nil)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	if o.Header.Get(message.HeaderSession) == "" {
+		return doors.Answer{}, resources.BadRequest(resources.Problem{Field: message.HeaderSession, Text: "must name the session that ends"})
+	}
+	answer, err := v.Send(ctx, o)
+	if err != nil {
+		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", err)
+	}
+	_ = answer.Body.Close()
+	switch {
+	case answer.Status == http.StatusNotFound:
+		return doors.Answer{}, resources.NotFound("session")
+	case answer.Status == http.StatusMethodNotAllowed:
+		return doors.Answer{}, &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This server lets no client end its session."}
+	case answer.Status < 200 || answer.Status > 299:
+		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", errAnswerStatus)
+	}
+	return doors.Answer{Status: http.StatusNoContent}, nil
+}
