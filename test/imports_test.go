@@ -90,7 +90,7 @@ var mayImport = map[string]row{
 	"resources/firewall":  area(),
 	"resources/sessions":  {inside: []string{"resources", "store", "store/records"}},
 	"resources/health":    {inside: []string{"resources"}},
-	"resources/users":     area("resources/changes"),
+	"resources/users":     area("resources/changes", "resources/memo"),
 
 	"resources/apidoc":      {inside: []string{"resources", "resources/wire"}, outside: []string{yaml, viewer}},
 	"resources/changes":     {inside: []string{"resources", "resources/wire", "store", "store/records"}},

@@ -44,8 +44,12 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	var userRows []userRow
 	var next []byte
 	out := userList{Message: "The users of the account."}
+	state := s.membershipOf(ctx, account)
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		if out.Total, err = s.c.Users.Count(ctx, tx, members); err != nil {
+		if state.revision, err = tx.Revision(ctx, account); err != nil {
+			return err
+		}
+		if out.Total, err = s.total(ctx, tx, state, members); err != nil {
 			return err
 		}
 		userRows, next, err = s.membersPage(ctx, tx, members, wanted)
@@ -54,6 +58,7 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	if err != nil {
 		return wire.Response{}, err
 	}
+	s.keepTotal(state, out.Total)
 	if next != nil {
 		out.NextPageToken = s.Tokens.Seal(next, binding)
 	}

@@ -82,3 +82,23 @@ func TestUsersAreListedByToken(t *testing.T) {
 	w.Expect(w.Ask("user.list", r), 400, "page_token: ") // another account's
 	w.Expect(w.call("user.list", areatest.As(acctA, bob), "acct-empty-v1", "", nil), 200, `{"users":[],"total":0,`)
 }
+
+// TestTheTotalFollowsEveryChange guarantees that a list has the total of its own account, of the current revision.
+func TestTheTotalFollowsEveryChange(t *testing.T) {
+	w := newWorld(t)
+	want := func(account, user, total string) {
+		t.Helper()
+		for range 2 {
+			w.Expect(w.call("user.list", areatest.As(account, user), account, "", nil), 200, `"total":`+total+`,`)
+		}
+	}
+	want(acctA, bob, "2")
+	want(acctB, bea, "1")
+	w.Expect(w.invite(acctA, "one@example.com"), 200)
+	want(acctA, bob, "3")
+	w.Expect(w.invite(acctB, "two@example.com"), 200)
+	want(acctB, bea, "2")
+	want(acctA, bob, "3")
+	w.Expect(w.call("user.remove", areatest.As(acctA, alice), acctA, bob, nil), 200)
+	want(acctA, alice, "2")
+}

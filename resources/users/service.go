@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/memo"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -43,7 +44,8 @@ type Config struct {
 // Service holds the handlers of users.
 type Service struct {
 	Config
-	c records.Collections
+	c      records.Collections
+	totals *memo.Table[membership, int]
 }
 
 // New makes the handlers of the area.
@@ -51,7 +53,7 @@ func New(cfg Config) *Service {
 	if cfg.InvitationTTL == 0 {
 		cfg.InvitationTTL = DefaultInvitationTTL
 	}
-	return &Service{Config: cfg, c: cfg.Collections}
+	return &Service{Config: cfg, c: cfg.Collections, totals: memo.New[membership, int](maxTotals)}
 }
 
 // Routes returns all handlers of the area.
