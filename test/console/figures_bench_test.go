@@ -4,14 +4,21 @@ package console_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
+	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,12 +35,17 @@ const (
 	many = 100_000
 	// together is how many records one transaction makes.
 	together = 5_000
-	// followed is how many pages follow decisions beside the questions.
-	followed = 20
+	// keys is how many keys the admin has.
+	keys = 10
+	// followed is how many pages follow decisions beside the questions; allFollowers is how many may.
+	followed, allFollowers = 20, 200
+	// perWindow is how many questions a turn has, one every 2 ms.
+	perWindow, every = 4_000, 2 * time.Millisecond
 )
 
-// startMany starts a gateway with the account of startCrowd and many more people, without rates, and signs its admin in.
-func startMany(b *testing.B) (*harness.Gateway, *browser) {
+// startMany starts a gateway with the account of startCrowd and many more people, without rates. Every list has more
+// than a page, but for the keys, of which a user has few. Its admin is signed in.
+func startMany(b *testing.B, settings ...string) (*harness.Gateway, *browser) {
 	b.Helper()
 	members := []harness.Member{{ID: whoAdmin, Roles: []string{"account_admin"}}}
 	for n := range crowd {
@@ -51,13 +63,41 @@ func startMany(b *testing.B) (*harness.Gateway, *browser) {
 			return err
 		})
 	}
-	g := harness.StartIn(b, dir, append([]string{"--log-level", "warn"}, console...)...)
+	g := harness.StartIn(b, dir, slices.Concat([]string{"--log-level", "warn"}, console, settings)...)
+	fill(b, g)
 	return g, signIn(b, g, whoAdmin)
 }
 
-// BenchmarkPages measures the time to the first byte of each page, with 100,000 people in the account.
+// fill makes groups, roles, keys and, with them, changes, and asks questions.
+func fill(b *testing.B, g *harness.Gateway) {
+	b.Helper()
+	token, account := g.UserToken(b, whoAdmin), g.URL+"/api/v1/accounts/"+whoAccount
+	for n := range crowd {
+		for path, body := range map[string]string{
+			"/groups": `{"name":"group %d","description":"people who look after machine %[1]d"}`,
+			"/roles":  `{"name":"role %d","scope":"PROJECT","permissions":["project:instance:start","project:*:read"]}`,
+		} {
+			if r := harness.Call(b, http.MethodPost, account+path, token, fmt.Sprintf(body, n)); r.Status != http.StatusCreated {
+				b.Fatalf("%s: %d %s", path, r.Status, r.Raw)
+			}
+		}
+	}
+	for n := range keys {
+		r := harness.Call(b, http.MethodPost, account+"/users/"+whoAdmin+"/keys", token, fmt.Sprintf(`{"key_name":"key %d","scopes":["read"]}`, n))
+		if r.Status != http.StatusCreated {
+			b.Fatalf("%d %s", r.Status, r.Raw)
+		}
+	}
+	ask := newAsker(b, g)
+	for n := range 1_000 {
+		ask(reader(n % crowd))
+	}
+}
+
+// BenchmarkPages measures the time to the first byte of each page, with 100,000 people in the account, and the gateway's
+// CPU time for it.
 func BenchmarkPages(b *testing.B) {
-	_, admin := startMany(b)
+	g, admin := startMany(b)
 	for _, page := range []struct{ name, path string }{
 		{"overview", "/"},
 		{"people", "/people"},
@@ -66,6 +106,7 @@ func BenchmarkPages(b *testing.B) {
 		{"roles", "/roles"},
 		{"keys", "/people/" + whoAdmin + "/keys"},
 		{"decisions", "/decisions"},
+		{"allowed", "/decisions?verdict=allow"},
 		{"changes", "/changes"},
 		{"policy", "/policy"},
 		{"platform", "/platform"},
@@ -79,6 +120,7 @@ func BenchmarkPages(b *testing.B) {
 			for range 10 {
 				admin.get(page.path)
 			}
+			before := cpu(b, g)
 			for b.Loop() {
 				began := time.Now()
 				resp, err := admin.client.Do(admin.request(http.MethodGet, page.path, nil))
@@ -92,95 +134,186 @@ func BenchmarkPages(b *testing.B) {
 				}
 				size = len(raw)
 			}
+			b.ReportMetric(ms(cpu(b, g)-before)/float64(len(took)), "cpu-ms")
 			report(b, took)
 			b.ReportMetric(float64(size)/1024, "KiB")
 		})
 	}
 }
 
-// BenchmarkQuestions measures E3 beside pages that follow decisions, and without them, in turns.
+// BenchmarkQuestions measures E3 beside pages that follow decisions, and without them, in turns: each of them is first
+// in every other turn. A question is sent on time, and its latency counts from when it was due.
 func BenchmarkQuestions(b *testing.B) {
 	g, _ := startMany(b)
-	token := g.ServiceToken(b, resources.ServiceScopeCheck)
-	took := map[bool][]time.Duration{}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
+	ask := newAsker(b, g)
+	took, spent := map[bool][]time.Duration{}, map[bool]time.Duration{}
+	turn := 0
 	for b.Loop() {
-		for _, beside := range []bool{false, true} {
+		for _, beside := range []bool{turn%2 == 0, turn%2 != 0} {
 			end := func() {}
 			if beside {
-				end = follow(b, g)
+				end = follow(b, g, followed)
 			}
-			for n := range 2_000 {
-				took[beside] = append(took[beside], askOne(b, client, g, token, reader(n%crowd)))
+			before, began := cpu(b, g), time.Now()
+			for n := range perWindow {
+				due := began.Add(time.Duration(n) * every)
+				time.Sleep(time.Until(due))
+				ask(reader(n % crowd))
+				took[beside] = append(took[beside], time.Since(due))
 			}
+			spent[beside] += cpu(b, g) - before
 			end()
 		}
+		turn++
 	}
+	tails := map[bool]float64{}
 	for beside, all := range took {
 		slices.Sort(all)
-		name := map[bool]string{false: "alone-p99-ms", true: "beside-p99-ms"}[beside]
-		b.ReportMetric(ms(all[len(all)*99/100]), name)
+		name := map[bool]string{false: "alone-", true: "beside-"}[beside]
+		tails[beside] = ms(all[len(all)*99/100])
+		b.ReportMetric(ms(all[len(all)/2]), name+"p50-ms")
+		b.ReportMetric(tails[beside], name+"p99-ms")
+		b.ReportMetric(1000*ms(spent[beside])/float64(len(all)), name+"cpu-µs")
 	}
+	b.ReportMetric(tails[true]/tails[false], "p99-ratio")
 }
 
-// askOne asks a question that is denied, and returns its time.
-func askOne(b *testing.B, client *http.Client, g *harness.Gateway, token, user string) time.Duration {
+// BenchmarkFollowers measures what each of 200 pages that follow holds: heap after a collection, and stacks.
+func BenchmarkFollowers(b *testing.B) {
+	g, _ := startMany(b, "--pprof")
+	var heap, stacks float64
+	for b.Loop() {
+		before := held(b, g)
+		end := follow(b, g, allFollowers)
+		time.Sleep(3 * time.Second) // each has asked once, and waits for a decision
+		with := held(b, g)
+		end()
+		heap, stacks = with.heap-before.heap, with.stacks-before.stacks
+	}
+	b.ReportMetric(heap/allFollowers/1024, "heap-KiB/follower")
+	b.ReportMetric(stacks/allFollowers/1024, "stack-KiB/follower")
+}
+
+// memory is in bytes.
+type memory struct{ heap, stacks float64 }
+
+var heldLines = regexp.MustCompile(`(?m)^# (HeapAlloc|Stack) = (\d+)`)
+
+// held returns the memory of the gateway behind a collection.
+func held(b *testing.B, g *harness.Gateway) (m memory) {
 	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, g.URL+"/api/v1/authorize/accounts/"+whoAccount+"/users", http.NoBody)
-	if err != nil {
-		b.Fatal(err)
+	r := harness.Call(b, http.MethodGet, g.HealthURL+"/debug/pprof/heap?gc=1&debug=1", "", "")
+	for _, line := range heldLines.FindAllSubmatch(r.Raw, -1) {
+		n, _ := strconv.ParseFloat(string(line[2]), 64) // only digits
+		if string(line[1]) == "Stack" {
+			m.stacks = n
+		} else {
+			m.heap = n
+		}
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("X-User-ID", user)
-	req.Header.Set("X-Account-ID", whoAccount)
-	req.Header.Set("X-Action", "account:user:delete")
-	began := time.Now()
-	resp, err := client.Do(req)
-	if err != nil {
-		b.Fatal(err)
+	if m.heap == 0 || m.stacks == 0 {
+		b.Fatalf("%d %.300s", r.Status, r.Raw)
 	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusOK {
-		b.Fatalf("%d %v", resp.StatusCode, err)
-	}
-	return time.Since(began)
+	return m
 }
 
-// follow opens pages of decisions, and has each ask for newer rows until end is called.
-func follow(b *testing.B, g *harness.Gateway) (end func()) {
+// cpu is the processor time of the gateway's threads. /proc/PID/stat has the same in steps of 10 ms.
+func cpu(b *testing.B, g *harness.Gateway) time.Duration {
+	b.Helper()
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", g.Cmd.Process.Pid)) // it is well formed
+	var sum time.Duration
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		first, _, _ := strings.Cut(string(text), " ")
+		n, wrong := strconv.ParseInt(first, 10, 64)
+		if err = errors.Join(err, wrong); err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(n)
+	}
+	return sum
+}
+
+// newAsker returns what asks about a user as a service does. The answer is a denial.
+func newAsker(b *testing.B, g *harness.Gateway) func(user string) {
+	b.Helper()
+	token := g.ServiceToken(b, resources.ServiceScopeCheck)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
+	return func(user string) {
+		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, g.URL+"/api/v1/authorize/accounts/"+whoAccount+"/users", http.NoBody)
+		if err != nil {
+			b.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("X-User-ID", user)
+		req.Header.Set("X-Account-ID", whoAccount)
+		req.Header.Set("X-Action", "account:user:delete")
+		resp, err := client.Do(req)
+		if err != nil {
+			b.Fatal(err)
+		}
+		raw, err := io.ReadAll(resp.Body)
+		if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusOK {
+			b.Fatalf("%d %s %v", resp.StatusCode, raw, err)
+		}
+	}
+}
+
+// follow opens pages of decisions, and has each ask for newer rows, as the script does, until end is called.
+func follow(b *testing.B, g *harness.Gateway, pages int) (end func()) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	var all sync.WaitGroup
-	for range followed {
-		admin := signIn(b, g, whoAdmin)
+	admin := signIn(b, g, whoAdmin)
+	client := &http.Client{Jar: admin.client.Jar, Transport: &http.Transport{MaxIdleConnsPerHost: pages}}
+	for range pages {
 		page := admin.get("/decisions")
-		_, rest, _ := strings.Cut(page.Body, `data-after="`)
-		after, _, _ := strings.Cut(rest, `"`)
-		if after == "" {
-			b.Fatal("the page has no cursor")
+		address, after := attribute(page, "data-follow"), attribute(page, "data-after")
+		if address == "" || after == "" {
+			b.Fatal("the page does not follow")
 		}
 		all.Go(func() {
 			for ctx.Err() == nil {
-				req, err := http.NewRequestWithContext(ctx, http.MethodGet, admin.base+"/decisions/new?after="+after, http.NoBody)
-				if err != nil {
-					return
-				}
-				resp, err := admin.client.Do(req)
-				if err != nil {
-					return
-				}
-				if next := resp.Header.Get("X-After"); next != "" {
-					after = next
-				}
-				_, _ = io.Copy(io.Discard, resp.Body)
-				_ = resp.Body.Close()
+				after = newer(ctx, b, client, admin.base+address, after)
 			}
 		})
 	}
 	return func() {
 		cancel()
 		all.Wait()
+		client.CloseIdleConnections()
 	}
+}
+
+// newer asks for newer rows, and returns the cursor behind them.
+func newer(ctx context.Context, b *testing.B, client *http.Client, address, after string) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"&after="+url.QueryEscape(after), http.NoBody)
+	if err != nil {
+		b.Error(err)
+		return after
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		if ctx.Err() == nil {
+			b.Error(err)
+		}
+		return after
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	if err = errors.Join(err, resp.Body.Close()); ctx.Err() == nil && (err != nil || resp.StatusCode != http.StatusOK) {
+		b.Errorf("%d %v", resp.StatusCode, err)
+	}
+	return cmp.Or(resp.Header.Get("X-After"), after)
+}
+
+// attribute returns the first value of an attribute on a page.
+func attribute(page answer, name string) string {
+	_, rest, _ := strings.Cut(page.Body, name+`="`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return html.UnescapeString(value)
 }
 
 // report adds the median and the 95th percentile.
