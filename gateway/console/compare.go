@@ -14,40 +14,42 @@ import (
 
 const (
 	comparePath = "/policy/compare"
-	// maxBundle bounds an uploaded bundle in bytes, compareWithin the comparison.
+	// maxBundle limits a bundle and maxUpload the form that contains it, in bytes. compareWithin is the deadline of a
+	// comparison.
 	maxBundle     = 16 << 20
+	maxUpload     = 4 * maxBundle
 	compareWithin = 5 * time.Minute
-	// lookEvery is how often the page of a running comparison is loaded again. One at which nobody looks for
-	// unseenWithin ends.
+	// lookEvery is how often the browser reloads the page of a running comparison. A comparison is cancelled if nobody
+	// loads the page for unseenWithin.
 	lookEvery    = 2 * time.Second
 	unseenWithin = 20 * time.Second
 )
 
-// Comparer judges a policy beside the one in force.
+// Comparer compares a policy with the one in force.
 type Comparer interface {
-	// Compare judges a bundle with the rights of a user's access token, or runs the tests of the tree in force without a
-	// bundle. It notes each step that has ended, and changes nothing. It ends with the context.
+	// Compare compares a bundle with the policy in force, with the rights of a user's access token. Without a bundle it
+	// runs the tests of the policy in force. It calls note after each step, and installs nothing.
 	Compare(ctx context.Context, token string, bundle []byte, note func(CompareStep))
 }
 
-// CompareStep is a part of a comparison.
+// CompareStep is the result of one step of a comparison.
 type CompareStep struct {
 	Title string
-	// Good is that the step says nothing against the policy.
+	// Good is true if the step found nothing against the policy.
 	Good bool
-	// Text is the report, as the commands print it.
+	// Text is the report in the form that the commands print.
 	Text string
 	Took time.Duration
 }
 
-// comparisons are those of this process: one that runs, and the last one of each operator.
+// comparisons holds the running comparison of this process and the last one of each operator.
 type comparisons struct {
 	mu      sync.Mutex
 	running *comparison
 	last    map[string]*comparison
 }
 
-// comparison is one, as far as it has come.
+// comparison is one comparison with the steps that have ended.
 type comparison struct {
 	user, file string
 	began      time.Time
@@ -60,32 +62,32 @@ type comparison struct {
 	reason string
 }
 
-// comparePages are those of comparisons.
+// comparePages returns the handlers of comparisons, by pattern.
 func comparePages() map[string]func(*page) error {
 	return map[string]func(*page) error{
 		"GET " + comparePath: showCompare, "POST " + comparePath: beginCompare, "POST " + comparePath + "/stop": stopCompare,
 	}
 }
 
-// compareView is the page of a comparison.
+// compareView is the data of the page of a comparison.
 type compareView struct {
-	// Running is the running comparison's operator, "" for none. Mine is that it is the reader's.
+	// Running is the operator of the running comparison, or "". Mine is true if the reader began it.
 	Running string
 	Mine    bool
 	File    string
 	Began   resources.Time
 	Steps   []CompareStep
-	// Reason is why it has ended before its end.
+	// Reason says why the comparison was cut short, or is "".
 	Reason string
 	Ended  bool
-	// Problem is why the form was refused.
+	// Problem says why the form was refused.
 	Problem string
 	MaxMiB  int
 }
 
-var errNotOperator = &apiError{Status: http.StatusForbidden, Message: "Comparing policies is for operators of the installation (--console-operators)."}
+var errNotOperator = &apiError{Status: http.StatusForbidden, Message: "Only operators of the installation may compare policies (--console-operators)."}
 
-// seeOther sends the browser to a page of the console.
+// seeOther redirects the browser to a page of the console.
 func (p *page) seeOther(path string) error {
 	http.Redirect(p.w, p.r, path, http.StatusSeeOther)
 	return nil
@@ -106,7 +108,7 @@ func showCompare(p *page) error {
 	return compareStatus(p, http.StatusOK, "")
 }
 
-// compareStatus shows the reader's last comparison, and the form.
+// compareStatus shows the form and the reader's last comparison.
 func compareStatus(p *page, status int, problem string) error {
 	all := &p.c.compares
 	all.mu.Lock()
@@ -128,7 +130,7 @@ func compareStatus(p *page, status int, problem string) error {
 	return p.show(status, "compare", "Compare a policy", "/policy", v)
 }
 
-// beginCompare takes a bundle, and has it compared beside the request.
+// beginCompare starts a comparison in the background.
 func beginCompare(p *page) error {
 	if err := mayCompare(p); err != nil {
 		return err
@@ -136,37 +138,65 @@ func beginCompare(p *page) error {
 	if p.field("in_force") == "1" {
 		return runCompare(p, inForceName, nil)
 	}
-	file, head, err := p.r.FormFile("bundle")
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+	name, bundle, err := readBundle(p.r)
+	switch {
+	case errors.Is(err, errBundleTooLarge):
 		return compareStatus(p, http.StatusRequestEntityTooLarge, fmt.Sprintf("The bundle is larger than %d MiB.", maxBundle>>20))
+	case err != nil:
+		return compareStatus(p, http.StatusBadRequest, "The upload was cut short. Choose the file, and send it again.")
+	case len(bundle) == 0:
+		return compareStatus(p, http.StatusBadRequest, "The form has no bundle. Choose a file that portcullis policy build wrote.")
 	}
+	return runCompare(p, name, bundle)
+}
+
+var errBundleTooLarge = errors.New("the bundle is too large")
+
+// readBundle returns the file in the form and its name, or no bytes for a form without a file. It reads and discards the
+// rest of a file that is too large, up to maxUpload: a browser shows a broken connection instead of the response if it
+// can't send the whole form.
+func readBundle(r *http.Request) (name string, bundle []byte, err error) {
+	parts, err := r.MultipartReader()
 	if err != nil {
-		return compareStatus(p, http.StatusBadRequest, "Choose the file of a bundle, as portcullis policy build makes it.")
+		return "", nil, err
 	}
-	bundle, err := io.ReadAll(file)
-	if err = errors.Join(err, file.Close(), p.r.MultipartForm.RemoveAll()); err != nil || len(bundle) == 0 {
-		return compareStatus(p, http.StatusBadRequest, "The file is empty, or did not arrive whole.")
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return "", nil, nil
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		if part.FormName() != "bundle" {
+			continue
+		}
+		bundle, err = io.ReadAll(io.LimitReader(part, maxBundle+1))
+		if err == nil && len(bundle) > maxBundle {
+			_, err = io.Copy(io.Discard, part)
+			err = errors.Join(errBundleTooLarge, err)
+		}
+		return part.FileName(), bundle, err
 	}
-	return runCompare(p, head.Filename, bundle)
 }
 
 // inForceName is what a page shows in place of a file's name.
 const inForceName = "The policy in force"
 
-// runCompare begins a comparison beside the request; without a bundle the tests of the tree in force.
+// runCompare starts a comparison in the background or, without a bundle, the tests of the policy in force.
 func runCompare(p *page, name string, bundle []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.r.Context()), compareWithin)
 	now := p.c.cfg.Now()
 	one := &comparison{user: p.session.UserID, file: name, began: now, seen: now, cancel: cancel}
 	if !p.c.compares.begin(one) {
 		cancel()
-		return compareStatus(p, http.StatusServiceUnavailable, "Another comparison runs in this console. Try again when it has ended.")
+		return compareStatus(p, http.StatusServiceUnavailable, "Another comparison is running in this console. Try again when it has ended.")
 	}
 	go p.c.compare(ctx, one, p.session.Token, bundle)
 	return p.seeOther(comparePath)
 }
 
-// begin makes a comparison the running one, unless there is one.
+// begin makes a comparison the running one. It returns false if another one is running.
 func (c *comparisons) begin(one *comparison) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +210,7 @@ func (c *comparisons) begin(one *comparison) bool {
 	return true
 }
 
-// compare runs a comparison to its end.
+// compare runs a comparison.
 func (c *Console) compare(ctx context.Context, one *comparison, token string, bundle []byte) {
 	defer one.cancel()
 	stop := context.AfterFunc(c.followers.ended, one.cancel)
@@ -189,8 +219,8 @@ func (c *Console) compare(ctx context.Context, one *comparison, token string, bu
 	reason := ""
 	defer func() {
 		if failed := recover(); failed != nil {
-			c.cfg.Log.Error("a comparison of policies failed", "error", fmt.Sprint(failed))
-			reason = "It failed inside of the console, whose log says why."
+			c.cfg.Log.Error("comparing policies panicked", "error", fmt.Sprint(failed))
+			reason = "The console failed. Its log has the error."
 		}
 		one.end(reason)
 		c.compares.mu.Lock()
@@ -200,13 +230,13 @@ func (c *Console) compare(ctx context.Context, one *comparison, token string, bu
 	c.cfg.Compare.Compare(ctx, token, bundle, one.note)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		reason = fmt.Sprintf("It did not end within %s.", compareWithin)
+		reason = fmt.Sprintf("It exceeded its time limit of %s.", compareWithin)
 	case ctx.Err() != nil:
 		reason = "It was stopped."
 	}
 }
 
-// watch ends a comparison at which nobody looks any more.
+// watch cancels the comparison if nobody loads its page for unseenWithin.
 func (o *comparison) watch(ctx context.Context, now func() time.Time) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -237,7 +267,7 @@ func (o *comparison) end(reason string) {
 	o.ended, o.reason = true, reason
 }
 
-// stopCompare ends the reader's comparison.
+// stopCompare cancels the reader's comparison.
 func stopCompare(p *page) error {
 	if err := mayCompare(p); err != nil {
 		return err

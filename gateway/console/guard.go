@@ -9,30 +9,30 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 )
 
-// policy is the content security policy of every answer.
+// policy is the Content-Security-Policy of every response.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types console"
 
-// originAlone is the referrer policy of a page whose address has a code. With no-referrer a browser would name no
-// origin in the forms of the page, and the console would refuse them.
+// originAlone is the Referrer-Policy of a page with a code in its address. With no-referrer a browser sends
+// `Origin: null` with the page's form, and the console rejects that.
 const originAlone = "strict-origin"
 
 const (
-	// maxForm bounds a posted form in bytes.
+	// maxForm limits a posted form, in bytes.
 	maxForm = 64 << 10
-	// hsts is how long a browser uses TLS alone.
+	// hsts makes browsers use TLS for a year.
 	hsts = "max-age=31536000; includeSubDomains"
-	// answerWithin bounds an answer.
+	// answerWithin limits the time of a response.
 	answerWithin = 30 * time.Second
 )
 
-// ServeHTTP answers a request of a browser.
+// ServeHTTP implements http.Handler.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.head(w, r)
-	_ = http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) // a recorder in a test has none
+	_ = http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) // a test's recorder does not support it
 	most := int64(maxForm)
-	if r.URL.Path == comparePath && strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") { // which is read after the sign-in
-		most += maxBundle
+	if r.URL.Path == comparePath && strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") { // signed-in operators only
+		most = maxUpload
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	switch {
@@ -40,17 +40,17 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, http.StatusMisdirectedRequest, "This is the console of "+c.cfg.URL.Host+".", "Open it by that name.")
 	case !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost}, r.Method):
 		w.Header().Set("Allow", "GET, HEAD, POST")
-		c.refuse(w, r, http.StatusMethodNotAllowed, "The console knows GET and POST.", "")
+		c.refuse(w, r, http.StatusMethodNotAllowed, "The console supports GET and POST only.", "")
 	case r.Method == http.MethodPost && !c.ownForm(r):
 		c.refuse(w, r, http.StatusForbidden, "This form was not sent by a page of the console.", "Open the page here, and send the form again.")
 	case r.ParseForm() != nil:
-		c.refuse(w, r, http.StatusBadRequest, "This form can't be read, or is too large.", "Open the page here, and send the form again.")
+		c.refuse(w, r, http.StatusBadRequest, "This form is malformed or too large.", "Open the page here, and send the form again.")
 	default:
 		c.mux.ServeHTTP(w, r)
 	}
 }
 
-// ownForm reports whether a page of the console sent a form. A browser says so in one of two headers at least.
+// ownForm reports whether a page of the console sent a form. It rejects a form with neither Sec-Fetch-Site nor Origin.
 func (c *Console) ownForm(r *http.Request) bool {
 	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {
 		return false
@@ -61,7 +61,7 @@ func (c *Console) ownForm(r *http.Request) bool {
 	return c.protect.Check(r) == nil
 }
 
-// head sets the headers of every answer.
+// head sets the headers of every response.
 func (c *Console) head(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get("X-Request-ID")
 	if !gateway.ValidRequestID(id) {
@@ -81,15 +81,15 @@ func (c *Console) head(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// secure reports whether browsers reach the console over TLS.
+// secure reports whether browsers use TLS to the console.
 func (c *Console) secure() bool { return c.cfg.URL.Scheme == "https" }
 
-// refuse answers a request without a session with a page of its own.
+// refuse shows a refusal without the menu, for a request without a session.
 func (c *Console) refuse(w http.ResponseWriter, r *http.Request, status int, message, remedy string) {
 	c.templates.render(w, status, "refusal", view{Title: http.StatusText(status), Theme: themeOf(r), Data: refusal{Status: status, Message: message, Remedy: remedy}})
 }
 
-// refusal is what a page says where there is nothing else to show.
+// refusal is the data of a page that shows only a message.
 type refusal struct {
 	Status          int
 	Message, Remedy string
@@ -97,7 +97,7 @@ type refusal struct {
 	RequestID       string
 }
 
-// ownPath returns a path of the console for what a request asks to return to, "/" for any other.
+// ownPath validates a return path: it returns "/" for a text that is not a path of the console.
 func ownPath(text string) string {
 	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/login") || len(text) > 2048 ||
 		strings.ContainsAny(text, "\\\r\n\t") || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {

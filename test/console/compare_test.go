@@ -152,7 +152,7 @@ func TestComparisonsAreRefused(t *testing.T) {
 	if got := b.upload("wider.tar.gz", widerBundle(t)); got.Status != http.StatusSeeOther {
 		t.Fatal(got.Status)
 	}
-	if got := b.upload("wider.tar.gz", widerBundle(t)); got.Status != http.StatusServiceUnavailable || !got.says("Another comparison runs") {
+	if got := b.upload("wider.tar.gz", widerBundle(t)); got.Status != http.StatusServiceUnavailable || !got.says("Another comparison is running") {
 		t.Errorf("a second one: %d", got.Status)
 	}
 	if got := b.post("/policy/compare/stop"); got.Status != http.StatusSeeOther {
