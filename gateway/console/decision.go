@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// decision is a decision of the account as the API shows it.
+// decision is an entry of the account's decision log.
 type decision struct {
 	Labels      map[string]string `json:"labels"`
 	ID          string            `json:"decision_id"`
@@ -22,12 +22,25 @@ type decision struct {
 	RequestedBy string            `json:"requested_by"`
 	At          resources.Time    `json:"timestamp"`
 
-	// names are of the users whom the decision names.
+	// facts and verdict are parsed once, since a row reads them many times.
+	facts   recordedFacts
+	verdict recordedResult
+	// names holds the names of the users in the decision.
 	names names
 }
 
-// recordedFacts are the members of an input that a page names. A mask or an app's policy may have other ones: what does
-// not fit is absent.
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *decision) UnmarshalJSON(raw []byte) error {
+	type members decision
+	if err := json.Unmarshal(raw, (*members)(d)); err != nil {
+		return err
+	}
+	d.facts, d.verdict = factsOf(d.RawInput), verdictOf(d.RawResult)
+	return nil
+}
+
+// recordedFacts holds the members of an input that a page shows. Masks and policies of apps change inputs: an input with
+// a member of another type has no facts.
 type recordedFacts struct {
 	Action  struct{ ID string }
 	Route   struct{ Name string }
@@ -48,7 +61,7 @@ type recordedFacts struct {
 	}
 }
 
-// recordedRole is a role that the subject had in the place.
+// recordedRole is a role that the subject held in the place.
 type recordedRole struct {
 	Role, Level, Status string
 	RoleStatus          string `json:"role_status"`
@@ -60,19 +73,24 @@ func (r recordedRole) Counted() bool {
 	return r.Running && r.Status == resources.StatusActive && r.RoleStatus == resources.StatusActive
 }
 
-// Facts returns what policy read. An app's facts are in a member of its input.
-func (d decision) Facts() (out recordedFacts) {
-	var app struct {
-		Facts json.RawMessage `json:"facts"`
+// Facts returns the facts that the policy read.
+func (d decision) Facts() recordedFacts { return d.facts }
+
+// factsOf parses an input. The input of an app has the facts in a member.
+func factsOf(input json.RawMessage) recordedFacts {
+	var out struct {
+		recordedFacts
+		App json.RawMessage `json:"facts"`
 	}
-	raw := d.RawInput
-	if json.Unmarshal(raw, &app) == nil && app.Facts != nil {
-		raw = app.Facts
+	err := json.Unmarshal(input, &out)
+	if out.App != nil {
+		out.recordedFacts = recordedFacts{}
+		err = json.Unmarshal(out.App, &out.recordedFacts)
 	}
-	if json.Unmarshal(raw, &out) != nil {
+	if err != nil {
 		return recordedFacts{}
 	}
-	return out
+	return out.recordedFacts
 }
 
 // recordedResult is the verdict with its reason.
@@ -81,30 +99,33 @@ type recordedResult struct {
 	Code, Reason    string
 }
 
-// Verdict returns the verdict. One that a mask removed is shown as a denial with no reason.
-func (d decision) Verdict() (out recordedResult) {
-	if json.Unmarshal(d.RawResult, &out) != nil {
+// Verdict returns the verdict with its reason.
+func (d decision) Verdict() recordedResult { return d.verdict }
+
+// verdictOf parses a result. A verdict that a mask removed becomes a denial without a reason.
+func verdictOf(result json.RawMessage) (out recordedResult) {
+	if json.Unmarshal(result, &out) != nil {
 		return recordedResult{}
 	}
 	return out
 }
 
-// Allowed reports whether the decision allows.
+// Allowed reports whether the verdict is an allow.
 func (d decision) Allowed() bool {
 	v := d.Verdict()
 	return v.Allow || v.Decision
 }
 
-// User is whom the decision is about.
+// User returns the id of the subject.
 func (d decision) User() string { return cmp.Or(d.Facts().Subject.ID, d.RequestedBy) }
 
-// About is the user in question, with the name if a page has read it.
+// About returns the subject, with the name if the page has read it.
 func (d decision) About() person { return d.names.Person(d.User()) }
 
-// By is the caller, as About.
+// By returns the caller, with the name if the page has read it.
 func (d decision) By() person { return d.names.Person(d.RequestedBy) }
 
-// nameUsers gives decisions the names of the users whom they name.
+// nameUsers reads the names of the users in decisions.
 func (p *page) nameUsers(all []decision) error {
 	var m mentioned
 	for _, d := range all {
@@ -120,16 +141,16 @@ func (p *page) nameUsers(all []decision) error {
 	return err
 }
 
-// ByAnother reports whether somebody else asked.
+// ByAnother reports whether the caller is not the subject.
 func (d decision) ByAnother() bool { return d.RequestedBy != "" && d.RequestedBy != d.User() }
 
-// What is the action, the route of a call that needs none, or what was asked.
+// What returns the action, the route of a call that needs no action, or the name of the question.
 func (d decision) What() string {
 	f := d.Facts()
 	return cmp.Or(f.Action.ID, f.Route.Name, d.Path)
 }
 
-// Place is where: a path in the account, "" for the account.
+// Place returns the path of the resource in the account, or "" for the account.
 func (d decision) Place() string {
 	t := d.Facts().Target
 	if t.Project == "" {
@@ -143,7 +164,7 @@ func (d decision) Link() string {
 	return linkOf("decisions", d.ID)
 }
 
-// Again returns the address that asks the same question now, "" if the decision has no action.
+// Again returns the address that asks the same question again, or "" if the decision has no action.
 func (d decision) Again() string {
 	f := d.Facts()
 	if f.Subject.ID == "" || f.Action.ID == "" || !strings.HasPrefix(d.Path, "authz/") {
@@ -152,7 +173,7 @@ func (d decision) Again() string {
 	return question{User: f.Subject.ID, Action: f.Action.ID, Project: f.Target.Project, Resource: strings.Trim(f.Target.Rest, "/")}.Link("/ask")
 }
 
-// Kind says what was asked.
+// Kind describes the question.
 func (d decision) Kind() string {
 	switch d.Path {
 	case "authz/decision":
@@ -165,13 +186,13 @@ func (d decision) Kind() string {
 	return d.Path
 }
 
-// recordedCondition is a fact on which a verdict could fail, as it was recorded.
+// recordedCondition is a recorded fact that can turn a verdict into a denial.
 type recordedCondition struct {
 	Holds bool
 	Says  string
 }
 
-// Conditions returns those facts.
+// Conditions returns the recorded conditions.
 func (d decision) Conditions() []recordedCondition {
 	f := d.Facts()
 	if f.Account.ID == "" {
