@@ -15,27 +15,27 @@ import (
 	"unicode"
 )
 
-// maxAnswer bounds an answer of the API in bytes.
+// maxAnswer limits a response of the API, in bytes.
 const maxAnswer = 8 << 20
 
-// client calls the API as the user who is signed in.
+// client calls the API as the signed-in user.
 type client struct {
 	api       http.RoundTripper
 	token     string
 	requestID string
 }
 
-// apiError is a refusal of the API.
+// apiError is an error response of the API.
 type apiError struct {
 	Status  int
 	Message string
-	// Details are further sentences, as `field: problem` for a bad request.
+	// Details are further sentences. Those of a bad request have the form `field: problem`.
 	Details []string
 }
 
-func (e *apiError) Error() string { return fmt.Sprintf("the API answers %d: %s", e.Status, e.Message) }
+func (e *apiError) Error() string { return fmt.Sprintf("the API returned %d: %s", e.Status, e.Message) }
 
-// Field returns what the API says about a field of the request, "" for nothing.
+// Field returns the API's problem with a field of the request, or "".
 func (e *apiError) Field(name string) string {
 	for _, detail := range e.Details {
 		if text, ok := strings.CutPrefix(detail, name+": "); ok {
@@ -52,7 +52,7 @@ func (c *client) get(ctx context.Context, path string, query url.Values, out any
 	return c.call(ctx, http.MethodGet, path, nil, nil, out)
 }
 
-// call sends a request and decodes the answer into out, unless that is nil. The error is an *apiError if the API refuses it.
+// call sends a request and decodes the response into out if out is not nil. An error response is an *apiError.
 func (c *client) call(ctx context.Context, method, path string, header http.Header, body, out any) error {
 	var sent io.Reader
 	if body != nil {
@@ -68,7 +68,7 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 	}
 	for name, values := range header {
 		if strings.ContainsFunc(strings.Join(values, ""), unicode.IsControl) {
-			return &apiError{Status: http.StatusBadRequest, Message: "A field has a control character, which the API takes in no header."}
+			return &apiError{Status: http.StatusBadRequest, Message: "A field contains a control character. Remove it, and send the form again."}
 		}
 		req.Header[name] = values
 	}
@@ -87,7 +87,7 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 	case err != nil:
 		return err
 	case len(raw) > maxAnswer:
-		return errors.New("the answer of the API is too large")
+		return fmt.Errorf("the response of the API exceeds %d bytes", maxAnswer)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return refusedBy(resp.StatusCode, raw)
 	case out == nil:
@@ -96,7 +96,7 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 	return json.Unmarshal(raw, out)
 }
 
-// refusedBy reads an error body, in any of the API's three shapes.
+// refusedBy parses an error response in any of the API's three forms.
 func refusedBy(status int, raw []byte) *apiError {
 	var body struct {
 		Error   json.RawMessage `json:"error"`
@@ -121,7 +121,7 @@ func refusedBy(status int, raw []byte) *apiError {
 	return e
 }
 
-// detailsOf reads a list of sentences, an object of them by field, or one text with all of them.
+// detailsOf parses a list of sentences, an object with one sentence per field, or a text that joins them.
 func detailsOf(raw json.RawMessage) (out []string) {
 	var fields map[string]string
 	var text string
@@ -144,7 +144,7 @@ func detailsOf(raw json.RawMessage) (out []string) {
 	return out
 }
 
-// may asks which of some actions the user may do in a place: "" is the account, else a project's id.
+// may returns which actions the user may do in a project, or in the account if project is "".
 func (p *page) may(project string, actions ...string) (map[string]bool, error) {
 	type entity struct {
 		Type       string            `json:"type"`
@@ -183,7 +183,7 @@ func (p *page) may(project string, actions ...string) (map[string]bool, error) {
 	return out, nil
 }
 
-// isRefusal reports whether an error is a refusal of the API with one of these statuses.
+// isRefusal returns an error response of the API if its status is one of these.
 func isRefusal(err error, statuses ...int) (*apiError, bool) {
 	refused, ok := errors.AsType[*apiError](err)
 	if !ok || !slices.Contains(statuses, refused.Status) {

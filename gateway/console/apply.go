@@ -9,18 +9,18 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// applyView is the page on which a fix is confirmed.
+// applyView is the data of the page that confirms a fix.
 type applyView struct {
 	question
 	Fix fixView
-	// Until is the day until which the fix gives a role, "" for no end.
+	// Until is the last day of the role that the fix assigns, or "" if it does not end.
 	Until string
-	// Done is how many steps were made before Problem.
+	// Done is the number of steps that succeeded before Problem.
 	Done    int
 	Problem *apiError
 }
 
-// Wrong returns what the API said about the end of the assignment.
+// Wrong returns the API's problem with the end of the assignment, or "".
 func (v applyView) Wrong() string {
 	if v.Problem == nil {
 		return ""
@@ -28,11 +28,10 @@ func (v applyView) Wrong() string {
 	return v.Problem.Field("expiresAt")
 }
 
-// errOtherFix is that the facts changed since the fix was shown.
-var errOtherFix = &apiError{Status: http.StatusConflict, Message: "The facts have changed, and the fix is another one now. Ask again."}
+// errOtherFix refuses to apply a fix after the facts have changed.
+var errOtherFix = &apiError{Status: http.StatusConflict, Message: "The facts have changed since this fix was shown. Ask again."}
 
-// fix asks the question anew and returns the fix with that number: facts may have changed since it was shown, and the
-// one of now counts.
+// fix asks the question again and returns the fix with that number. The facts may have changed since the page was shown.
 func (p *page) fix() (*applyView, error) {
 	v := &applyView{question: p.question()}
 	answer, err := p.explain(v.question)
@@ -54,7 +53,7 @@ func (p *page) fix() (*applyView, error) {
 	return v, nil
 }
 
-// confirmFix shows the calls that a fix makes.
+// confirmFix shows the API calls of a fix.
 func confirmFix(p *page) error {
 	v, err := p.fix()
 	if err != nil {
@@ -63,7 +62,7 @@ func confirmFix(p *page) error {
 	return p.show(http.StatusOK, "apply", "Apply a fix", "/ask", v)
 }
 
-// failFix shows that there is no fix to apply, with a way back to the question.
+// failFix shows why the fix can't be applied, with a link to the question.
 func (p *page) failFix(err error) error {
 	refused := refusalOf(err)
 	if refused == nil {
@@ -72,7 +71,7 @@ func (p *page) failFix(err error) error {
 	return p.show(refused.Status, "apply", "Apply a fix", "/ask", &applyView{question: p.question(), Problem: refused})
 }
 
-// applyFix makes the calls of a fix, in order, until one is refused.
+// applyFix makes the calls of a fix in order and stops at the first error.
 func applyFix(p *page) error {
 	v, err := p.fix()
 	if err != nil {
@@ -87,7 +86,7 @@ func applyFix(p *page) error {
 	case problem != "":
 		v.Problem = &apiError{Status: http.StatusBadRequest, Message: "The request is not valid.", Details: []string{"expiresAt: " + problem}}
 	case !v.Fix.Callable():
-		v.Problem = &apiError{Status: http.StatusConflict, Message: "No call of the console makes all of these steps."}
+		v.Problem = &apiError{Status: http.StatusConflict, Message: "The console can't make all of these steps. Use the API for the others."}
 	}
 	if v.Problem != nil {
 		return p.show(v.Problem.Status, "apply", "Apply a fix", "/ask", v)
@@ -101,7 +100,7 @@ func applyFix(p *page) error {
 	return p.done(v.Link("/ask"), "applied")
 }
 
-// stopped shows how far a fix came.
+// stopped shows which steps of a fix were made.
 func (p *page) stopped(v *applyView, err error) error {
 	refused, ok := errors.AsType[*apiError](err)
 	if !ok {
@@ -112,7 +111,7 @@ func (p *page) stopped(v *applyView, err error) error {
 	return p.show(refused.Status, "apply", "Apply a fix", "/ask", v)
 }
 
-// perform makes the call of a step. What the call keeps as it is, is read just before it.
+// perform makes the call of a step. A call that replaces a record reads it first, and changes only what the step names.
 func (p *page) perform(q question, step stepView, end resources.Time) (err error) {
 	var body any
 	header := http.Header{"X-Account-Id": {p.session.AccountID}}
@@ -130,7 +129,7 @@ func (p *page) perform(q question, step stepView, end resources.Time) (err error
 	return p.api.call(p.r.Context(), step.Method, step.Path, header, body, nil)
 }
 
-// assignmentBody is an assignment as the API reads and shows it.
+// assignmentBody is an assignment in the API's form.
 type assignmentBody struct {
 	AssigneeType string         `json:"assigneeType"`
 	ProjectID    string         `json:"projectId,omitempty"`
@@ -139,7 +138,7 @@ type assignmentBody struct {
 	ExpiresAt    resources.Time `json:"expiresAt,omitzero"`
 }
 
-// assignment returns the assignment after a step. An assignment that is made active again keeps its end.
+// assignment returns the assignment after a step. A reactivated assignment keeps its end.
 func (p *page) assignment(q question, s resources.Step, end resources.Time) (assignmentBody, error) {
 	kind, assignee := assigneeOf(q, s)
 	body := assignmentBody{kind, s.ProjectID, s.ResourceID, resources.StatusActive, end}
@@ -151,7 +150,7 @@ func (p *page) assignment(q question, s resources.Step, end resources.Time) (ass
 	return body, err
 }
 
-// heldAssignment reads the assignment that a step makes active again.
+// heldAssignment reads the assignment that a step reactivates.
 func (p *page) heldAssignment(kind, assignee string, s resources.Step) (assignmentBody, error) {
 	query := map[string][]string{"role": {s.RoleID}, "assignee": {assignee}}
 	for {
@@ -174,7 +173,7 @@ func (p *page) heldAssignment(kind, assignee string, s resources.Step) (assignme
 	}
 }
 
-// roleBody is a role as the API reads and shows it.
+// roleBody is a role in the API's form.
 type roleBody struct {
 	Name        string   `json:"name"`
 	Scope       string   `json:"scope"`
@@ -184,7 +183,7 @@ type roleBody struct {
 	Status      string   `json:"status,omitempty"`
 }
 
-// changedRole returns the role of a step after it.
+// changedRole returns a step's role after the step.
 func (p *page) changedRole(s resources.Step) (role roleBody, err error) {
 	if err := p.api.get(p.r.Context(), p.account("roles", s.RoleID), nil, &role); err != nil {
 		return role, err
@@ -198,13 +197,13 @@ func (p *page) changedRole(s resources.Step) (role roleBody, err error) {
 	return role, nil
 }
 
-// dayForm is that of a day in a form.
+// dayForm is the layout of a day in a form.
 const dayForm = time.DateOnly
 
 // dayOf returns the day of a time, in UTC.
 func dayOf(t resources.Time) string { return time.UnixMilli(int64(t)).UTC().Format(dayForm) }
 
-// endOf returns the end of a day in UTC, 0 for no day. The problem is that of another text.
+// endOf parses a day and returns its end in UTC, or 0 for "". problem describes any other text.
 func endOf(day string) (end resources.Time, problem string) {
 	if day == "" {
 		return 0, ""

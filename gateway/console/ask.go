@@ -10,12 +10,12 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// askPages are those of questions.
+// askPages returns the handlers of the Ask page, by pattern.
 func askPages() map[string]func(*page) error {
 	return map[string]func(*page) error{"GET /ask": ask, "GET /apply": confirmFix, "POST /apply": applyFix}
 }
 
-// question is what a person asks: may this user do this action here. The place is the account, a project, or a resource in one of them.
+// question asks whether a user may do an action in a place: the account, a project, or a resource in either.
 type question struct{ User, Action, Project, Resource string }
 
 func (p *page) question() question {
@@ -43,7 +43,7 @@ func (q question) As(user string) question {
 	return q
 }
 
-// path returns the place as the API names it behind `authorize/`. A blank or odd part stays as it is for the API to refuse.
+// path returns the place in the form that follows `authorize/`. The API refuses a malformed part.
 func (q question) path(account string) string {
 	out := "accounts/" + account
 	if q.Project != "" {
@@ -55,7 +55,7 @@ func (q question) path(account string) string {
 	return out
 }
 
-// explain asks the API why a question is decided as it is.
+// explain returns the API's explanation of a verdict.
 func (p *page) explain(q question) (*resources.Explanation, error) {
 	if e := q.unsendable(); e != nil {
 		return nil, e
@@ -72,7 +72,7 @@ func (p *page) explain(q question) (*resources.Explanation, error) {
 	return &out, nil
 }
 
-// unsendable refuses a user or an action that no header can hold, as the API refuses other odd ones; nil for any else.
+// unsendable returns an error, in the API's form, for a user or an action that a header can't hold.
 func (q question) unsendable() error {
 	e := &apiError{Status: http.StatusBadRequest, Message: "The request is not valid."}
 	for _, one := range []struct{ name, value string }{{"X-User-ID", q.User}, {"X-Action", q.Action}} {
@@ -86,17 +86,17 @@ func (q question) unsendable() error {
 	return e
 }
 
-// askView is the page of a question with its answer.
+// askView is the data of the Ask page.
 type askView struct {
 	askForm
 	Answer   *resources.Explanation
 	Fixes    []fixView
 	Examples []example
-	// Other is true for a question about somebody else.
+	// Other is true for a question about another user.
 	Other bool
 }
 
-// ask shows the form, and the verdict of a question.
+// ask shows the form and, for a question, the verdict.
 func ask(p *page) error {
 	v := askView{askForm: askForm{question: p.question()}}
 	asked := v.Action != "" || v.User != ""
@@ -124,7 +124,7 @@ func ask(p *page) error {
 	return p.show(http.StatusOK, "ask", "Ask", "/ask", v)
 }
 
-// Hidden reports whether the API keeps the explanation of another user's question from this one.
+// Hidden reports whether the API refuses to explain a verdict about another user.
 func (v askView) Hidden() bool {
 	return v.Other && v.Problem != nil && v.Problem.Status == http.StatusForbidden
 }
@@ -132,16 +132,16 @@ func (v askView) Hidden() bool {
 // Steps returns the verdict's steps.
 func (v askView) Steps() []trailStep { return trailOf(v.Answer) }
 
-// Cannot returns why the user may apply none of the fixes; it is empty if they may apply one.
+// Cannot returns the reasons if the user may apply none of the fixes. It returns nothing if they may apply one.
 func (v askView) Cannot() []string { return refusedAll(v.Fixes) }
 
-// example is a question for somebody who is new here.
+// example is a question that the page suggests.
 type example struct {
 	question
 	Says string
 }
 
-// examples are questions about what the fields offer: about the user, about somebody else, in a project and in the account.
+// examples returns questions about the user and about another person, in a project and in the account.
 func (c choices) examples(me string) (out []example) {
 	other := me
 	for _, one := range c.People {
@@ -169,7 +169,7 @@ func (c choices) examples(me string) (out []example) {
 	return out
 }
 
-// first returns the first action with that beginning and end, "" if none is offered.
+// first returns the first offered action with a prefix and a suffix, or "".
 func (c choices) first(prefix, suffix string) string {
 	for _, one := range c.Actions {
 		if strings.HasPrefix(one.Action, prefix) && strings.HasSuffix(one.Action, suffix) {

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// change is a change of the account as the API shows it.
+// change is an entry of the account's change log.
 type change struct {
 	ID        string         `json:"id"`
 	At        resources.Time `json:"at"`
@@ -30,18 +30,18 @@ type change struct {
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
 
-	// names are of what the change mentions.
+	// names holds the names of the ids in the change.
 	names names
 }
 
-// isMade and isEnded report whether the change made or ended its subject.
+// isMade reports whether the change created its subject, isEnded whether it deleted it.
 func (c change) isMade() bool  { return len(c.Before) == 0 }
 func (c change) isEnded() bool { return len(c.After) == 0 }
 
-// OneSided reports whether there is nothing to compare.
+// OneSided reports whether the change has only one side, so that the page has nothing to compare.
 func (c change) OneSided() bool { return c.isMade() || c.isEnded() }
 
-// mentions adds what the change names.
+// mentions adds the ids in the change.
 func (c change) mentions(m *mentioned) {
 	m.users = append(m.users, c.actors()...)
 	before, after := sides[changedSubject](c)
@@ -53,7 +53,7 @@ func (c change) mentions(m *mentioned) {
 	}
 }
 
-// actors are the users whom the change names.
+// actors returns the ids of the users in the change.
 func (c change) actors() (out []string) {
 	if c.Actor.Kind == resources.PrincipalUser {
 		out = append(out, c.Actor.ID)
@@ -66,7 +66,7 @@ func (c change) actors() (out []string) {
 	return out
 }
 
-// named gives changes the names of what they mention.
+// named reads the names of the ids in changes.
 func (p *page) named(all []change) error {
 	var m mentioned
 	for _, one := range all {
@@ -79,7 +79,7 @@ func (p *page) named(all []change) error {
 	return err
 }
 
-// changedSubject are the members of a subject that a sentence names.
+// changedSubject holds the members of a subject that a sentence can name.
 type changedSubject struct {
 	Name         string `json:"name"`
 	Email        string `json:"email"`
@@ -91,7 +91,7 @@ type changedSubject struct {
 	GroupID      string `json:"group_id"`
 }
 
-// sides reads the change's sides as one kind of value; one that is absent is the zero value.
+// sides parses both sides of a change. An absent side is the zero value.
 func sides[T any](c change) (before, after T) {
 	if json.Unmarshal(c.Before, &before) != nil {
 		before = *new(T)
@@ -102,7 +102,7 @@ func sides[T any](c change) (before, after T) {
 	return before, after
 }
 
-// Says is the change as a sentence.
+// Says returns the change as a sentence.
 func (c change) Says() []word {
 	before, after := sides[changedSubject](c)
 	one := after
@@ -130,7 +130,7 @@ func (c change) Says() []word {
 	return append(out, spoken(verb+"the "+cmp.Or(kind, c.Subject.Type)+" "), written(cmp.Or(one.Name, c.Subject.ID)))
 }
 
-// saysAssignment describes the change of an assignment.
+// saysAssignment returns the change of an assignment as a sentence.
 func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
 	receiver, holder := "", c.names.user(c.Subject.ID)
 	if one.AssigneeType == resources.AssigneeGroup {
@@ -155,17 +155,16 @@ func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
 	return append(out, spoken(" in the whole account"))
 }
 
-// fieldChange is one field of what was changed: its texts before and after. A list has one text for each member that
-// differs.
+// fieldChange is a changed field with its texts before and after. A list has one text for each member that differs.
 type fieldChange struct {
 	Name          string
 	Before, After []string
 }
 
-// mostFields bounds the fields of a change on a page.
+// mostFields limits the fields of a change on a page.
 const mostFields = 100
 
-// Fields returns the fields that differ, by name. It skips the time of the last update, which always differs.
+// Fields returns the changed fields, sorted by name, without the time of the last update.
 func (c change) Fields() (out []fieldChange) {
 	before, after := map[string][]string{}, map[string][]string{}
 	flatten("", c.Before, before)
@@ -185,7 +184,8 @@ func (c change) Fields() (out []fieldChange) {
 	return out[:min(len(out), mostFields)]
 }
 
-// flatten adds the members of an object, those of an object in it by a path of names, and lists of scalars as one.
+// flatten adds the members of an object. It joins the names of nested members with dots and keeps a list of scalars
+// whole.
 func flatten(name string, raw json.RawMessage, out map[string][]string) {
 	var object map[string]json.RawMessage
 	var list []json.RawMessage
@@ -212,7 +212,7 @@ func flatten(name string, raw json.RawMessage, out map[string][]string) {
 	}
 }
 
-// scalarOf returns a value as text: a text without its quotes.
+// scalarOf returns a JSON value as text. It removes the quotes of a string.
 func scalarOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
@@ -221,7 +221,7 @@ func scalarOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// differing returns the texts that a second list does not have. Two lists in different orders differ in all texts.
+// differing returns the texts that are missing from a second list, or all texts if only the order differs.
 func differing(all, second []string) []string {
 	out := slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(second, one) })
 	if len(out) == 0 && len(all) == len(second) {

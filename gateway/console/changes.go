@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// changesPages are those of the change log.
+// changesPages returns the handlers of the change log, by pattern.
 func changesPages() map[string]func(*page) error {
 	return map[string]func(*page) error{"GET /changes": showChanges, "GET /changes/undo": confirmUndo, "POST /changes/undo": undo}
 }
 
-// changesView is the page of changes.
+// changesView is the data of the page of changes.
 type changesView struct {
 	Changes                []change
 	Next                   string
 	Actor, Subject, Action string
-	// Since and Until are days, or times as the API has them. Until is the last day.
+	// Since and Until are days or times in the API's form. Until is the last day.
 	Since, Until string
 	Problem      *apiError
-	// may says which undo calls the user may make.
+	// may holds the actions of undo calls that the user may do.
 	may map[string]bool
 }
 
-// Filtered reports whether the page shows some changes alone.
+// Filtered reports whether a filter hides changes.
 func (v changesView) Filtered() bool { return v.Actor+v.Subject+v.Action+v.Since+v.Until != "" }
 
-// Wrong is what the API says about a filter, "" for nothing.
+// Wrong returns the API's problem with a filter, or "".
 func (v changesView) Wrong(filter string) string {
 	if v.Problem == nil {
 		return ""
@@ -34,7 +34,8 @@ func (v changesView) Wrong(filter string) string {
 	return v.Problem.Field(filter)
 }
 
-// UndoLink returns the address of the page that undoes a change, "" if no single call does or the user may not make it.
+// UndoLink returns the address of the page that undoes a change. It returns "" if no single call can undo the change, or
+// if the user may not make that call.
 func (v changesView) UndoLink(c change) string {
 	inverse := c.inverse()
 	if inverse == nil || !v.may[inverse.Action] {
@@ -54,7 +55,7 @@ func (v changesView) Older() string {
 	return "/changes?" + values.Encode()
 }
 
-// changePage is an answer of the API.
+// changePage is a page of the change log.
 type changePage struct {
 	Changes []change `json:"changes"`
 	Next    string   `json:"next_page_token"`
@@ -64,7 +65,8 @@ func (p *page) changes(query url.Values) (out changePage, err error) {
 	return out, p.api.get(p.r.Context(), p.account("changes"), query, &out)
 }
 
-// timeOf returns a day as the time at its beginning, days later, and anything else as it is for the API to judge.
+// timeOf parses a day and returns the beginning of the day that is some days later. It returns other text unchanged, and
+// the API validates it.
 func timeOf(text string, days int) string {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {

@@ -139,8 +139,8 @@ func TestWhatNoCallUndoes(t *testing.T) {
 	if w := s.get("/changes"); strings.Contains(w.Body.String(), "/changes/undo") {
 		t.Error("a button that does not work is shown")
 	}
-	shows(t, s.get("/changes/undo?id=change-01m87az01cz7shnzc008tppa3t-v1"), 404, "no such change")
-	shows(t, s.get("/changes/undo?id=x"), 404, "no such page")
+	shows(t, s.get("/changes/undo?id=change-01m87az01cz7shnzc008tppa3t-v1"), 404, "no change with this id")
+	shows(t, s.get("/changes/undo?id=x"), 404, "does not exist")
 }
 
 // TestChangesAreSearched guarantees days as times, the differences alone, and escaped names.

@@ -9,18 +9,18 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// offered is how many people and projects the fields of a question offer; others are typed.
+// offered limits the people and projects that the fields of a question suggest. Users can type others.
 const offered = "100"
 
-// choices are what the fields of a question offer.
+// choices holds the suggestions of the fields of a question.
 type choices struct {
 	People   []person
 	Projects []project
 	Actions  []offeredAction
-	// Meant are the people with an e-mail address, a name or an id that begins with the typed text. The page asks before
-	// it takes one: people choose their names, and one may be the id of another person.
+	// Meant are the people with an e-mail address, a name or an id that begins with the typed text. The user has to pick
+	// one, since people choose their own names, and a name may equal another person's id.
 	Meant []person
-	// MoreProjects is true if the account has further projects, and for a user without the right to list them.
+	// MoreProjects is true if the account has further projects or the user may not list projects.
 	MoreProjects bool
 }
 
@@ -43,7 +43,7 @@ type offeredAction struct {
 	Description string `json:"description"`
 }
 
-// choices reads what the fields of a question offer. A user types what they may not list.
+// choices reads the suggestions that the user may list.
 func (p *page) choices() (choices, error) {
 	var out choices
 	var users struct {
@@ -75,7 +75,7 @@ func (p *page) choices() (choices, error) {
 	return out, nil
 }
 
-// choicesFor adds the user with the typed id, or the people with a name or an address like it.
+// choicesFor adds the user with the typed id, or the people whose name or address begins with it.
 func (p *page) choicesFor(typed string) (choices, error) {
 	out, err := p.choices()
 	if typed == p.me.ID && out.Person(typed).Email == "" {
@@ -101,7 +101,7 @@ func (p *page) choicesFor(typed string) (choices, error) {
 	return out, nil
 }
 
-// Person returns the user with an id: the id alone for one who is not among the offered ones.
+// Person returns the user with an id. It has only the id if the user is not suggested.
 func (c choices) Person(id string) person {
 	for _, one := range c.People {
 		if one.ID == id {
@@ -111,10 +111,10 @@ func (c choices) Person(id string) person {
 	return person{ID: id}
 }
 
-// Shown returns the person's name, else their e-mail address, else their id.
+// Shown returns the first of name, e-mail address and id that is not empty.
 func (p person) Shown() string { return cmp.Or(p.Name, p.Email, p.ID) }
 
-// Place returns the name of a project, its id if it is not offered, and words for the account.
+// Place returns the name of a project, or its id if it is not suggested. "" is the account.
 func (c choices) Place(id string) string {
 	if id == "" {
 		return "the whole account"
@@ -127,7 +127,7 @@ func (c choices) Place(id string) string {
 	return id
 }
 
-// Lists reports whether a project is offered.
+// Lists reports whether a project is suggested.
 func (c choices) Lists(id string) bool {
 	for _, one := range c.Projects {
 		if one.ID == id {
@@ -137,14 +137,14 @@ func (c choices) Lists(id string) bool {
 	return id == ""
 }
 
-// askForm is what the fields of a question hold, and what the API said about them.
+// askForm holds the fields of a question and the API's problems with them.
 type askForm struct {
 	question
 	Choices choices
 	Problem *apiError
 }
 
-// fieldOf returns the form's field for one that the API names, "" for no field.
+// fieldOf returns the form's field for a field of the API, or "".
 func fieldOf(name string) string {
 	switch name {
 	case "X-User-ID", "subject.id", "subject":
@@ -157,7 +157,7 @@ func fieldOf(name string) string {
 	return ""
 }
 
-// Wrong returns what the API said about a field of the form: user, action or place.
+// Wrong returns the API's problem with a field of the form: user, action or place.
 func (f askForm) Wrong(field string) string {
 	if f.Problem == nil {
 		return ""
@@ -171,7 +171,7 @@ func (f askForm) Wrong(field string) string {
 	return strings.Join(out, "; ")
 }
 
-// Elsewhere returns what the API said beside its message that no field shows.
+// Elsewhere returns the API's problems that belong to no field of the form.
 func (f askForm) Elsewhere() (out []string) {
 	if f.Problem == nil {
 		return nil

@@ -11,19 +11,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Sessions keeps who is signed in (resources/sessions).
+// Sessions stores the sessions of signed-in users (resources/sessions).
 type Sessions interface {
-	// Begin keeps a session for an access token, and returns the secret for the browser. The error is a
-	// *resources.Error if the gateway refuses the token.
+	// Begin stores a session for an access token and returns the browser's secret. The error is a *resources.Error if
+	// the gateway rejects the token.
 	Begin(ctx context.Context, token string) (secret string, err error)
-	// Redeem begins a session with the code of a link. The error is a *resources.Error if the code can't be redeemed.
+	// Redeem exchanges the code of a link for a session. The error is a *resources.Error if the code is unknown, used or
+	// expired.
 	Redeem(ctx context.Context, code string) (secret string, err error)
-	// Session returns the session of a secret, nil if there is none. used begins its idle time anew.
+	// Session returns the session of a secret, or nil. used restarts the idle timeout.
 	Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error)
 	// End ends a session, EndAll all sessions of its user.
 	End(ctx context.Context, secret string) error
 	EndAll(ctx context.Context, secret string) error
-	// Seal encrypts a value for a purpose, and Open returns it; false is that Seal did not make it.
+	// Seal encrypts a value for a purpose. Open decrypts it and returns false if Seal did not make it for that purpose.
 	Seal(value []byte, purpose string) string
 	Open(sealed, purpose string) ([]byte, bool)
 }
@@ -32,15 +33,15 @@ type Sessions interface {
 type Config struct {
 	// URL is the console's own, without a path.
 	URL *url.URL
-	// API reaches the edge, and Private the operators' listener. The host of a request's URL means nothing to them.
-	// nil is that operators see no more than others.
+	// API sends requests to the edge, Private to the private listener. Both ignore the host in the URL. With a nil
+	// Private operators see what other users see.
 	API, Private http.RoundTripper
 	Sessions     Sessions
-	// Provider signs people in; nil is that links do.
+	// Provider signs users in. With nil they sign in with links.
 	Provider *Provider
-	// Compare judges policies for operators; nil is that nobody compares.
+	// Compare compares policies for operators. nil disables the page.
 	Compare Comparer
-	// Operators are the external ids of the users who also see the installation.
+	// Operators are the external ids of the users who see the whole installation.
 	Operators []string
 	IDs       resources.IDs
 	Now       func() time.Time
@@ -79,7 +80,7 @@ func New(cfg Config) (*Console, error) {
 	return c, nil
 }
 
-// pages are those for who is signed in, by their patterns.
+// pages returns the handlers of pages that need a session, by pattern.
 func pages() map[string]func(*page) error {
 	all := map[string]func(*page) error{}
 	for _, section := range []map[string]func(*page) error{
@@ -92,7 +93,7 @@ func pages() map[string]func(*page) error {
 	return all
 }
 
-// isOperator reports whether a user sees the installation.
+// isOperator reports whether a user sees the whole installation.
 func (c *Console) isOperator(user string) bool {
 	return c.cfg.Private != nil && slices.Contains(c.cfg.Operators, user)
 }

@@ -7,35 +7,35 @@ import (
 	"strconv"
 )
 
-// decisionsPages are those of the decision log.
+// decisionsPages returns the handlers of the decision log, by pattern.
 func decisionsPages() map[string]func(*page) error {
 	return map[string]func(*page) error{"GET /decisions": showDecisions, "GET /decisions/{id}": showDecision}
 }
 
-// decisionFilters are the fields of a search, by their names in the API.
+// decisionFilters are the API's names of the fields of a search.
 var decisionFilters = []string{"user", "action", "place", "path", "since", "until"}
 
-// decisionsView is the page of decisions.
+// decisionsView is the data of the page of decisions.
 type decisionsView struct {
 	Decisions []decision
-	// User and the other filters are as the user typed them; Verdict is deny, allow, or "" for both.
+	// User and the other filters are the typed texts. Verdict is deny, allow, or "" for both.
 	User, Action, Place, Path, Since, Until, Verdict string
-	// Lookups says whether the page also shows what people look up, for the most part in this console.
+	// Lookups is true if the page also shows lookups. Most lookups come from this console.
 	Lookups bool
-	// Next is the token of the next page, After the cursor of a follower; "" on other pages than the first.
+	// Next is the token of the next page. After is the cursor of a follower, and "" on later pages.
 	Next, After string
-	// Missing are the gateways that did not answer.
+	// Missing names the gateways that did not answer.
 	Missing  []string
 	Complete bool
 	Problem  *apiError
 }
 
-// Filtered reports whether the page shows some decisions alone, beside its tab.
+// Filtered reports whether a filter other than the tab hides decisions.
 func (v decisionsView) Filtered() bool {
 	return v.User+v.Action+v.Place+v.Path+v.Since+v.Until != ""
 }
 
-// Wrong is what the API says about a filter, "" for nothing.
+// Wrong returns the API's problem with a filter, or "".
 func (v decisionsView) Wrong(filter string) string {
 	if v.Problem == nil {
 		return ""
@@ -43,10 +43,10 @@ func (v decisionsView) Wrong(filter string) string {
 	return v.Problem.Field(filter)
 }
 
-// Followable reports whether newer decisions than those of the page may come.
+// Followable reports whether the page can follow newer decisions.
 func (v decisionsView) Followable() bool { return v.After != "" && v.Until == "" }
 
-// values are the filters as a query, with the verdict as the page names it.
+// values returns the filters as a query of this page, with a verdict.
 func (v decisionsView) values(verdict string) url.Values {
 	out := url.Values{}
 	for name, value := range map[string]string{"user": v.User, "action": v.Action, "place": v.Place, "path": v.Path, "since": v.Since, "until": v.Until, "verdict": verdict} {
@@ -60,20 +60,20 @@ func (v decisionsView) values(verdict string) url.Values {
 	return out
 }
 
-// query are the filters as the API has them.
+// query returns the filters as a query of the API.
 func (v decisionsView) query() url.Values {
 	out := v.values(v.Verdict)
 	out.Set("lookups", strconv.FormatBool(v.Lookups))
 	return out
 }
 
-// Switch returns the address of the page with lookups, or without them.
+// Switch returns the address that shows lookups if they are hidden, and hides them otherwise.
 func (v decisionsView) Switch() string {
 	v.Lookups = !v.Lookups
 	return v.Here()
 }
 
-// shown is the verdict as the address of a page names it: without one the page chooses.
+// shown returns the verdict for the address of a page. An address without a verdict lets the page choose.
 func (v decisionsView) shown() string { return cmp.Or(v.Verdict, "all") }
 
 // Tab returns the address of the page with the same filters and another verdict.
@@ -89,10 +89,10 @@ func (v decisionsView) Older() string {
 	return "/decisions?" + values.Encode()
 }
 
-// Follow returns the address at which the script asks for newer rows.
+// Follow returns the address from which the script loads newer rows.
 func (v decisionsView) Follow() string { return "/decisions/new?" + v.values(v.shown()).Encode() }
 
-// Paths are what a decision may be about, by their names in the log.
+// Paths returns the kinds of decisions with their names in the log.
 func (decisionsView) Paths() []entry {
 	return []entry{
 		{Name: "Anything", Path: ""},
@@ -102,7 +102,7 @@ func (decisionsView) Paths() []entry {
 	}
 }
 
-// decisionPage is an answer of the API.
+// decisionPage is a page of the decision log.
 type decisionPage struct {
 	Decisions []decision `json:"decisions"`
 	Next      string     `json:"next_page_token"`
@@ -111,7 +111,7 @@ type decisionPage struct {
 	Missing   []string   `json:"missing"`
 }
 
-// readDecisionFilters reads the filters of a page. The verdict of a page without one is "" as well.
+// readDecisionFilters reads the filters from the address of a page.
 func readDecisionFilters(p *page) decisionsView {
 	v := decisionsView{Complete: true, Lookups: p.field("lookups") == "true"}
 	for i, field := range []*string{&v.User, &v.Action, &v.Place, &v.Path, &v.Since, &v.Until} {
@@ -123,12 +123,12 @@ func readDecisionFilters(p *page) decisionsView {
 	return v
 }
 
-// decisions asks the API for a page of decisions.
+// decisions reads a page of decisions from the API.
 func (p *page) decisions(query url.Values) (out decisionPage, err error) {
 	return out, p.api.get(p.r.Context(), p.account("decisions"), query, &out)
 }
 
-// showDecisions shows the newest decisions: those that deny, unless there are none or the address says otherwise.
+// showDecisions shows the newest decisions. An address without a verdict shows denials or, without denials, all.
 func showDecisions(p *page) error {
 	v := readDecisionFilters(p)
 	chosen := p.field("verdict") != ""
@@ -166,16 +166,16 @@ func showDecisions(p *page) error {
 	return p.show(http.StatusOK, "decisions", "Decisions", "/decisions", v)
 }
 
-// mostPages bounds the pages in which a decision is looked for: a search has as much time as a page.
+// mostPages limits the pages of a search for one decision.
 const mostPages = 10
 
-// decisionView is the page of one decision.
+// decisionView is the data of the page of one decision.
 type decisionView struct {
 	decision
 	Input, Result treeNode
 }
 
-// showDecision shows a decision whole.
+// showDecision shows one decision.
 func showDecision(p *page) error {
 	query := url.Values{"id": {p.r.PathValue("id")}}
 	for range mostPages {
@@ -199,5 +199,5 @@ func showDecision(p *page) error {
 		}
 		query.Set("page_token", answer.Next)
 	}
-	return &apiError{Status: http.StatusNotFound, Message: "The decision log has no such decision of your account, or keeps it no more."}
+	return &apiError{Status: http.StatusNotFound, Message: "Your account has no decision with this id, or the log no longer keeps it."}
 }

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// denialBars are the minutes of the picture, denialPages how many pages of decisions it is made from at most.
+	// denialBars is the number of minutes in the chart. denialPages limits the pages of decisions that it reads.
 	denialBars  = 60
 	denialPages = 5
-	// Sizes of the picture.
+	// The sizes of the chart, in pixels.
 	barWidth, barHeight = 5, 40
 )
 
 // denials are the denials of the last hour.
 type denials struct {
 	Count int
-	// Cut: the account has more of them. Complete: all gateways answered.
+	// Cut is true if the account has more denials, Complete if all gateways answered.
 	Cut, Complete bool
 	Codes         []deniedCode
 	Bars          []bar
@@ -31,18 +31,18 @@ type denials struct {
 type deniedCode struct {
 	Code  string
 	Count int
-	// Last is the newest one.
+	// Last is the newest denial.
 	Last decision
 }
 
-// bar is a minute in the picture.
+// bar is a minute in the chart.
 type bar struct{ X, Y, Width, Height int }
 
-// Width and Height are the picture's.
+// Width returns the width of the chart, Height the height, in pixels.
 func (denials) Width() int  { return denialBars * barWidth }
 func (denials) Height() int { return barHeight }
 
-// Text is the picture in words.
+// Text describes the chart.
 func (d denials) Text() string {
 	if d.Count == 0 {
 		return "No denials in the last hour"
@@ -50,7 +50,7 @@ func (d denials) Text() string {
 	return "Denials by minute over the last hour, at most " + strconv.Itoa(d.Most) + " in one"
 }
 
-// denied adds the denials of the last hour.
+// denied reads the denials of the last hour.
 func (p *page) denied(v *overviewView) error {
 	query := url.Values{"verdict": {"deny"}, "since": {"1h"}, "lookups": {"false"}, "page_size": {"100"}}
 	out := &denials{Complete: true}
@@ -71,7 +71,7 @@ func (p *page) denied(v *overviewView) error {
 	return nil
 }
 
-// count counts the denials by code and by minute before now, in milliseconds.
+// count counts the denials by code and by minute before now (Unix milliseconds).
 func (d *denials) count(now int64) {
 	minutes := make([]int, denialBars)
 	for _, one := range d.newest {

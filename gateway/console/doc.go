@@ -1,7 +1,7 @@
-// Package console is the web console, for people who would rather look than read (docs/operate/console.md).
+// Package console is the web console (docs/operate/console.md).
 //
-// Each action of a page is one call of the public API with the user's own token. The gateway judges and records it as
-// any other call.
+// A page calls the public API with the user's own token. The gateway judges and records these calls as it does any
+// other. The console has no rights of its own.
 //
-// A page works without a script, and a change is a posted form.
+// Pages work without a script. A posted form makes a change.
 package console

@@ -12,15 +12,15 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// fixView is a change after which a question is allowed.
+// fixView is a change that would allow a denied question.
 type fixView struct {
-	// Number is its place in the answer, from 1.
+	// Number is the position in the API's list, from 1.
 	Number int
 	resources.Fix
 	Steps []stepView
 }
 
-// Callable reports whether calls of the API make every step.
+// Callable reports whether the console can make every step with API calls.
 func (f fixView) Callable() bool {
 	for _, step := range f.Steps {
 		if step.Method == "" {
@@ -30,10 +30,10 @@ func (f fixView) Callable() bool {
 	return true
 }
 
-// Allowed reports whether the user may make the calls of every step, as far as AuthZEN says.
+// Allowed reports whether AuthZEN allows the user every step's call.
 func (f fixView) Allowed() bool { return f.Callable() && len(f.Refused()) == 0 }
 
-// Refused returns why the user may not make steps, each reason once.
+// Refused returns the reasons why the user may not make the steps, without duplicates.
 func (f fixView) Refused() (out []string) {
 	for _, step := range f.Steps {
 		if step.Method != "" && !step.Judged.Allowed && !slices.Contains(out, step.Judged.Reason) {
@@ -43,7 +43,8 @@ func (f fixView) Refused() (out []string) {
 	return out
 }
 
-// refusedAll returns why the user may apply none of the fixes, each reason once, and nothing if they may apply one.
+// refusedAll returns the reasons, without duplicates, if the user may apply none of the fixes. It returns nothing if they
+// may apply one.
 func refusedAll(all []fixView) (out []string) {
 	for _, one := range all {
 		if one.Allowed() {
@@ -58,7 +59,7 @@ func refusedAll(all []fixView) (out []string) {
 	return out
 }
 
-// Others returns how many other people the fix touches, 0 also if the caller may not know.
+// Others returns the number of other people that the fix affects. It is 0 if the caller may not know.
 func (f fixView) Others() int {
 	if f.Affects == nil {
 		return 0
@@ -66,7 +67,7 @@ func (f fixView) Others() int {
 	return *f.Affects
 }
 
-// Dated reports whether a step gives a role that can end by itself.
+// Dated reports whether a step assigns a role that can have an end.
 func (f fixView) Dated() bool {
 	for _, step := range f.Steps {
 		if step.step.Kind == resources.StepAssign || step.step.Kind == resources.StepExtend {
@@ -76,10 +77,10 @@ func (f fixView) Dated() bool {
 	return false
 }
 
-// Ends reports whether a step needs a new end: it gives a role again after the old end.
+// Ends reports whether a step needs a new end because it renews an expired assignment.
 func (f fixView) Ends() bool { return f.End() != "" }
 
-// End returns the day until which the fix lets somebody keep a role, "" for no end.
+// End returns the last day of the assignment that the fix makes, or "" if it does not end.
 func (f fixView) End() string {
 	for _, step := range f.Steps {
 		if step.step.Until != 0 {
@@ -89,31 +90,31 @@ func (f fixView) End() string {
 	return ""
 }
 
-// Fingerprint names the steps. The form of a fix carries it, and no other fix is applied. It does not
-// depend on the ends, which move with the time of the question.
+// Fingerprint identifies the steps. The form of a fix contains it, and the console applies only the fix that the page
+// showed. It ignores the ends, which depend on the time of the question.
 func (f fixView) Fingerprint() string {
 	sum := sha256.New()
 	for _, step := range f.Steps {
 		one := step.step
 		one.Until = 0
-		_ = json.NewEncoder(sum).Encode(one) // texts and a hash never fail
+		_ = json.NewEncoder(sum).Encode(one) // writing texts to a hash never fails
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// stepView is a step in words, with the call of the API that makes it.
+// stepView is a step in words, with its API call.
 type stepView struct {
 	Says []word
-	// Method and Path are the call's; an empty method is that no call of the console makes the step.
+	// Method and Path are the API call's. Method is "" if the console can't make the step.
 	Method, Path string
-	// Judged is whether the user may make the call.
+	// Judged says whether the user may make the call.
 	Judged judged
 	step   resources.Step
-	// narrower is that the question is about less than the account.
+	// narrower is true if the question is about less than the account.
 	narrower bool
 }
 
-// fixes returns the fixes with their calls, and whether the user may make them.
+// fixes returns the fixes with their API calls, and asks whether the user may make these.
 func (p *page) fixes(q question, all []resources.Fix) ([]fixView, error) {
 	m := mentioned{users: []string{q.User}}
 	for _, fix := range all {
@@ -148,7 +149,7 @@ func (p *page) fixes(q question, all []resources.Fix) ([]fixView, error) {
 	return out, nil
 }
 
-// callOf returns the call that makes a step, "" for none.
+// callOf returns the API call of a step, or "" if the console can't make the step.
 func (p *page) callOf(q question, s resources.Step) (method, path string) {
 	switch s.Kind {
 	case resources.StepAssign, resources.StepExtend, resources.StepActivateAssignment:
@@ -162,7 +163,7 @@ func (p *page) callOf(q question, s resources.Step) (method, path string) {
 	return "", ""
 }
 
-// assigneeOf returns the holder of a step's assignment: the user or their group.
+// assigneeOf returns the assignee of a step's assignment: the user or a group of theirs.
 func assigneeOf(q question, s resources.Step) (kind, id string) {
 	if s.GroupID != "" {
 		return resources.AssigneeGroup, s.GroupID
@@ -170,7 +171,7 @@ func assigneeOf(q question, s resources.Step) (kind, id string) {
 	return resources.AssigneeUser, q.User
 }
 
-// inWords says what a step does.
+// inWords describes a step.
 func inWords(q question, s resources.Step, n names) []word {
 	assignee := []word{n.user(q.User)}
 	if s.GroupID != "" {
@@ -194,7 +195,7 @@ func inWords(q question, s resources.Step, n names) []word {
 	case resources.StepActivateUser:
 		return []word{spoken("Make the user "), n.user(q.User), spoken(" active again")}
 	case resources.StepActivateAccount:
-		return []word{spoken("Make the account active again, which only the platform does")}
+		return []word{spoken("Make the account active again (only the platform can)")}
 	case resources.StepActivateRole:
 		return slices.Concat([]word{spoken("Make the role ")}, role, []word{spoken(" active again")})
 	case resources.StepAddPermission:
@@ -205,7 +206,7 @@ func inWords(q question, s resources.Step, n names) []word {
 	return []word{written(sentence(s.Kind))}
 }
 
-// Wide reports whether the fix gives a role that counts in the whole account, though the question is about less.
+// Wide reports whether the fix assigns a role in the whole account while the question is about less.
 func (f fixView) Wide() bool {
 	return slices.ContainsFunc(f.Steps, func(s stepView) bool {
 		return s.step.Kind == resources.StepAssign && s.step.ProjectID == "" && s.narrower

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// maxFollowers bounds the pages that follow decisions.
+	// maxFollowers limits the pages that follow decisions at the same time.
 	maxFollowers = 200
-	// followRows bounds the rows of one answer.
+	// followRows limits the rows of one response.
 	followRows = "20"
-	// followWait is how long the API waits for a decision; followWithin bounds the whole call.
+	// followWait is how long the API waits for a decision. followWithin is the deadline of the call.
 	followWait   = "20s"
 	followWithin = 25 * time.Second
 	// gatherFor is how long new decisions gather before a page asks for them: a page asks once in that time at most,
@@ -22,22 +22,22 @@ const (
 	gatherFor = time.Second
 )
 
-// followers are the pages that follow decisions.
+// followers counts the pages that follow decisions.
 type followers struct {
 	places chan struct{}
-	// ended ends at the console's shutdown.
+	// ended is cancelled at the console's shutdown.
 	ended context.Context
 	end   context.CancelFunc
 }
 
-// newFollowers makes places for pages that follow.
 func newFollowers() *followers {
 	f := &followers{places: make(chan struct{}, maxFollowers)}
 	f.ended, f.end = context.WithCancel(context.Background())
 	return f
 }
 
-// enter takes a place until leave is called; false is that there is none. The context ends with the console.
+// enter takes a place until leave is called. It returns false if all are taken. The console's shutdown cancels the
+// context.
 func (f *followers) enter(parent context.Context) (ctx context.Context, leave func(), ok bool) {
 	select {
 	case f.places <- struct{}{}:
@@ -53,10 +53,10 @@ func (f *followers) enter(parent context.Context) (ctx context.Context, leave fu
 	}, true
 }
 
-// Close ends the followers. Register it at the shutdown of the server, which waits for requests under way.
+// Close ends the requests of followers. Register it with the server's shutdown, which waits for open requests.
 func (c *Console) Close() { c.followers.end() }
 
-// scripted answers requests of the script. They are not a use of the session.
+// scripted handles requests of the script. They don't restart the session's idle timeout.
 func (c *Console) scripted(answer func(*page)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		secret := c.cookie(r, sessionCookie)
@@ -74,8 +74,8 @@ func (c *Console) scripted(answer func(*page)) http.HandlerFunc {
 	}
 }
 
-// follow answers the script with the rows of newer decisions and the cursor behind them. The call of the API is the only
-// one that it makes: another one would be a decision of its own, and wake the page again.
+// follow returns the rows of newer decisions and the cursor after them. It calls the API once: a second call would make
+// a decision, which would wake the page again.
 func follow(p *page) {
 	ctx, leave, ok := p.c.followers.enter(p.r.Context())
 	if !ok {
@@ -102,7 +102,7 @@ func follow(p *page) {
 	p.part("decisions", "rows", answer.Decisions)
 }
 
-// unshown answers the script with why there is nothing to show.
+// unshown returns to the script why the API refused the rows.
 func unshown(w http.ResponseWriter, err error) {
 	if refused, isAPI := errors.AsType[*apiError](err); isAPI {
 		plain(w, refused.Status, refused.Message)
@@ -111,7 +111,7 @@ func unshown(w http.ResponseWriter, err error) {
 	plain(w, http.StatusServiceUnavailable, "the gateway gave no answer")
 }
 
-// part answers with a part of a page.
+// part renders a part of a page.
 func (p *page) part(template, name string, data any) {
 	var out bytes.Buffer
 	if err := p.c.templates.pages[template].ExecuteTemplate(&out, name, data); err != nil {
@@ -120,12 +120,12 @@ func (p *page) part(template, name string, data any) {
 		return
 	}
 	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = p.w.Write(out.Bytes()) // a client that is gone reads nothing
+	_, _ = p.w.Write(out.Bytes()) // fails only if the client has gone
 }
 
-// plain answers the script with a sentence.
+// plain returns one sentence to the script.
 func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text + "\n")) // a client that is gone reads nothing
+	_, _ = w.Write([]byte(text + "\n")) // fails only if the client has gone
 }

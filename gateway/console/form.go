@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// form is a form with the values of its fields, and what the API says about them.
+// form holds the values of a form's fields and the API's problems with them.
 type form struct {
 	Values  url.Values
 	Problem *apiError
@@ -29,14 +29,14 @@ func (f form) Value(name string) string { return f.Values.Get(name) }
 // Has reports whether a field has a value among others.
 func (f form) Has(name, value string) bool { return slices.Contains(f.Values[name], value) }
 
-// Wrong returns what the API says about a field that it knows by one of these names, "" for nothing.
+// Wrong returns the API's problem with a field that has one of these names in the API, or "".
 func (f form) Wrong(names ...string) string {
 	if f.Problem == nil {
 		return ""
 	}
 	for _, detail := range f.Problem.Details {
 		field, text, _ := strings.Cut(detail, ": ")
-		field, _, _ = strings.Cut(field, "[") // an item of a list is the list's
+		field, _, _ = strings.Cut(field, "[") // a problem with an item belongs to the list's field
 		if slices.Contains(names, field) {
 			return text
 		}
@@ -44,8 +44,8 @@ func (f form) Wrong(names ...string) string {
 	return ""
 }
 
-// refusalOf returns the API's refusal of a form's call, with which the form is shown again. It is nil for another error
-// and for a token that is over.
+// refusalOf returns the error response with which a form is shown again. It returns nil for other errors and for an
+// expired token.
 func refusalOf(err error) *apiError {
 	refused, ok := isRefusal(err, http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge,
 		http.StatusTooManyRequests, http.StatusServiceUnavailable)
@@ -55,7 +55,7 @@ func refusalOf(err error) *apiError {
 	return refused
 }
 
-// until reads a moment in UTC as a browser's field writes it. Other text is for the API to refuse.
+// until parses a time (UTC) in the form that browsers send. It returns other text unchanged, and the API refuses it.
 func (p *page) until(name string) string {
 	text := p.field(name)
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
@@ -66,7 +66,7 @@ func (p *page) until(name string) string {
 	return text
 }
 
-// call is a call of the API that changes something.
+// call is an API call that makes a change.
 type call struct {
 	method, path string
 	header       http.Header
@@ -78,36 +78,36 @@ func (p *page) send(c call) error {
 	return p.api.call(p.r.Context(), c.method, c.path, c.header, c.body, nil)
 }
 
-// inAccount is the header of the calls that name the account there.
+// inAccount returns the header that names the account.
 func (p *page) inAccount() http.Header { return http.Header{"X-Account-Id": {p.session.AccountID}} }
 
-// step is a change that a page of its own confirms.
+// step is a change that the user confirms on a separate page.
 type step struct {
 	Title string
-	// Question is what the page asks, in parts: the names of people and things are parts of their own.
+	// Question is the question of the page in parts, since each name is marked up separately.
 	Question []string
-	// Note says what else the change does.
+	// Note describes the side effects of the change.
 	Note string
-	// Button is the text of the button, and Back the page for a change of mind.
+	// Button is the label of the button, Back the page to which the user can return.
 	Button, Back string
-	// Danger is that the change takes something away.
+	// Danger is true if the change removes something.
 	Danger bool
-	// MayPreview is that the page offers a preview.
+	// MayPreview is true if the page offers a preview.
 	MayPreview bool
-	// Path is where the form goes: this page with its query.
+	// Path is the form's target: this page with its query.
 	Path string
 	Form form
-	// Here is the entry in the menu.
+	// Here is the address of the menu entry.
 	Here string
 
 	call call
-	// preview are changes that take and give what the call does, nothing for a step without a preview.
+	// preview holds changes with the same effect as the call. It is empty for a step without a preview.
 	preview []previewChange
-	// then is the page after the change, done what it says there.
+	// then is the page after the change, done the outcome that it confirms.
 	then, done string
 }
 
-// confirm adds the page of a step and the form that makes it.
+// confirm adds the handlers that show and make a step.
 func confirm(steps map[string]func(*page) error, pattern string, plan func(*page) (*step, error)) {
 	steps["GET "+pattern] = func(p *page) error {
 		s, err := p.plan(plan)
@@ -136,7 +136,7 @@ func confirm(steps map[string]func(*page) error, pattern string, plan func(*page
 	}
 }
 
-// plan fills in what all steps have.
+// plan prepares a step and fills in the fields that all steps have.
 func (p *page) plan(plan func(*page) (*step, error)) (*step, error) {
 	s, err := plan(p)
 	if err != nil {
@@ -153,7 +153,7 @@ func (p *page) plan(plan func(*page) (*step, error)) (*step, error) {
 	return s, nil
 }
 
-// linkOf returns the address of a page of the console from the segments of its path.
+// linkOf joins the segments of a path of the console.
 func linkOf(segments ...string) string {
 	var out strings.Builder
 	for _, segment := range segments {

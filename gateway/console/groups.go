@@ -20,7 +20,7 @@ type group struct {
 	CreatedAt   resources.Time `json:"created_at"`
 }
 
-// groupsView is the list of groups.
+// groupsView is the data of the list of groups.
 type groupsView struct {
 	Groups []group
 	Next   string
@@ -31,7 +31,7 @@ type groupsView struct {
 
 func showGroups(p *page) error { return p.groups(http.StatusOK, form{}) }
 
-// groups shows the list with a form of a new group.
+// groups shows the groups and the form for a new one.
 func (p *page) groups(status int, f form) error {
 	v := groupsView{Form: f}
 	var err error
@@ -77,14 +77,14 @@ func (p *page) group(id string) (group, error) {
 	return answer.Group, err
 }
 
-// groupView is the page of a group.
+// groupView is the data of the page of a group.
 type groupView struct {
 	Group   group
 	Members []groupMember
 	Next    string
 	Total   int
 	Roles   []assignment
-	// MoreRoles is that the group has more roles than the page shows.
+	// MoreRoles is true if the group has more roles than the page shows.
 	MoreRoles bool
 	Names     names
 	May       map[string]bool
@@ -95,14 +95,14 @@ type groupMember struct {
 	AddedAt resources.Time `json:"added_at"`
 }
 
-// assignment is a role of a person or a group.
+// assignment is a role assignment of a person or a group.
 type assignment struct {
 	heldRole
 	AssigneeID   string `json:"assigneeId"`
 	AssigneeType string `json:"assigneeType"`
 }
 
-// IsGroup reports whether a group has the role.
+// IsGroup reports whether the assignee is a group.
 func (a assignment) IsGroup() bool { return a.AssigneeType == resources.AssigneeGroup }
 
 // RevokeLink returns the address of the page that revokes the role.
@@ -157,7 +157,7 @@ func deleteGroup(p *page) (*step, error) {
 	}
 	s := &step{
 		Title: "Delete a group", Question: []string{"Delete the group", g.Name}, Button: "Delete", Danger: true,
-		Note: "Its roles end with it, so its members lose what only they gave.",
+		Note: "Its members lose the access that only this group's roles give.",
 		Back: linkOf("groups", g.ID), Here: peopleHere, then: "/groups", done: "deleted",
 		call: call{method: http.MethodDelete, path: p.account("groups", g.ID)},
 	}
@@ -176,7 +176,7 @@ func deleteGroup(p *page) (*step, error) {
 	return s, nil
 }
 
-// rolesOf returns the roles of a group, none if the user may not read them; more is that it has others.
+// rolesOf returns the roles of a group, or nothing if the user may not read them. more is true if the group has others.
 func (p *page) rolesOf(group string) (held []assignment, more bool, err error) {
 	var answer listedAssignments
 	_, err = p.read(p.account("assignments"), given("assignee", group, "page_size", "100"), &answer)
@@ -196,14 +196,14 @@ func removeMember(p *page) (*step, error) {
 	}
 	return &step{
 		Title: "Remove from a group", Question: []string{"Remove", one.Shown(), "from the group", g.Name}, Button: "Remove", Danger: true,
-		Note: "Roles that the person has elsewhere stay.",
+		Note: "The person keeps roles from elsewhere.",
 		Back: linkOf("groups", g.ID), Here: peopleHere, then: linkOf("groups", g.ID), done: "removed",
 		call:    call{method: http.MethodDelete, path: p.account("groups", g.ID, "members", user)},
 		preview: []previewChange{{Kind: "group_remove", GroupID: g.ID, UserID: user}},
 	}, nil
 }
 
-// addMemberView is the form that adds a person to a group.
+// addMemberView is the data of the form that adds a person to a group.
 type addMemberView struct {
 	Group      group
 	People     []person
@@ -231,7 +231,7 @@ func (p *page) addMemberForm(status int, f form) error {
 	return p.show(status, "member", "Add to a group", peopleHere, v)
 }
 
-// addMember adds a person to a group, or shows what that would do.
+// addMember adds a person to a group, or previews that.
 func addMember(p *page) error {
 	id, user, f := p.r.PathValue("group"), p.field("user"), p.form()
 	var err error

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// apiKey is a key as the API lists it.
+// apiKey is a key in the API's form.
 type apiKey struct {
 	ID         string         `json:"id"`
 	Name       string         `json:"key_name"`
@@ -18,13 +18,13 @@ type apiKey struct {
 	ExpiresAt  resources.Time `json:"expires_at"`
 }
 
-// keysView is the page of a person's keys.
+// keysView is the data of the page of a person's keys.
 type keysView struct {
 	Person member
-	// Self says the keys are the caller's own. Nobody makes keys for others.
+	// Self is true if the keys are the reader's own. Users make keys for themselves only.
 	Self bool
 	Keys []apiKey
-	// Once names the form: the API makes one key, however often the form is sent.
+	// Once is the idempotency key of the form. The API makes one key even if the form is sent twice.
 	Once string
 	Form form
 	May  map[string]bool
@@ -32,7 +32,7 @@ type keysView struct {
 
 func showKeys(p *page) error { return p.keys(http.StatusOK, form{}) }
 
-// keys shows the keys of a person with a form of a new one.
+// keys shows the keys of a person and the form for a new one.
 func (p *page) keys(status int, f form) error {
 	id := p.r.PathValue("user")
 	v := keysView{Self: id == p.session.UserID, Form: f, Once: p.c.cfg.IDs.ULID()}
@@ -61,17 +61,17 @@ func (p *page) keys(status int, f form) error {
 	return p.show(status, "keys", "API keys", peopleHere, v)
 }
 
-// newKeyView shows a key with its secret, once.
+// newKeyView is the data of the page that shows a new key with its secret.
 type newKeyView struct {
 	ID     string   `json:"id"`
 	Name   string   `json:"key_name"`
 	Raw    string   `json:"raw_key"`
 	Scopes []string `json:"scopes"`
-	// Back is the page of the keys.
+	// Back is the address of the list of keys.
 	Back string `json:"-"`
 }
 
-// makeKey makes a key. Its secret is on this answer and nowhere else.
+// makeKey makes a key. Only this response contains the secret.
 func makeKey(p *page) error {
 	id, f := p.r.PathValue("user"), p.form()
 	body := map[string]any{"key_name": p.field("key_name"), "scopes": append([]string{}, f.Values["scopes"]...)}
@@ -106,7 +106,7 @@ func revokeKey(p *page) (*step, error) {
 	back := linkOf("people", id, "keys")
 	return &step{
 		Title: "Revoke a key", Question: []string{"Revoke the key", key, "of", user.Shown()}, Button: "Revoke", Danger: true,
-		Note: "It is refused everywhere and for ever.",
+		Note: "Every gateway refuses it from now on. A revoked key can't be restored.",
 		Back: back, Here: peopleHere, then: back, done: "revoked",
 		call: call{method: http.MethodDelete, path: p.account("users", id, "keys", key)},
 	}, nil

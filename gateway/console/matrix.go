@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// The size of a matrix.
+// The size of one page of the matrix.
 const (
 	matrixPeople  = 25
 	matrixActions = 20
 )
 
-// matrix has people, actions, and the answer for each pair at one place.
+// matrix holds people, actions, and one verdict per pair, for one place.
 type matrix struct {
-	// People is what the e-mail addresses, names or ids of the people begin with, "" for all.
+	// People is a prefix of the e-mail addresses, names or ids of the people, or "" for all.
 	People string
-	// Filter is the text that the actions have, From the number of the first one shown, from 0, and Matching how many
-	// have the text.
+	// Filter is a text in the names of the actions. Matching is the number of actions with it, and From the index of the
+	// first one shown.
 	Filter         string
 	From, Matching int
 	Actions        []string
 	Rows           []matrixRow
-	// Token is for this page of people, "" for the first one. Next is for the next page, "" after the last one.
+	// Token is the page token of these people, or "" for the first page. Next is the token of the next page, or "".
 	Token, Next string
 }
 
@@ -31,13 +31,13 @@ type matrixRow struct {
 	Cells []matrixCell
 }
 
-// matrixCell is one question with its answer.
+// matrixCell is one question with its verdict.
 type matrixCell struct {
 	judged
 	question
 }
 
-// Word says the answer.
+// Word returns the verdict as a word.
 func (c matrixCell) Word() string {
 	switch {
 	case !c.Asked:
@@ -48,10 +48,10 @@ func (c matrixCell) Word() string {
 	return "no"
 }
 
-// Last returns the number of the last action shown, from 1.
+// Last returns the number of the last shown action, from 1.
 func (m matrix) Last() int { return m.From + len(m.Actions) }
 
-// First returns the number of the first action shown, from 1.
+// First returns the number of the first shown action, from 1.
 func (m matrix) First() int { return m.From + 1 }
 
 // step returns the address of the matrix with other people or actions.
@@ -63,7 +63,7 @@ func (v whoView) step(token string, first int) string {
 	return v.Link("/who", "find", findMatrix, "people", v.Matrix.People, "actions", v.Matrix.Filter, "page_token", token, "from", number)
 }
 
-// MorePeople returns the address of the next people with the same actions, "" after the last ones.
+// MorePeople returns the address of the next people with the same actions, or "" after the last people.
 func (v whoView) MorePeople() string {
 	if v.Matrix.Next == "" {
 		return ""
@@ -71,7 +71,7 @@ func (v whoView) MorePeople() string {
 	return v.step(v.Matrix.Next, v.Matrix.From)
 }
 
-// MoreActions returns the address of the next actions of the same people, "" after the last ones.
+// MoreActions returns the address of the next actions with the same people, or "" after the last actions.
 func (v whoView) MoreActions() string {
 	if v.Matrix.Last() >= v.Matrix.Matching {
 		return ""
@@ -79,7 +79,7 @@ func (v whoView) MoreActions() string {
 	return v.step(v.Matrix.Token, v.Matrix.Last())
 }
 
-// FewerActions returns the address of the actions before these, "" before the first ones.
+// FewerActions returns the address of the actions before these, or "" at the first actions.
 func (v whoView) FewerActions() string {
 	if v.Matrix.From == 0 {
 		return ""
@@ -87,7 +87,7 @@ func (v whoView) FewerActions() string {
 	return v.step(v.Matrix.Token, max(0, v.Matrix.From-matrixActions))
 }
 
-// FirstPeople returns the address of the first people, "" if they are shown.
+// FirstPeople returns the address of the first people, or "" if they are shown.
 func (v whoView) FirstPeople() string {
 	if v.Matrix.Token == "" {
 		return ""
@@ -95,13 +95,13 @@ func (v whoView) FirstPeople() string {
 	return v.step("", v.Matrix.From)
 }
 
-// MatrixCSV returns the address of the matrix as a file.
+// MatrixCSV returns the address of the CSV file of the matrix.
 func (v whoView) MatrixCSV() string {
 	return strings.Replace(v.step(v.Matrix.Token, v.Matrix.From), "/who?", "/who.csv?", 1)
 }
 
-// matrix reads a page of people, and asks about all of their cells. With a refusal in the middle it also returns what
-// was answered before.
+// matrix reads a page of people and evaluates all cells. If the API refuses a batch, the cells before it keep their
+// verdicts.
 func (p *page) matrix(v *whoView) (*matrix, error) {
 	m := &matrix{People: p.field("people"), Filter: p.field("actions"), Token: p.field("page_token")}
 	m.choose(v, p.field("from"))
@@ -136,8 +136,7 @@ func (p *page) matrix(v *whoView) (*matrix, error) {
 	return m, err
 }
 
-// choose chooses the actions: those with the text of the filter. In a project account actions are not asked, unless the
-// filter names them.
+// choose selects the actions that match the filter. For a project it skips account actions unless the filter names them.
 func (m *matrix) choose(v *whoView, first string) {
 	var all []string
 	for _, one := range v.Choices.Actions {
@@ -152,7 +151,7 @@ func (m *matrix) choose(v *whoView, first string) {
 	m.Actions = all[m.From:min(m.From+matrixActions, len(all))]
 }
 
-// Unknown returns why the first cell without an answer has none, "" if all have one.
+// Unknown returns the reason of the first cell without a verdict, or "" if all cells have one.
 func (m matrix) Unknown() string {
 	for _, row := range m.Rows {
 		for _, cell := range row.Cells {

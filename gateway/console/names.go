@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	// listedNames is how many names a list of the API gives at once.
+	// listedNames is the page size of the API's lists.
 	listedNames = "100"
-	// fewNames are read by their ids, and more begin with a list.
+	// fewNames is the number of names up to which each is read by its id. More are read from lists first.
 	fewNames = 3
-	// mostNames bounds the names of a kind that a page reads by id, and namesAtOnce those at one time. Other ids stand for
-	// themselves.
+	// mostNames limits the names of one kind that a page reads by id, and namesAtOnce the concurrent reads. The page shows
+	// the ids of the others.
 	mostNames, namesAtOnce = 50, 8
-	// mostLists bounds the lists of projects, which have no read by id.
+	// mostLists limits the pages of projects that are read. The API has no read of a project by id.
 	mostLists = 5
 )
 
-// mentioned are the ids on a page that have names.
+// mentioned holds the ids on a page that have names.
 type mentioned struct{ users, roles, groups, projects []string }
 
-// addHeld adds what an assignment names.
+// addHeld adds the ids in an assignment.
 func (m *mentioned) addHeld(h heldRole) {
 	m.roles, m.groups, m.projects = append(m.roles, h.RoleID), append(m.groups, h.GroupID), append(m.projects, h.ProjectID)
 }
 
-// addHolders adds what assignments name, and who has them.
+// addHolders adds the ids in assignments and their assignees.
 func (m *mentioned) addHolders(all []assignment) {
 	for _, one := range all {
 		m.addHeld(one.heldRole)
@@ -38,13 +38,13 @@ func (m *mentioned) addHolders(all []assignment) {
 	}
 }
 
-// names are what people, roles, groups and projects are called, by their ids. An id without a name stands for itself.
+// names holds the names of people, roles, groups and projects by id. A page shows the id of one without a name.
 type names struct {
 	users                   map[string]person
 	roles, groups, projects map[string]string
 }
 
-// Person returns a user; one without a name has the id alone.
+// Person returns a user. It has only the id if the name is not known.
 func (n names) Person(id string) person {
 	if one, ok := n.users[id]; ok {
 		return one
@@ -52,7 +52,7 @@ func (n names) Person(id string) person {
 	return person{ID: id}
 }
 
-// named returns the name for an id.
+// named returns the name of an id, or the id.
 func named(all map[string]string, id string) string {
 	if name := all[id]; name != "" {
 		return name
@@ -69,18 +69,19 @@ func (n names) Group(id string) string { return named(n.groups, id) }
 // Project returns the name of a project.
 func (n names) Project(id string) string { return named(n.projects, id) }
 
-// naming is how the names of a kind are read.
+// naming describes how to read the names of one kind.
 type naming struct {
 	ids []string
-	// isNamed reports whether an id has its name.
+	// isNamed reports whether the name of an id is known.
 	isNamed func(id string) bool
-	// list keeps the names of a list, read returns one, which keep keeps. A kind without read has lists alone.
+	// list reads names from lists. read reads one name by its id, and keep stores it. A nil read means that the kind has
+	// lists only.
 	list func(n names, missing func() []string) error
 	read func(id string) (person, error)
 	keep func(person)
 }
 
-// missing returns the ids without a name, each once.
+// missing returns the ids without a name, without duplicates.
 func (k naming) missing() (out []string) {
 	for _, id := range k.ids {
 		if id != "" && !slices.Contains(out, id) && !k.isNamed(id) {
@@ -90,12 +91,12 @@ func (k naming) missing() (out []string) {
 	return out
 }
 
-// namesOf returns a kind whose names alone are kept.
+// namesOf returns a kind that stores only names.
 func namesOf(all map[string]string, ids []string) naming {
 	return naming{ids: ids, isNamed: func(id string) bool { return all[id] != "" }, keep: func(one person) { all[one.ID] = one.Name }}
 }
 
-// names reads the names of what a page mentions, as far as the user may read them.
+// names reads the names of the ids on a page. It skips names that the user may not read.
 func (p *page) names(m mentioned) (names, error) {
 	out := names{users: map[string]person{}, roles: map[string]string{}, groups: map[string]string{}, projects: map[string]string{}}
 	users := naming{ids: m.users, isNamed: func(id string) bool { return out.users[id].ID != "" }, keep: func(one person) { out.users[one.ID] = one }}
@@ -126,7 +127,7 @@ func (p *page) names(m mentioned) (names, error) {
 	return out, nil
 }
 
-// eachOf reads some ids, a few at a time. It leaves out those that the API refuses.
+// eachOf reads ids concurrently. It skips an id that the API refuses.
 func eachOf(ids []string, read func(id string) (person, error)) (out []person, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -150,7 +151,7 @@ func eachOf(ids []string, read func(id string) (person, error)) (out []person, e
 	return out, err
 }
 
-// firstOf reads the first of a list. A refusal is an empty list.
+// firstOf reads the first page of a list. It returns an empty list if the API refuses.
 func (p *page) firstOf(list string, query url.Values, out any) error {
 	err := p.api.get(p.r.Context(), p.account(list), query, out)
 	if err != nil && refusalOf(err) == nil {
@@ -188,7 +189,7 @@ func (p *page) firstGroups(n names, _ func() []string) error {
 	return err
 }
 
-// firstProjects reads lists until none is missing.
+// firstProjects reads pages of projects until no name is missing.
 func (p *page) firstProjects(n names, missing func() []string) error {
 	for next, lists := "", 0; lists < mostLists; lists++ {
 		var answer struct {
@@ -221,7 +222,7 @@ func (p *page) userNamed(id string) (person, error) {
 	return one.person, err
 }
 
-// roleNamed and groupNamed read one role and one group.
+// roleNamed reads one role, groupNamed one group.
 func (p *page) roleNamed(id string) (person, error) {
 	one, err := p.wholeRole(id)
 	return person{ID: id, Name: one.Name}, err
@@ -232,7 +233,7 @@ func (p *page) groupNamed(id string) (person, error) {
 	return person{ID: id, Name: one.Name}, err
 }
 
-// projectNamed returns the project of the path. Its name is its id if the user may not list it.
+// projectNamed returns the project in the path. Its name is the id if the user may not list it.
 func (p *page) projectNamed() (project, error) {
 	id := p.r.PathValue("project")
 	all, err := p.names(mentioned{projects: []string{id}})

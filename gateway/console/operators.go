@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,10 +10,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// maxPrivate bounds an answer of the private listener in bytes: a tree is as large as its data.
+// maxPrivate limits a response of the private listener, in bytes. A policy tree with its data is the largest one.
 const maxPrivate = 64 << 20
 
-// private asks the operators' listener. ok is false for other users, and for an answer other than 200.
+// private reads from the private listener for an operator. ok is false for other users and for a status other than 200.
 func (p *page) private(path string, out any) (ok bool, err error) {
 	if !p.c.isOperator(p.session.UserID) {
 		return false, nil
@@ -40,7 +39,7 @@ func (c *Console) askPrivate(ctx context.Context, path string, out any) (ok bool
 	case err != nil:
 		return false, err
 	case len(raw) > maxPrivate:
-		return false, errors.New("the answer of the private listener is too large")
+		return false, fmt.Errorf("the response of the private listener exceeds %d bytes", maxPrivate)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
 		return false, fmt.Errorf("the private listener: %w", err)
@@ -48,7 +47,7 @@ func (c *Console) askPrivate(ctx context.Context, path string, out any) (ok bool
 	return true, nil
 }
 
-// installation is what an operator sees of the gateway's process.
+// installation is the state of one gateway process, for operators.
 type installation struct {
 	Version string `json:"version"`
 	Policy  struct {
@@ -75,7 +74,7 @@ type installation struct {
 	} `json:"outbox"`
 }
 
-// shadowed is what a candidate policy decides beside the one in force.
+// shadowed compares the verdicts of a candidate policy with those of the policy in force.
 type shadowed struct {
 	Dir       string           `json:"dir"`
 	Revision  string           `json:"revision"`
@@ -90,7 +89,7 @@ type shadowed struct {
 	} `json:"flips"`
 }
 
-// policyEntry is a tree that was taken or refused.
+// policyEntry is a policy tree that the gateway took or refused.
 type policyEntry struct {
 	Revision string         `json:"revision"`
 	Bundle   string         `json:"bundle_revision"`
@@ -99,10 +98,10 @@ type policyEntry struct {
 	Reasons  []string       `json:"reasons"`
 }
 
-// Taken reports whether the tree was put in force.
+// Taken reports whether the gateway put the tree in force.
 func (e policyEntry) Taken() bool { return e.Outcome == "taken" }
 
-// policyHistory are the newest trees.
+// policyHistory returns the newest trees.
 func (p *page) policyHistory() ([]policyEntry, error) {
 	var answer struct {
 		History []policyEntry `json:"history"`

@@ -11,12 +11,12 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// overviewPages are those of the overview.
+// overviewPages returns the handlers of the overview, by pattern.
 func overviewPages() map[string]func(*page) error {
 	return map[string]func(*page) error{"GET /{$}": overview}
 }
 
-// overviewView is the first page. What the user may not read is nil.
+// overviewView is the data of the overview. A section that the user may not read is nil.
 type overviewView struct {
 	Status  *installation
 	History []policyEntry
@@ -25,7 +25,7 @@ type overviewView struct {
 	Admins  *listedAssignments
 	Invited *invitations
 	Tries   []try
-	// Names are of those who have roles.
+	// Names holds the names of the assignees.
 	Names names
 }
 
@@ -34,26 +34,26 @@ type listedAssignments struct {
 	Next        string       `json:"next_page_token"`
 }
 
-// invitations are the people who were invited and have not come yet, among the first members.
+// invitations are the invited people among the first members who have not accepted.
 type invitations struct {
 	People []person
-	// More says that the account has more members than were looked at.
+	// More is true if the account has more members than the page read.
 	More bool
 }
 
-// try is a thing to do for who is new here.
+// try is a suggestion for a new user.
 type try struct{ Says, Link string }
 
 const (
-	// endsWithin is how soon a grant ends that the overview shows.
+	// endsWithin is the time within which an assignment on the overview ends.
 	endsWithin = 7 * 24 * time.Hour
-	// fewMembers is how many members an account has at most to which things to try are shown.
+	// fewMembers is the largest number of members of an account that gets suggestions.
 	fewMembers = 10
-	// mostTries is how many denials are among the things to try.
+	// mostTries limits the denials among the suggestions.
 	mostTries = 2
 )
 
-// read gets a section of the overview; false is a refusal, or a gateway without it.
+// read reads a section of the overview. It returns false if the API refuses or the gateway does not have it.
 func (p *page) read(path string, query url.Values, out any) (bool, error) {
 	err := p.api.get(p.r.Context(), path, query, out)
 	if _, refused := isRefusal(err, http.StatusForbidden, http.StatusNotFound); refused {
@@ -72,7 +72,7 @@ func overview(p *page) error {
 	return p.show(http.StatusOK, "overview", "Overview", "/", v)
 }
 
-// installed adds what an operator sees of the process.
+// installed adds the sections for operators.
 func (p *page) installed(v *overviewView) error {
 	var status installation
 	ok, err := p.private("/status", &status)
@@ -85,7 +85,7 @@ func (p *page) installed(v *overviewView) error {
 	return err
 }
 
-// grants adds the admins of the account and the roles that end soon.
+// grants adds the admins of the account and the assignments that end soon.
 func (p *page) grants(v *overviewView) error {
 	soon := resources.At(p.c.cfg.Now().Add(endsWithin)).String()
 	for _, list := range []struct {
@@ -115,7 +115,7 @@ func (p *page) grants(v *overviewView) error {
 	return err
 }
 
-// newcomers adds the open invitations, and things to try if the account is small.
+// newcomers adds the open invitations and, in a small account, suggestions.
 func (p *page) newcomers(v *overviewView) error {
 	var users struct {
 		Users []person `json:"users"`
@@ -139,7 +139,7 @@ func (p *page) newcomers(v *overviewView) error {
 	return p.tries(v, users.Users)
 }
 
-// tries adds things to try with the account's own people and projects.
+// tries adds suggestions about the account's people and projects.
 func (p *page) tries(v *overviewView, people []person) error {
 	if denied := v.deniedMembers(people); len(denied) > 0 {
 		v.Tries = append(v.Tries, denied...)
@@ -155,7 +155,7 @@ func (p *page) tries(v *overviewView, people []person) error {
 	return nil
 }
 
-// deniedMembers returns what was denied about members last, for two of them at most.
+// deniedMembers returns the last denials about at most mostTries members.
 func (v *overviewView) deniedMembers(people []person) (out []try) {
 	if v.Denials == nil {
 		return nil
@@ -177,7 +177,7 @@ func (v *overviewView) deniedMembers(people []person) (out []try) {
 	return out
 }
 
-// example returns a question about another member and the first project.
+// example returns a question about another member in the first project.
 func (p *page) example(people []person) (*try, error) {
 	var projects struct {
 		Projects []project `json:"projects"`

@@ -88,7 +88,7 @@ func TestAFileOfPolicyIsShownAsItIs(t *testing.T) {
 	}
 	s.private.answers["GET /policy/tree"] = answer{200, `{"revision":"p1","files":{"a.rego":` + string(jsonOf(t, []byte("x if \"a\\\"b\" # c"))) + `}}`}
 	shows(t, s.get("/policy"), 200, `x <span class="k">if</span> <span class="s">&#34;a\&#34;b&#34;</span> <span class="c"># c</span>`)
-	shows(t, s.get("/policy?file=x"), 404, "no such file")
+	shows(t, s.get("/policy?file=x"), 404, "does not have this file")
 }
 
 // TestOthersSeeTheSystemRoles guarantees that a member's page does not ask for the tree.

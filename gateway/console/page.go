@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// page is one request of a user who is signed in.
+// page is one request of a signed-in user.
 type page struct {
 	c       *Console
 	w       http.ResponseWriter
@@ -20,14 +20,14 @@ type page struct {
 	me      profile
 }
 
-// profile is the user who is signed in.
+// profile is the signed-in user.
 type profile struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
 }
 
-// Shown returns the user's name, or their id.
+// Shown returns the user's name or, without a name, the id.
 func (p profile) Shown() string {
 	if p.Name != "" {
 		return p.Name
@@ -35,23 +35,24 @@ func (p profile) Shown() string {
 	return p.ID
 }
 
-// view is what every template sees.
+// view is the data of the layout.
 type view struct {
-	// Title is the page's, Here the address of its entry in the menu.
+	// Title is the page's title, Here the address of its menu entry.
 	Title, Here string
-	// Theme is light, dark, or "" for the system's.
+	// Theme is light, dark, or "" for the system's setting.
 	Theme    string
 	Me       *profile
 	Account  string
 	Operator bool
-	// Path is where the form of colours returns to.
+	// Path is the address to which the theme form returns.
 	Path string
-	// Done is what the request before this one has done.
+	// Done is the sentence for the change that led to this page, or "".
 	Done string
 	Data any
 }
 
-// enter asks the API who is signed in, so the gateway judges a user at each page. A suspended user sees none.
+// enter reads the user's profile from the API. The gateway therefore judges the user at each page and refuses a
+// suspended one.
 func (p *page) enter() error {
 	var answer struct {
 		User profile `json:"user"`
@@ -63,7 +64,7 @@ func (p *page) enter() error {
 	return nil
 }
 
-// account returns a path of the API in the user's account.
+// account returns an API path in the user's account.
 func (p *page) account(segments ...string) string {
 	out := "/api/v1/accounts/" + url.PathEscape(p.session.AccountID)
 	for _, segment := range segments {
@@ -72,10 +73,10 @@ func (p *page) account(segments ...string) string {
 	return out
 }
 
-// field returns a field of the form or the query, without blanks around it.
+// field returns a field of the form or the query, trimmed.
 func (p *page) field(name string) string { return strings.TrimSpace(p.r.FormValue(name)) }
 
-// show renders a page. menuPath is the address of its entry in the menu.
+// show renders a page. menuPath is the address of its menu entry.
 func (p *page) show(status int, template, title, menuPath string, data any) error {
 	p.c.templates.render(p.w, status, template, view{
 		Title: title, Here: menuPath, Theme: themeOf(p.r), Me: &p.me, Account: p.session.AccountID, Operator: p.c.isOperator(p.session.UserID),
@@ -84,7 +85,7 @@ func (p *page) show(status int, template, title, menuPath string, data any) erro
 	return nil
 }
 
-// done sends the browser to a page that says what was done.
+// done redirects the browser to a page that confirms the change.
 func (p *page) done(target, outcome string) error {
 	separator := "?"
 	if strings.Contains(target, "?") {
@@ -94,7 +95,7 @@ func (p *page) done(target, outcome string) error {
 	return nil
 }
 
-// doneText is the sentence for what was done; a page shows no other text of its address.
+// doneText returns the sentence of an outcome. A page shows no other text from its address.
 func doneText(outcome string) string {
 	return map[string]string{
 		"applied":  "Applied.",
@@ -109,13 +110,13 @@ func doneText(outcome string) string {
 	}[outcome]
 }
 
-// fail answers an error: with the API's status and words, or as one of the console.
+// fail renders an error. An error response of the API keeps its status and message.
 func (p *page) fail(err error) {
 	said := refusal{RequestID: p.r.Header.Get("X-Request-ID")}
 	refused, isAPI := errors.AsType[*apiError](err)
 	switch {
 	case errors.Is(err, errNoPage):
-		said.Status, said.Message, said.Remedy = http.StatusNotFound, "There is no such page.", "The menu has all of them."
+		said.Status, said.Message, said.Remedy = http.StatusNotFound, "This page does not exist.", "Choose a page from the menu."
 	case isAPI && refused.Status == http.StatusUnauthorized:
 		p.ended()
 		p.c.signInFirst(p.w, p.r)
@@ -124,7 +125,7 @@ func (p *page) fail(err error) {
 		said.Status, said.Message, said.Details = refused.Status, refused.Message, refused.Details
 	default:
 		said.Status, said.Message = http.StatusInternalServerError, "The console could not show this page."
-		p.c.cfg.Log.Error("a page of the console failed", "path", p.r.URL.Path, "request_id", said.RequestID, "error", err.Error())
+		p.c.cfg.Log.Error("a console page failed", "path", p.r.URL.Path, "request_id", said.RequestID, "error", err.Error())
 	}
 	_ = p.show(said.Status, "error", http.StatusText(said.Status), "", said) // it always renders
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// peopleHere is the entry in the menu of people, groups and roles.
+// peopleHere is the address of the menu entry of people, groups and roles.
 const peopleHere = "/people"
 
 const (
-	// pageSize is how many rows a list shows.
+	// pageSize is the number of rows on a page of a list.
 	pageSize = "50"
-	// searchedPages bounds the search for one person among those whose e-mail or name begins with the id.
+	// searchedPages limits the search for one person among those whose e-mail address or name begins with the id.
 	searchedPages = 5
 )
 
-// peoplePages are those of people, groups and roles.
+// peoplePages returns the handlers of people, groups and roles, by pattern.
 func peoplePages() map[string]func(*page) error {
 	all := map[string]func(*page) error{
 		"GET /people":                      showPeople,
@@ -54,23 +54,23 @@ func peoplePages() map[string]func(*page) error {
 	return all
 }
 
-// peopleView is the list of members.
+// peopleView is the data of the list of members.
 type peopleView struct {
 	People []member
-	// Query is what was searched for, Next the token of the next page, and Total how many members there are.
+	// Query is the searched text, Next the token of the next page, and Total the number of members.
 	Query, Next string
 	Total       int
 	Form        form
 	May         map[string]bool
 }
 
-// member is a member of the account as the API lists them.
+// member is a member of the account in the API's form.
 type member struct {
 	person
 	CreatedAt resources.Time `json:"created_at"`
 }
 
-// Shown returns the member's name, or their id.
+// Shown returns the member's name or, without a name, the id.
 func (m member) Shown() string {
 	if m.Name != "" {
 		return m.Name
@@ -85,7 +85,7 @@ type memberPage struct {
 	Next  string   `json:"next_page_token"`
 }
 
-// given returns the pairs of names and values with a value.
+// given returns a query from pairs of names and values, without empty values.
 func given(pairs ...string) url.Values {
 	out := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -96,10 +96,10 @@ func given(pairs ...string) url.Values {
 	return out
 }
 
-// showPeople shows the members, or those who match a search.
+// showPeople shows the members or, with a search, those that match.
 func showPeople(p *page) error { return p.people(http.StatusOK, form{}) }
 
-// people shows the list with a form of an invitation.
+// people shows the members and the form for an invitation.
 func (p *page) people(status int, invitation form) error {
 	v := peopleView{Query: p.r.URL.Query().Get("q"), Form: invitation}
 	var err error
@@ -131,7 +131,7 @@ func invite(p *page) error {
 	return p.done("/people", "invited")
 }
 
-// member reads a member. A caller without the right to list members sees the id alone.
+// member reads a member. It returns only the id if the user may not list members.
 func (p *page) member(id string) (member, error) {
 	if id == p.session.UserID {
 		var answer struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// assignee is who has a role: a person or a group. Page is the address of its page.
+// assignee is a person or a group that holds a role. Page is the address of its page.
 type assignee struct{ Kind, ID, Name, Page string }
 
 func personAssignee(p *page) (assignee, error) {
@@ -19,18 +19,18 @@ func groupAssignee(p *page) (assignee, error) {
 	return assignee{resources.AssigneeGroup, g.ID, g.Name, linkOf("groups", g.ID)}, err
 }
 
-// assignView is the form that gives a role.
+// assignView is the data of the form that assigns a role.
 type assignView struct {
 	Assignee assignee
 	Form     form
 	Roles    []role
-	// MoreRoles is that the account has more roles than the form offers; the others are typed.
+	// MoreRoles is true if the account has more roles than the form offers. The user types the others.
 	MoreRoles  bool
 	Projects   []project
 	MayPreview bool
 }
 
-// showAssign shows the form that gives a role. The query fills in its fields.
+// showAssign shows the form that assigns a role. The query fills in its fields.
 func showAssign(holderOf func(*page) (assignee, error)) func(*page) error {
 	return func(p *page) error { return p.assignForm(http.StatusOK, holderOf, p.form()) }
 }
@@ -63,7 +63,7 @@ func (p *page) assignForm(status int, holderOf func(*page) (assignee, error), f 
 	return p.show(status, "assign", "Assign a role", peopleHere, v)
 }
 
-// assign gives a role, or shows what that would do.
+// assign assigns a role, or previews that.
 func assign(holderOf func(*page) (assignee, error)) func(*page) error {
 	return func(p *page) error {
 		f := p.form()
@@ -92,7 +92,7 @@ func assign(holderOf func(*page) (assignee, error)) func(*page) error {
 	}
 }
 
-// membersOf returns single values as the members of a body.
+// membersOf returns the values as members of a JSON body.
 func membersOf(values map[string][]string) map[string]string {
 	out := map[string]string{}
 	for name, all := range values {
@@ -101,7 +101,7 @@ func membersOf(values map[string][]string) map[string]string {
 	return out
 }
 
-// revokeOf takes a role from a person or a group.
+// revokeOf revokes a role of a person or a group.
 func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error) {
 	return func(p *page) (*step, error) {
 		holder, err := holderOf(p)
@@ -125,7 +125,7 @@ func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error)
 	}
 }
 
-// placeText says in parts where a role is given.
+// placeText describes, in parts, the place of an assignment.
 func placeText(project, resource string) []string {
 	switch {
 	case project == "":

@@ -13,20 +13,20 @@ var personActions = []string{
 	"account:api_key:read", "account:change:read", explainAction,
 }
 
-// personView is the page of a person.
+// personView is the data of the page of a person.
 type personView struct {
 	Person member
-	// Self says the person is the caller.
+	// Self is true if the person is the reader.
 	Self  bool
 	Roles []heldRole
 	Meta  pageMeta
 	Names names
-	// Problem is why the roles are not shown, or why a form was refused.
+	// Problem says why the roles are not shown, or why a form was refused.
 	Problem *apiError
 	May     map[string]bool
 }
 
-// heldRole is an assignment of a person, direct or through a group.
+// heldRole is a direct assignment of a person or one through a group.
 type heldRole struct {
 	RoleID     string         `json:"roleId"`
 	ProjectID  string         `json:"projectId"`
@@ -37,7 +37,7 @@ type heldRole struct {
 	CreatedAt  resources.Time `json:"createdAt"`
 }
 
-// pageMeta is where a numbered page stands in its list.
+// pageMeta is the position of a numbered page in its list.
 type pageMeta struct {
 	Total int `json:"total"`
 	Page  int `json:"page"`
@@ -55,7 +55,7 @@ func (m pageMeta) Next() int {
 	return m.Page + 1
 }
 
-// numbered is the query of a numbered list.
+// numbered returns the query of a numbered list.
 func (p *page) numbered(pairs ...string) map[string][]string {
 	out := given(append(pairs, "pageSize", pageSize)...)
 	if number := p.r.URL.Query().Get("page"); number != "" {
@@ -64,10 +64,10 @@ func (p *page) numbered(pairs ...string) map[string][]string {
 	return out
 }
 
-// showPerson shows a person with their roles.
+// showPerson shows a person and their roles.
 func showPerson(p *page) error { return p.person(http.StatusOK, nil) }
 
-// person shows the page of a person, after the refusal of a form if there is one.
+// person shows the page of a person. problem is the error response to a form, or nil.
 func (p *page) person(status int, problem *apiError) error {
 	id := p.r.PathValue("user")
 	v := personView{Self: id == p.session.UserID, Problem: problem}
@@ -111,7 +111,7 @@ func (v personView) PageLink(number int) string {
 	return linkOf("people", v.Person.ID) + "?page=" + strconv.Itoa(number)
 }
 
-// inviteAgain sends the invitation of a member who has not accepted it again.
+// inviteAgain resends the invitation of a member who has not accepted it.
 func inviteAgain(p *page) error {
 	id := p.r.PathValue("user")
 	err := p.send(call{method: http.MethodPost, path: p.account("users", id, "invitation")})
@@ -124,7 +124,7 @@ func inviteAgain(p *page) error {
 	return p.done(linkOf("people", id), "invited")
 }
 
-// statusStep suspends a person, or makes them active.
+// statusStep suspends or reactivates a person.
 func statusStep(p *page) (*step, error) {
 	id, status := p.r.PathValue("user"), p.field("status")
 	user, err := p.member(id)
@@ -140,7 +140,7 @@ func statusStep(p *page) (*step, error) {
 	switch status {
 	case resources.StatusSuspended:
 		s.Title, s.Question, s.Button, s.Danger = "Suspend", []string{"Suspend", user.Shown()}, "Suspend", true
-		s.Note = "From then on every request of theirs is refused, and so are their API keys. Their roles stay for when they are active again."
+		s.Note = "The gateway refuses their requests and API keys from now on. They keep their roles for a later activation."
 	case resources.StatusActive:
 		s.Title, s.Question, s.Button = "Activate", []string{"Activate", user.Shown()}, "Activate"
 		s.Note = "Their roles and API keys work again."
@@ -157,10 +157,10 @@ func removePerson(p *page) (*step, error) {
 	}
 	return &step{
 		Title: "Remove", Question: []string{"Remove", user.Shown(), "from the account"}, Button: "Remove", Danger: true,
-		Note: "Their roles, their places in groups and their API keys in this account end with it. Only a new invitation brings them back, without them.",
+		Note: "They lose their roles, group memberships and API keys in this account. A new invitation does not restore these.",
 		Back: linkOf("people", id), Here: peopleHere, then: "/people", done: "removed",
 		call: call{method: http.MethodDelete, path: p.account("users", id)},
-		// A suspension takes all, as a removal does.
+		// The API previews no removal. A suspension takes away the same rights.
 		preview: []previewChange{{Kind: "user_status", UserID: id, Status: resources.StatusSuspended}},
 	}, nil
 }

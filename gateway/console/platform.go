@@ -8,10 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// platformHere is the entry in the menu of projects and what is in them.
+// platformHere is the address of the menu entry of projects.
 const platformHere = "/platform"
 
-// platformPages are those of projects, security groups and clusters.
+// platformPages returns the handlers of projects, security groups and clusters, by pattern.
 func platformPages() map[string]func(*page) error {
 	all := map[string]func(*page) error{
 		"GET /platform":           showProjects,
@@ -28,13 +28,13 @@ func platformPages() map[string]func(*page) error {
 	return all
 }
 
-// projectBody is a project as the API lists it.
+// projectBody is a project in the API's form.
 type projectBody struct {
 	project
 	CreatedAt resources.Time `json:"created_at"`
 }
 
-// projectsView is the list of projects.
+// projectsView is the data of the list of projects.
 type projectsView struct {
 	Projects []projectBody
 	Next     string
@@ -45,7 +45,7 @@ type projectsView struct {
 
 func showProjects(p *page) error { return p.projects(http.StatusOK, form{}) }
 
-// projects shows the list with a form of a new project.
+// projects shows the projects and the form for a new one.
 func (p *page) projects(status int, f form) error {
 	v := projectsView{Form: f}
 	var err error
@@ -87,7 +87,7 @@ func makeProject(p *page) error {
 	return p.done("/platform", "added")
 }
 
-// renameView is the form of a project's name.
+// renameView is the data of the form that renames a project.
 type renameView struct {
 	Project project
 	Form    form
@@ -125,16 +125,16 @@ func deleteProject(p *page) (*step, error) {
 	}
 	return &step{
 		Title: "Delete a project", Question: []string{"Delete the project", one.Name}, Button: "Delete", Danger: true,
-		Note: "Roles in it end with it. A project with a security group or a cluster can't be deleted.",
+		Note: "This revokes all roles in the project. Delete its security groups and clusters first.",
 		Back: linkOf("platform", one.ID), Here: platformHere, then: "/platform", done: "deleted",
 		call: call{method: http.MethodDelete, path: p.account("projects", one.ID)},
 	}, nil
 }
 
-// shownState is a status in a word of its own and a mark.
+// shownState is a status with its label and mark.
 type shownState struct{ Class, Sign, Word string }
 
-// stateOf shows a status of a user, a role, an assignment, a key, a security group or a cluster.
+// stateOf returns the label and mark of a status of any resource.
 func stateOf(status string) shownState {
 	word := strings.ToLower(strings.TrimPrefix(status, "CLUSTER_STATUS_"))
 	switch word {

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// clusterKinds are the actions that delete clusters, by the last segment of the list of the kind.
+// clusterKinds holds the actions that delete clusters, by the last segment of the list's path.
 var clusterKinds = map[string]string{"kubernetes": "project:kubernetes_cluster:delete", "gpu-clusters": "project:gpu_cluster:delete"}
 
 // securityGroup is a security group with its rules.
@@ -40,7 +40,7 @@ type cluster struct {
 	Name      string         `json:"name"`
 	Status    string         `json:"status"`
 	UpdatedAt resources.Time `json:"updated_at"`
-	// Base holds these members of a Kubernetes cluster.
+	// Base holds the members above for a Kubernetes cluster.
 	Base *struct {
 		ID        string         `json:"cluster_id"`
 		Name      string         `json:"name"`
@@ -49,7 +49,7 @@ type cluster struct {
 	} `json:"base"`
 }
 
-// flat returns the cluster with the members of its base.
+// flat copies the members of Base into the cluster.
 func (c cluster) flat() cluster {
 	if c.Base != nil {
 		return cluster{ID: c.Base.ID, Name: c.Base.Name, Status: c.Base.Status, UpdatedAt: c.Base.UpdatedAt}
@@ -57,30 +57,30 @@ func (c cluster) flat() cluster {
 	return c
 }
 
-// projectView is a page of what is in a project.
+// projectView is the data of a list in a project.
 type projectView struct {
 	Project project
-	// Kind is that of the clusters, "" for security groups.
+	// Kind is the kind of the clusters, or "" for security groups.
 	Kind     string
 	Groups   []securityGroup
 	Clusters []cluster
 	Next     string
 	Total    int
 	Problem  *apiError
-	// MayChange allows a new name of the project, and MayDelete its deletion.
+	// MayChange is true if the user may rename the project, MayDelete if they may delete it.
 	MayChange, MayDelete bool
-	// MayDeleteRow is that a cluster may be deleted.
+	// MayDeleteRow is true if the user may delete clusters of this kind.
 	MayDeleteRow bool
-	// token is that of this page of a list.
+	// token is the page token of this page.
 	token string
 }
 
-// inProject returns a path of the API in the project of the path.
+// inProject returns an API path in the project that the request's path names.
 func (p *page) inProject(segments ...string) string {
 	return p.account(append([]string{"projects", p.r.PathValue("project")}, segments...)...)
 }
 
-// projectView reads what all pages of a project show.
+// projectView reads the data that all pages of a project show.
 func (p *page) projectView(kind string) (v projectView, err error) {
 	v.Kind = kind
 	if v.Project, err = p.projectNamed(); err != nil {
@@ -91,7 +91,7 @@ func (p *page) projectView(kind string) (v projectView, err error) {
 	return v, err
 }
 
-// inside reads a list of a project into out. A refusal is part of the page.
+// inside reads a list of a project into out. An error response becomes part of the page.
 func (p *page) inside(v *projectView, list string, out any) (status int, err error) {
 	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
 	err = p.api.call(p.r.Context(), http.MethodGet, p.inProject(list)+"?"+query.Encode(), p.inAccount(), nil, out)
@@ -137,7 +137,7 @@ func showClusters(p *page) error {
 	return p.show(status, "project", "Project", platformHere, v)
 }
 
-// readClusters reads a page of the clusters of the view's kind. A refusal is part of the page.
+// readClusters reads a page of clusters of the view's kind. An error response becomes part of the page.
 func (p *page) readClusters(v *projectView) (status int, err error) {
 	deletes := clusterKinds[v.Kind]
 	may, err := p.may(v.Project.ID, deletes)
@@ -160,11 +160,11 @@ func (p *page) readClusters(v *projectView) (status int, err error) {
 	return status, nil
 }
 
-// clusters answers the script with the list of clusters as it is now.
+// clusters returns the current list of clusters to the script.
 func clusters(p *page) {
 	v := projectView{Kind: p.r.PathValue("kind"), Project: project{ID: p.r.PathValue("project")}}
 	if _, ok := clusterKinds[v.Kind]; !ok {
-		plain(p.w, http.StatusNotFound, "there are no such clusters")
+		plain(p.w, http.StatusNotFound, "this kind of cluster does not exist")
 		return
 	}
 	_, err := p.readClusters(&v)
@@ -178,7 +178,7 @@ func clusters(p *page) {
 	}
 }
 
-// Moving returns how many of the clusters are in a state that a provisioner ends.
+// Moving returns the number of clusters whose status a provisioner is about to change.
 func (v projectView) Moving() (many int) {
 	for _, one := range v.Clusters {
 		state := resources.ClusterState(strings.ToUpper(strings.TrimPrefix(one.Status, "CLUSTER_STATUS_")))
@@ -189,13 +189,13 @@ func (v projectView) Moving() (many int) {
 	return many
 }
 
-// Poll returns the address of the list alone, for the script.
+// Poll returns the address from which the script loads the list.
 func (v projectView) Poll() string { return v.paged(linkOf("clusters", v.Project.ID, v.Kind)) }
 
 // Here returns the address of the page.
 func (v projectView) Here() string { return v.paged(linkOf("platform", v.Project.ID, v.Kind)) }
 
-// paged returns an address with the token of this page of the list.
+// paged adds the page token to an address.
 func (v projectView) paged(path string) string {
 	if v.token == "" {
 		return path
@@ -212,20 +212,20 @@ func deleteCluster(p *page) (*step, error) {
 	back := linkOf("platform", p.r.PathValue("project"), kind)
 	return &step{
 		Title: "Delete a cluster", Question: []string{"Delete the cluster", id}, Button: "Delete", Danger: true,
-		Note: "What runs on it ends.",
+		Note: "This stops all workloads on it.",
 		Back: back, Here: platformHere, then: back, done: "deleted",
 		call: call{method: http.MethodDelete, path: p.inProject(kind, id), header: p.inAccount()},
 	}, nil
 }
 
-// securityGroupView is the page of a security group.
+// securityGroupView is the data of the page of a security group.
 type securityGroupView struct {
 	Project   project
 	Group     securityGroup
 	MayDelete bool
 }
 
-// securityGroup reads the security group of the path.
+// securityGroup reads the security group that the request's path names.
 func (p *page) securityGroup() (securityGroup, error) {
 	var answer struct {
 		Group securityGroup `json:"security_group"`
@@ -260,13 +260,13 @@ func deleteSecurityGroup(p *page) (*step, error) {
 	back := linkOf("platform", p.r.PathValue("project"))
 	return &step{
 		Title: "Delete a security group", Question: []string{"Delete the security group", g.Name}, Button: "Delete", Danger: true,
-		Note: "A group that another group's rule names can't be deleted.",
+		Note: "Remove rules of other groups that name it first.",
 		Back: linkOf("platform", p.r.PathValue("project"), "security-groups", g.ID), Here: platformHere, then: back, done: "deleted",
 		call: call{method: http.MethodDelete, path: p.inProject("security-groups", g.ID), header: p.inAccount()},
 	}, nil
 }
 
-// Ports says which ports or ICMP types a rule is about.
+// Ports returns the ports or the ICMP type and code of a rule.
 func (r securityRule) Ports() string {
 	first, last := r.PortMin, r.PortMax
 	if first == nil {

@@ -8,34 +8,34 @@ import (
 	"strings"
 )
 
-// policyPages are those of the policy tree.
+// policyPages returns the handlers of the policy tree, by pattern.
 func policyPages() map[string]func(*page) error {
 	return map[string]func(*page) error{"GET /policy": showPolicy}
 }
 
-// maxSource bounds a file of policy that a page shows, in bytes.
+// maxSource limits a policy file that a page shows, in bytes.
 const maxSource = 512 << 10
 
-// policyView is the page of policy: the tree for operators, the system roles for others.
+// policyView is the data of the Policy page. Operators see the tree, others the system roles.
 type policyView struct {
 	Revision, Bundle string
 	Files            []policyFile
 	History          []policyEntry
-	// Shadow is nil without a candidate.
+	// Shadow is nil if no candidate policy is set.
 	Shadow *shadowed
-	// Compares is that operators can compare policies here.
+	// Compares is true if the console can compare policies.
 	Compares bool
-	// File is the file on the page, Lines its text. TooLarge is that a page can't show it.
+	// File is the shown file and Lines its text. TooLarge is true if the file exceeds maxSource.
 	File     string
 	Lines    [][]piece
 	TooLarge bool
 	Roles    []systemRole
 }
 
-// Line is the number of a line, which counts from 1.
+// Line converts an index to a line number.
 func (policyView) Line(index int) int { return index + 1 }
 
-// systemRole is a role that policy brings along.
+// systemRole is a role that the policy defines.
 type systemRole struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -45,7 +45,7 @@ type systemRole struct {
 	IsCustom    bool     `json:"isCustom"`
 }
 
-// policyFile is a file of the tree.
+// policyFile is a file of the policy tree.
 type policyFile struct {
 	Name   string
 	Bytes  int
@@ -55,7 +55,7 @@ type policyFile struct {
 // Link returns the address of the file's page.
 func (f policyFile) Link() string { return "/policy?" + url.Values{"file": {f.Name}}.Encode() }
 
-// Size is the size of the file in words.
+// Size formats the size of the file.
 func (f policyFile) Size() string {
 	if f.Bytes < 1<<10 {
 		return strconv.Itoa(f.Bytes) + " B"
@@ -63,7 +63,7 @@ func (f policyFile) Size() string {
 	return strconv.Itoa(f.Bytes>>10) + " KiB"
 }
 
-// firstFile is on the page first, if the tree has it.
+// firstFile is the file that the page shows by default.
 const firstFile = "authz/decision.rego"
 
 func showPolicy(p *page) error {
@@ -88,7 +88,7 @@ func showPolicy(p *page) error {
 	switch {
 	case has:
 	case v.File != "":
-		return &apiError{Status: http.StatusNotFound, Message: "The tree in force has no such file."}
+		return &apiError{Status: http.StatusNotFound, Message: "The policy in force does not have this file."}
 	case tree.Files[firstFile] != nil:
 		v.File, content = firstFile, tree.Files[firstFile]
 	case len(v.Files) > 0:
@@ -109,7 +109,7 @@ func showPolicy(p *page) error {
 	return p.show(http.StatusOK, "policy", "Policy", "/policy", v)
 }
 
-// showSystemRoles shows the roles of the policy, which members may read.
+// showSystemRoles shows the roles that the policy defines. Members may read them.
 func showSystemRoles(p *page) error {
 	var answer struct {
 		Data []systemRole `json:"data"`

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// explainAction is the action of a preview.
+	// explainAction is the action that a preview needs.
 	explainAction = "account:authorization:explain"
-	// doPreview is the value of the button that shows what a form would do.
+	// doPreview is the value of the button that previews a form.
 	doPreview = "preview"
-	// mostPreviewed is how many changes a preview takes.
+	// mostPreviewed is the API's limit of changes in a preview.
 	mostPreviewed = 20
-	// shownRows is how many rows a page shows of what is gained, and of what is lost.
+	// shownRows limits the gains on a page, and the losses.
 	shownRows = 200
 )
 
-// previewChange is a change of a preview, in the API's words.
+// previewChange is a change in the API's form.
 type previewChange struct {
 	Kind        string   `json:"kind"`
 	Role        string   `json:"role,omitempty"`
@@ -35,7 +35,7 @@ type previewChange struct {
 	RoleProject string   `json:"projectId,omitempty"`
 }
 
-// preview lists the gains and losses of everybody by a change.
+// preview holds the rights that people would gain or lose by a change.
 type preview struct {
 	Gains    []previewRow `json:"gains"`
 	Loses    []previewRow `json:"loses"`
@@ -43,11 +43,11 @@ type preview struct {
 	Complete bool         `json:"complete"`
 	Revision int64        `json:"account_revision"`
 
-	// Names are of the people and projects in the rows.
+	// Names holds the names of the people and projects in the rows.
 	Names names `json:"-"`
 }
 
-// previewRow is an action that somebody gains or loses in a place.
+// previewRow is an action that a user gains or loses in a place.
 type previewRow struct {
 	User   string `json:"user"`
 	Action string `json:"action"`
@@ -57,20 +57,20 @@ type previewRow struct {
 	} `json:"place"`
 }
 
-// previewSide is what a page shows of the gains or the losses.
+// previewSide is the gains or the losses on a page.
 type previewSide struct {
 	Title, Mark, Sign string
 	Total             int
 	Groups            []previewGroup
 }
 
-// previewGroup is what one user gains or loses in one place.
+// previewGroup is the actions that one user gains or loses in one place.
 type previewGroup struct {
 	User, Project, Resource string
 	Actions                 []string
 }
 
-// Hidden returns how many rows the page does not show.
+// Hidden returns the number of rows that the page leaves out.
 func (s previewSide) Hidden() int { return max(0, s.Total-shownRows) }
 
 // Sides returns the losses and the gains.
@@ -81,7 +81,7 @@ func (v *preview) Sides() []previewSide {
 	}
 }
 
-// grouped joins the rows of one user and place. The API sorts rows by user.
+// grouped merges the rows of one user and place. The API sorts rows by user.
 func grouped(rows []previewRow) (out []previewGroup) {
 	index := map[previewGroupKey]int{}
 	for _, row := range rows[:min(len(rows), shownRows)] {
@@ -98,7 +98,7 @@ func grouped(rows []previewRow) (out []previewGroup) {
 
 type previewGroupKey struct{ user, project, resource string }
 
-// preview asks who would gain and lose what by changes. It changes nothing.
+// preview asks the API which rights changes would give or take. It makes no change.
 func (p *page) preview(changes ...previewChange) (*preview, error) {
 	if len(changes) == 0 {
 		return nil, &apiError{Status: http.StatusBadRequest, Message: "This change has no preview."}
@@ -107,7 +107,7 @@ func (p *page) preview(changes ...previewChange) (*preview, error) {
 	body := map[string][]previewChange{"changes": changes}
 	err := p.api.call(p.r.Context(), http.MethodPost, p.account("preview"), nil, body, &out)
 	if refused := refusalOf(err); refused != nil {
-		for i, detail := range refused.Details { // the form is one change
+		for i, detail := range refused.Details { // the form has one change
 			refused.Details[i] = strings.TrimPrefix(detail, "changes[0].")
 		}
 	}
@@ -124,7 +124,7 @@ func (p *page) preview(changes ...previewChange) (*preview, error) {
 	return &out, err
 }
 
-// withAssignee adds the user or the group who has a role.
+// withAssignee adds the assignee of a role.
 func (c previewChange) withAssignee(kind, id string) previewChange {
 	if kind == resources.AssigneeGroup {
 		c.GroupID = id

@@ -20,44 +20,44 @@ import (
 )
 
 const (
-	// loginWithin is how long a sign-in at the identity provider may take.
+	// loginWithin is the time limit of a sign-in at the identity provider.
 	loginWithin = 10 * time.Minute
-	// providerWithin bounds one request to the identity provider, maxProvider an answer of it in bytes.
+	// providerWithin is the timeout of a request to the identity provider. maxProvider limits its response, in bytes.
 	providerWithin = 10 * time.Second
 	maxProvider    = 1 << 20
-	// failureLife is for how long a failure of the provider stands.
+	// failureLife is how long a failure of the provider is cached.
 	failureLife = 5 * time.Second
 	// loginPurpose binds a sealed login to its use.
 	loginPurpose = "login"
 )
 
-// Provider is the identity provider with which people sign in: OpenID Connect with PKCE. It is safe for concurrent use.
+// Provider signs users in with OpenID Connect and PKCE. It is safe for concurrent use.
 type Provider struct {
-	// Issuer is its URL. Its discovery document must name the same one.
+	// Issuer is the provider's URL. The discovery document must name the same issuer.
 	Issuer string
-	// ClientID and Secret are the console's there; a public client has no secret.
+	// ClientID and Secret are the console's credentials at the provider. A public client has no secret.
 	ClientID, Secret string
-	// Resource is the resource indicator of the API (RFC 8707), "" for none.
+	// Resource is the API's resource indicator (RFC 8707), or "".
 	Resource string
-	// Client reaches the provider; nil is one of its own.
+	// Client sends the requests to the provider. nil selects a default client.
 	Client *http.Client
 
 	mu       sync.Mutex
 	document *discovered
-	// failure is that of the last attempt to read the document, and failed its time.
+	// failure is the error of the last attempt to read the document, failed its time.
 	failure error
 	failed  time.Time
 }
 
-// discovered is what the provider says of itself.
+// discovered holds the parts of the discovery document.
 type discovered struct {
 	endpoint oauth2.Endpoint
 	verifier *oidc.IDTokenVerifier
-	// namesItself is that its answers have the parameter iss (RFC 9207).
+	// namesItself is true if authorization responses have the parameter iss (RFC 9207).
 	namesItself bool
 }
 
-// login is what the console remembers of a sign-in, in the browser.
+// login is the state of a sign-in. The browser keeps it, sealed, in a cookie.
 type login struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
@@ -74,7 +74,7 @@ func (p *Provider) host() string {
 	return u.Host
 }
 
-// context returns one whose requests of the libraries use the provider's bounded client.
+// context returns a context with which the libraries use the provider's bounded client.
 func (p *Provider) context(ctx context.Context) context.Context {
 	client := p.Client
 	if client == nil {
@@ -82,11 +82,11 @@ func (p *Provider) context(ctx context.Context) context.Context {
 	}
 	bounded := *client
 	bounded.Timeout, bounded.Transport = providerWithin, boundedAnswers{client.Transport}
-	bounded.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // else another host could get the secret
+	bounded.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a redirect could send the secret to another host
 	return oidc.ClientContext(ctx, &bounded)
 }
 
-// boundedAnswers cuts answers after maxProvider bytes.
+// boundedAnswers truncates response bodies after maxProvider bytes.
 type boundedAnswers struct{ inner http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -105,8 +105,8 @@ func (b boundedAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// discover reads the provider's document, once. A failure stands for failureLife: everybody may ask for a sign-in, and
-// a provider that is down is not asked by each of them.
+// discover reads the discovery document once. It caches a failure for failureLife: anonymous sign-in requests must not
+// flood a provider that is down.
 func (p *Provider) discover(ctx context.Context, now func() time.Time) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,9 +117,9 @@ func (p *Provider) discover(ctx context.Context, now func() time.Time) (*discove
 	return p.document, p.failure
 }
 
-// read reads the provider's document.
+// read reads the discovery document.
 func (p *Provider) read(ctx context.Context) (*discovered, error) {
-	provider, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.Issuer) // the keys are fetched later, with the same context
+	provider, err := oidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.Issuer) // the library fetches keys later with this context
 	if err != nil {
 		return nil, fmt.Errorf("identity provider: %w", err)
 	}
@@ -135,8 +135,8 @@ func (p *Provider) read(ctx context.Context) (*discovered, error) {
 	return &discovered{endpoint, provider.Verifier(&oidc.Config{ClientID: p.ClientID}), more.NamesItself}, nil
 }
 
-// style returns how the console sends its secret: in the header, the default of OpenID Connect, or in the body. A try
-// of both would show a code twice, and providers end the tokens of such a code.
+// style returns how the console sends its secret: in the header, the default of OpenID Connect, or in the body. Trying
+// both would send the code twice, and a provider then revokes the code's tokens.
 func (p *Provider) style(methods []string) oauth2.AuthStyle {
 	if p.Secret == "" || len(methods) > 0 && !slices.Contains(methods, "client_secret_basic") {
 		return oauth2.AuthStyleInParams
@@ -151,7 +151,7 @@ func (p *Provider) oauth(d *discovered, redirect string) *oauth2.Config {
 	}
 }
 
-// parameters returns those of a request that name the API.
+// parameters returns the request parameters that name the API.
 func (p *Provider) parameters() (out []oauth2.AuthCodeOption) {
 	if p.Resource != "" {
 		out = append(out, oauth2.SetAuthURLParam("resource", p.Resource))
@@ -159,13 +159,13 @@ func (p *Provider) parameters() (out []oauth2.AuthCodeOption) {
 	return out
 }
 
-// callback is the redirect URI.
+// callback returns the redirect URI.
 func (c *Console) callback() string {
 	return c.cfg.URL.Scheme + "://" + c.cfg.URL.Host + "/login/callback"
 }
 
-// startLogin sends the browser to the identity provider. The form's answer is a page that goes on by itself: the
-// content security policy lets no form lead to another host.
+// startLogin sends the browser to the identity provider with a page that loads the next one. The Content-Security-Policy
+// forbids a form to redirect to another host.
 func (c *Console) startLogin(w http.ResponseWriter, r *http.Request) {
 	p := c.cfg.Provider
 	d, err := p.discover(r.Context(), c.cfg.Now)
@@ -187,7 +187,7 @@ func (c *Console) startLogin(w http.ResponseWriter, r *http.Request) {
 	c.templates.render(w, http.StatusOK, "leave", view{Title: "To the identity provider", Theme: themeOf(r), Data: target})
 }
 
-// finishLogin takes what the identity provider answers through the browser.
+// finishLogin handles the authorization response of the identity provider.
 func (c *Console) finishLogin(w http.ResponseWriter, r *http.Request) {
 	sealed := c.cookie(r, loginCookie)
 	c.setCookie(w, loginCookie, "", 0, http.SameSiteLaxMode)
@@ -205,12 +205,12 @@ func (c *Console) finishLogin(w http.ResponseWriter, r *http.Request) {
 	c.begin(w, r, secret, returnTo)
 }
 
-// errNotBegun is the refusal of an answer of the identity provider that belongs to no sign-in of this browser.
+// errNotBegun refuses an authorization response that matches no sign-in of this browser.
 func errNotBegun() error {
-	return resources.Forbidden("this sign-in was not begun in this browser, or too long ago: begin anew")
+	return resources.Forbidden("this sign-in began in another browser or more than %s ago: sign in again", loginWithin)
 }
 
-// answered checks what the identity provider answers, and returns the access token and the page to return to.
+// answered validates the authorization response, exchanges its code, and returns the access token and the next page.
 func (c *Console) answered(r *http.Request, sealed string) (token, returnTo string, err error) {
 	var l login
 	raw, ok := c.cfg.Sessions.Open(sealed, loginPurpose)
@@ -224,7 +224,7 @@ func (c *Console) answered(r *http.Request, sealed string) (token, returnTo stri
 		return "", "", err
 	}
 	if issuer, has := q["iss"]; d.namesItself && !has || has && (len(issuer) != 1 || issuer[0] != p.Issuer) {
-		return "", "", resources.Forbidden("the answer names another identity provider than %s", p.Issuer)
+		return "", "", resources.Forbidden("the response does not name the identity provider %s: sign in again", p.Issuer)
 	}
 	if refused := q.Get("error"); refused != "" {
 		return "", "", resources.Forbidden("the identity provider refused the sign-in: %s", resources.OneLine(refused))
@@ -234,7 +234,7 @@ func (c *Console) answered(r *http.Request, sealed string) (token, returnTo stri
 		if refused.Response.StatusCode < http.StatusInternalServerError {
 			return "", "", resources.Forbidden("the identity provider refused the sign-in: %s", resources.OneLine(refused.ErrorCode))
 		}
-		err = fmt.Errorf("the token endpoint answers %s", refused.Response.Status) // its body may repeat the code
+		err = fmt.Errorf("the token endpoint returned %s", refused.Response.Status) // the body may contain the code
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("identity provider: %w", err)
@@ -242,10 +242,10 @@ func (c *Console) answered(r *http.Request, sealed string) (token, returnTo stri
 	named, _ := tokens.Extra("id_token").(string)
 	id, err := d.verifier.Verify(p.context(r.Context()), named)
 	if err != nil || id.Nonce != l.Nonce {
-		return "", "", resources.Forbidden("the identity provider's answer is not one to this sign-in")
+		return "", "", resources.Forbidden("the identity provider's ID token does not belong to this sign-in: sign in again")
 	}
 	if tokens.AccessToken == named {
-		return "", "", resources.Forbidden("the identity provider gives its ID token for an access token, and the API takes none")
+		return "", "", resources.Forbidden("the identity provider returned its ID token as the access token: set --console-resource to the API's resource")
 	}
 	return tokens.AccessToken, l.ReturnTo, nil
 }

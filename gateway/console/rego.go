@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// piece is a part of a line of source text. Class is k (keyword), s (text), c (comment), n (number), or "" for others.
+// piece is a part of a line of source text. Class is k (keyword), s (string), c (comment), n (number) or "".
 type piece struct{ Class, Text string }
 
-// regoWords are the words of Rego that a page shows as such, and those of JSON.
+// regoWords are the keywords of Rego and JSON.
 var regoWords = words("package import default as with not if else some every in contains true false null")
 
 func words(text string) map[string]bool {
@@ -19,7 +19,7 @@ func words(text string) map[string]bool {
 	return out
 }
 
-// linesOf returns the lines of Rego or JSON with their parts. A raw text may have more than one line.
+// linesOf splits Rego or JSON into lines and parts. A raw string may span lines.
 func linesOf(source string) (out [][]piece) {
 	source = strings.TrimSuffix(strings.ReplaceAll(strings.ToValidUTF8(source, "\ufffd"), "\r\n", "\n"), "\n")
 	line := []piece{}
@@ -40,7 +40,7 @@ func linesOf(source string) (out [][]piece) {
 	return append(out, line)
 }
 
-// nextPiece returns the size in bytes and the class of the first part of a text that is not empty.
+// nextPiece returns the size (bytes) and the class of the first part of a non-empty text.
 func nextPiece(text string) (size int, class string) {
 	switch first := text[0]; {
 	case first == '#':
@@ -67,7 +67,7 @@ func nextPiece(text string) (size int, class string) {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// span returns the size of the first characters of a kind.
+// span returns the size (bytes) of the leading characters that satisfy is.
 func span(text string, is func(rune) bool) int {
 	if end := strings.IndexFunc(text, func(r rune) bool { return !is(r) }); end >= 0 {
 		return end
@@ -82,7 +82,7 @@ func upTo(text, mark string) int {
 	return len(text)
 }
 
-// quoted returns the size of a quoted text. It ends with its line at the latest.
+// quoted returns the size (bytes) of a quoted string, which ends at the end of the line at the latest.
 func quoted(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

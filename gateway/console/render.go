@@ -21,10 +21,10 @@ import (
 //go:embed all:templates assets
 var files embed.FS
 
-// assetPath is where assets are; a name holds a hash of the content.
+// assetPath is the path of the assets. The name of an asset contains a hash of its content.
 const assetPath = "/assets/"
 
-// assets are the style sheet, the script and the icon, by their hashed names.
+// assets holds the style sheet, the script and the icon by their hashed names.
 type assets struct {
 	named map[string]string // name to hashed name
 	files map[string]asset
@@ -35,7 +35,7 @@ type asset struct {
 	content []byte
 }
 
-// readAssets reads the embedded files. The files of assets/style are one style sheet, in the order of their names.
+// readAssets reads the embedded files. It joins the files of assets/style, sorted by name, into one style sheet.
 func readAssets() (*assets, error) {
 	a := &assets{named: map[string]string{}, files: map[string]asset{}}
 	var style []byte
@@ -63,14 +63,14 @@ func readAssets() (*assets, error) {
 	return a, nil
 }
 
-// add names a file after its content.
+// add stores a file under a hash of its content.
 func (a *assets) add(name, kind string, content []byte) {
 	sum := sha256.Sum256(content)
 	hashed := strings.TrimSuffix(name, path.Ext(name)) + "." + hex.EncodeToString(sum[:8]) + path.Ext(name)
 	a.named[name], a.files[hashed] = assetPath+hashed, asset{kind, content}
 }
 
-// serve answers with an asset, which a browser keeps: other content has another name.
+// serve returns an asset. Browsers cache it forever, since changed content gets another name.
 func (a *assets) serve(w http.ResponseWriter, r *http.Request) {
 	file, ok := a.files[r.PathValue("name")]
 	if !ok {
@@ -82,13 +82,13 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.content))
 }
 
-// templates are the pages by name, each with the layout.
+// templates holds the pages by name, each parsed with the layout.
 type templates struct {
 	pages map[string]*template.Template
 	log   *slog.Logger
 }
 
-// readTemplates parses the embedded templates. Files whose names begin with _ are parts of all pages.
+// readTemplates parses the embedded templates. All pages include the files with names that begin with _.
 func readTemplates(a *assets, log *slog.Logger) (*templates, error) {
 	base := template.New("").Funcs(template.FuncMap{
 		"asset": func(name string) (string, error) {
@@ -123,7 +123,7 @@ func readTemplates(a *assets, log *slog.Logger) (*templates, error) {
 	return t, nil
 }
 
-// entry is a page in the menu. Key goes there after g.
+// entry is a page in the menu. Pressing g and Key opens it.
 type entry struct{ Name, Path, Key string }
 
 // menu returns the pages in the menu.
@@ -140,7 +140,7 @@ func menu() []entry {
 	}
 }
 
-// render answers with a page. A template that fails answers 500 and not half a page.
+// render returns a page. It returns 500, and no part of the page, if the template fails.
 func (t *templates) render(w http.ResponseWriter, status int, name string, v view) {
 	var out bytes.Buffer
 	if err := t.pages[name].ExecuteTemplate(&out, "layout", v); err != nil {
@@ -150,10 +150,10 @@ func (t *templates) render(w http.ResponseWriter, status int, name string, v vie
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // a client that is gone reads nothing
+	_, _ = w.Write(out.Bytes()) // fails only if the client has gone
 }
 
-// momentOf shows a time as people read it, in UTC.
+// momentOf formats a time for people, in UTC.
 func momentOf(t resources.Time) string {
 	if t == 0 {
 		return ""
@@ -161,7 +161,7 @@ func momentOf(t resources.Time) string {
 	return time.UnixMilli(int64(t)).UTC().Format("2 Jan 2006, 15:04:05 UTC")
 }
 
-// countOf shows a number with a comma before each three digits.
+// countOf formats a number with thousands separators.
 func countOf(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -170,7 +170,7 @@ func countOf(n int) string {
 	return text
 }
 
-// mapOf makes a map of names and values, for a template that calls another one.
+// mapOf makes a map from names and values, as the data of a nested template.
 func mapOf(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("map: %d arguments are not pairs", len(pairs))

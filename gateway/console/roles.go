@@ -13,7 +13,7 @@ var roleActions = []string{
 	"account:role:create", "account:role:update", "account:role:delete", "account:role_assignment:delete", "account:change:read", explainAction,
 }
 
-// role is a role as the API lists it.
+// role is a role in the API's form.
 type role struct {
 	ID string `json:"id"`
 	roleBody
@@ -23,7 +23,7 @@ type role struct {
 	UpdatedAt resources.Time `json:"updatedAt"`
 }
 
-// Active reports whether the role counts.
+// Active reports whether the role is active.
 func (r role) Active() bool { return r.Status == resources.StatusActive }
 
 // rolePage is a page of the API's list of roles.
@@ -32,7 +32,7 @@ type rolePage struct {
 	Meta pageMeta `json:"meta"`
 }
 
-// rolesView is the list of roles.
+// rolesView is the data of the list of roles.
 type rolesView struct {
 	Roles         []role
 	Meta          pageMeta
@@ -64,14 +64,14 @@ func showRoles(p *page) error {
 	return p.show(status, "roles", "Roles", peopleHere, v)
 }
 
-// listedAction is an action that a role can permit.
+// listedAction is an action of the policy in force.
 type listedAction struct {
 	Action      string `json:"action"`
 	Scope       string `json:"scope"`
 	Description string `json:"description"`
 }
 
-// actions reads what a role can permit.
+// actions reads the actions of the policy in force.
 func (p *page) actions() ([]listedAction, error) {
 	var answer struct {
 		Actions []listedAction `json:"actions"`
@@ -80,13 +80,13 @@ func (p *page) actions() ([]listedAction, error) {
 	return answer.Actions, err
 }
 
-// expanded is a pattern of a role with the actions that it matches.
+// expanded is a pattern with the actions that it matches.
 type expanded struct {
 	Pattern string
 	Actions []listedAction
 }
 
-// expand matches patterns with actions, segment by segment.
+// expand matches patterns against actions, segment by segment.
 func expand(patterns []string, actions []listedAction) (out []expanded) {
 	for _, pattern := range patterns {
 		one := expanded{Pattern: pattern}
@@ -113,7 +113,7 @@ func matches(pattern, action string) bool {
 	return true
 }
 
-// roleView is the page of a role.
+// roleView is the data of the page of a role.
 type roleView struct {
 	Role     role
 	Patterns []expanded
@@ -123,7 +123,7 @@ type roleView struct {
 	May      map[string]bool
 }
 
-// PageLink returns the address of another page of those who have the role.
+// PageLink returns the address of another page of assignees.
 func (v roleView) PageLink(number int) string {
 	return linkOf("roles", v.Role.ID) + "?page=" + strconv.Itoa(number)
 }
@@ -171,7 +171,7 @@ func deleteRole(p *page) (*step, error) {
 	}
 	return &step{
 		Title: "Delete a role", Question: []string{"Delete the role", r.Name}, Button: "Delete", Danger: true,
-		Note: "A role that somebody has can't be deleted: revoke it first.",
+		Note: "Revoke all its assignments first.",
 		Back: linkOf("roles", r.ID), Here: peopleHere, then: "/roles", done: "deleted",
 		call:    call{method: http.MethodDelete, path: p.account("roles", r.ID)},
 		preview: []previewChange{{Kind: "role_delete", Role: r.ID}},

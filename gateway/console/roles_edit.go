@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// roleFormView is the form of a new role, or of one that is there.
+// roleFormView is the data of the form that creates or edits a role.
 type roleFormView struct {
-	// ID is the role's, "" for a new one.
+	// ID is the id of the role, or "" for a new one.
 	ID         string
 	Form       form
 	Projects   []project
@@ -16,7 +16,7 @@ type roleFormView struct {
 	MayPreview bool
 }
 
-// Back returns the page for a change of mind.
+// Back returns the page to which the user can return.
 func (v roleFormView) Back() string {
 	if v.ID == "" {
 		return "/roles"
@@ -24,7 +24,7 @@ func (v roleFormView) Back() string {
 	return linkOf("roles", v.ID)
 }
 
-// Path returns where the form goes.
+// Path returns the form's target.
 func (v roleFormView) Path() string {
 	if v.ID == "" {
 		return "/roles/new"
@@ -32,7 +32,7 @@ func (v roleFormView) Path() string {
 	return linkOf("roles", v.ID, "edit")
 }
 
-// showRoleForm shows the form with the role's values, or with those of the query for a new one.
+// showRoleForm shows the form with the role's values or, for a new role, those of the query.
 func showRoleForm(p *page) error {
 	f := p.form()
 	if id := p.r.PathValue("role"); id != "" {
@@ -69,12 +69,12 @@ func (p *page) roleForm(status int, f form) error {
 	return p.show(status, "roleform", title, peopleHere, v)
 }
 
-// patternsOf reads one pattern a line, or several with blanks or commas between them.
+// patternsOf splits patterns at blanks, commas and line ends.
 func patternsOf(text string) []string {
 	return append([]string{}, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,", r) })...)
 }
 
-// saveRole creates or replaces a role, or shows what that would do.
+// saveRole creates or replaces a role, or previews that.
 func saveRole(p *page) error {
 	id, f := p.r.PathValue("role"), p.form()
 	body := roleBody{

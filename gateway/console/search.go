@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// entity is a subject or a resource of AuthZEN.
+// entity is an AuthZEN subject or resource.
 type entity struct {
 	Type       string            `json:"type"`
 	ID         string            `json:"id,omitempty"`
 	Properties map[string]string `json:"properties,omitempty"`
 }
 
-// actionName is an action of AuthZEN.
+// actionName is an AuthZEN action.
 type actionName struct {
 	Name string `json:"name"`
 }
 
-// tuple is a question of AuthZEN. A search has no id of what it looks for.
+// tuple is an AuthZEN question. In a search, the entity that is searched for has no id.
 type tuple struct {
 	Subject  *entity           `json:"subject,omitempty"`
 	Action   *actionName       `json:"action,omitempty"`
@@ -26,16 +26,16 @@ type tuple struct {
 	Context  map[string]string `json:"context,omitempty"`
 }
 
-// judged is the answer to a question. The zero value allows nothing.
+// judged is the answer to a question. The zero value denies.
 type judged struct {
 	Allowed bool
-	// Reason is the verdict's, or why there is no verdict.
+	// Reason is the reason of the verdict, or the error instead of one.
 	Reason string
-	// Asked is that there is a verdict.
+	// Asked is true if the API returned a verdict.
 	Asked bool
 }
 
-// tupleOf returns a question in AuthZEN's words. The place is one that the explanation of the question has, too.
+// tupleOf returns a question in AuthZEN's form, with the same place as the question's explanation.
 func (p *page) tupleOf(q question) tuple {
 	account := p.session.AccountID
 	return tuple{
@@ -45,7 +45,7 @@ func (p *page) tupleOf(q question) tuple {
 	}
 }
 
-// aboutCall asks whether the user who is signed in may make a call of the API.
+// aboutCall returns the question whether the signed-in user may make an API call.
 func (p *page) aboutCall(method, path string) tuple {
 	return tuple{
 		Subject:  &entity{Type: "user", ID: p.session.UserID},
@@ -54,10 +54,10 @@ func (p *page) aboutCall(method, path string) tuple {
 	}
 }
 
-// batch is how many questions go into one call. It is small: --max-evaluations and rates bound a batch.
+// batch is the number of questions in a call. evaluate halves it while it exceeds --max-evaluations.
 const batch = 100
 
-// evaluate asks questions, and returns their answers in order. With an error it returns those that came before it.
+// evaluate asks questions and returns the answers in order. With an error it returns the answers before the error.
 func (p *page) evaluate(questions []tuple) (out []judged, err error) {
 	for size := batch; len(out) < len(questions); {
 		rest := questions[len(out):]
@@ -92,7 +92,7 @@ func (p *page) evaluateOnce(questions []tuple) ([]judged, error) {
 		return nil, err
 	}
 	if len(answer.Evaluations) != len(questions) {
-		return nil, fmt.Errorf("the API answers %d of %d questions", len(answer.Evaluations), len(questions))
+		return nil, fmt.Errorf("the API answered %d of %d questions", len(answer.Evaluations), len(questions))
 	}
 	out := make([]judged, len(questions))
 	for i, one := range answer.Evaluations {
@@ -105,7 +105,7 @@ func (p *page) evaluateOnce(questions []tuple) ([]judged, error) {
 	return out, nil
 }
 
-// result is what a search finds: a person, an action or a place.
+// result is a person, an action or a place that a search found.
 type result struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
@@ -114,7 +114,7 @@ type result struct {
 	} `json:"properties"`
 }
 
-// searched is a page of a search.
+// searched is a page of the results of a search.
 type searched struct {
 	Results []result `json:"results"`
 	Page    struct {
@@ -125,7 +125,7 @@ type searched struct {
 	} `json:"context"`
 }
 
-// search looks for subjects, actions or resources, as AuthZEN names the searches.
+// search makes an AuthZEN search. kind is subject, action or resource.
 func (p *page) search(kind string, t tuple, limit int, token string) (out searched, err error) {
 	body := struct {
 		tuple

@@ -9,7 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The cookies. Their names bind them to the host and to TLS; on plain HTTP (a loopback address alone) a browser takes no such name.
+// The cookies. The prefix binds a cookie to the host and to TLS. Browsers reject it over plain HTTP, which the console
+// serves on a loopback address only.
 const (
 	hostPrefix    = "__Host-"
 	sessionCookie = "portcullis"
@@ -24,7 +25,7 @@ func (c *Console) cookieName(name string) string {
 	return name
 }
 
-// setCookie sets a cookie that scripts can't read. An empty value deletes it.
+// setCookie sets a cookie that scripts can't read. An empty value deletes the cookie.
 func (c *Console) setCookie(w http.ResponseWriter, name, value string, life time.Duration, site http.SameSite) {
 	//nolint:gosec // over plain HTTP, on a loopback address alone, a browser would not send a cookie with Secure
 	cookie := &http.Cookie{Name: c.cookieName(name), Value: value, Path: "/", Secure: c.secure(), HttpOnly: true, SameSite: site, MaxAge: int(life.Seconds())}
@@ -34,7 +35,7 @@ func (c *Console) setCookie(w http.ResponseWriter, name, value string, life time
 	http.SetCookie(w, cookie)
 }
 
-// cookie returns the value of a cookie, "" if the request has none or more than one.
+// cookie returns the value of a cookie, or "" if the request does not have exactly one.
 func (c *Console) cookie(r *http.Request, name string) string {
 	all := r.CookiesNamed(c.cookieName(name))
 	if len(all) != 1 {
@@ -43,7 +44,7 @@ func (c *Console) cookie(r *http.Request, name string) string {
 	return all[0].Value
 }
 
-// themeOf returns the colours that the browser's user chose, "" for those of their system.
+// themeOf returns the theme that the user chose, or "" for the system's setting.
 func themeOf(r *http.Request) string {
 	for _, cookie := range append(r.CookiesNamed(themeCookie), r.CookiesNamed(hostPrefix+themeCookie)...) {
 		if isTheme(cookie.Value) {
@@ -53,10 +54,10 @@ func themeOf(r *http.Request) string {
 	return ""
 }
 
-// isTheme reports whether a text names colours.
+// isTheme reports whether a text names a theme.
 func isTheme(text string) bool { return text == "light" || text == "dark" }
 
-// signedIn shows a page to who is signed in, and sends others to sign in.
+// signedIn shows a page to a signed-in user and redirects everybody else to the sign-in page.
 func (c *Console) signedIn(show func(*page) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		secret := c.cookie(r, sessionCookie)
@@ -64,7 +65,7 @@ func (c *Console) signedIn(show func(*page) error) http.HandlerFunc {
 		if secret != "" {
 			var err error
 			if session, err = c.cfg.Sessions.Session(r.Context(), secret, true); err != nil {
-				c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
+				c.cfg.Log.Error("reading a console session failed", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
 				c.refuse(w, r, http.StatusServiceUnavailable, "The console can't read sessions now.", "Try again in a moment.")
 				return
 			}
@@ -84,7 +85,7 @@ func (c *Console) signedIn(show func(*page) error) http.HandlerFunc {
 	}
 }
 
-// signInFirst sends a browser to sign in. A form that was posted is not repeated after it.
+// signInFirst redirects to the sign-in page. A posted form is not repeated after the sign-in.
 func (c *Console) signInFirst(w http.ResponseWriter, r *http.Request) {
 	back := "/"
 	if r.Method != http.MethodPost {
@@ -97,7 +98,7 @@ func (c *Console) signInFirst(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, target, http.StatusSeeOther)
 }
 
-// refuseEntry answers a user whom the gateway lets do nothing: the session is over.
+// refuseEntry ends the session of a user whom the gateway refuses, and says why.
 func (p *page) refuseEntry(err error) {
 	refused, ok := isRefusal(err, http.StatusForbidden)
 	if !ok {
@@ -108,13 +109,12 @@ func (p *page) refuseEntry(err error) {
 	p.c.refuse(p.w, p.r, refused.Status, refused.Message, "Ask an admin of the account.")
 }
 
-// ended ends a session whose token the gateway refuses.
+// ended ends a session after the gateway refused its token.
 func (p *page) ended() {
 	if err := p.c.cfg.Sessions.End(p.r.Context(), p.secret); err != nil {
-		p.c.cfg.Log.Error("a session of the console could not be ended", "error", err.Error())
+		p.c.cfg.Log.Error("ending a console session failed", "error", err.Error())
 	}
 	p.c.setCookie(p.w, sessionCookie, "", 0, http.SameSiteStrictMode)
 }
 
-// errNoPage is that the console has no such page.
-var errNoPage = errors.New("there is no such page")
+var errNoPage = errors.New("the console does not have this page")

@@ -8,20 +8,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// sessionLife is how long a browser keeps the session's cookie; the session ends by itself before.
+// sessionLife is the life of the session's cookie. The session itself ends earlier.
 const sessionLife = 12 * time.Hour
 
-// signInView is what the sign-in page shows.
+// signInView is the data of the sign-in page.
 type signInView struct {
-	// Provider is the identity provider's host, "" for links.
+	// Provider is the identity provider's host, or "" if users sign in with links.
 	Provider string
-	// Code is that of a link, ReturnTo the page after it.
+	// Code is the code of a link, ReturnTo the page after the sign-in.
 	Code, ReturnTo string
-	// Problem is why the last attempt failed.
+	// Problem says why the last attempt failed.
 	Problem string
 }
 
-// publicRoutes are those without a session.
+// publicRoutes registers the routes that need no session.
 func (c *Console) publicRoutes() {
 	c.mux.HandleFunc("GET /login", c.showLogin)
 	c.mux.HandleFunc("GET /login/link", c.showLink)
@@ -34,7 +34,7 @@ func (c *Console) publicRoutes() {
 	}
 }
 
-// showLogin says how to sign in.
+// showLogin shows the sign-in page.
 func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 	c.login(w, r, http.StatusOK, signInView{ReturnTo: ownPath(r.URL.Query().Get("return_to"))})
 }
@@ -46,7 +46,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request, status int, v si
 	c.templates.render(w, status, "login", view{Title: "Sign in", Theme: themeOf(r), Path: "/login", Data: v})
 }
 
-// showLink shows the button that redeems the code of a link. Programs that open links in mails press no buttons.
+// showLink shows the button that redeems the code of a link. The link alone does not redeem it, since mail scanners
+// open links.
 func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Referrer-Policy", originAlone)
 	if c.cfg.Provider != nil {
@@ -56,7 +57,7 @@ func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
 	c.login(w, r, http.StatusOK, signInView{Code: r.URL.Query().Get("code")})
 }
 
-// redeem signs in with the code of a link. A session that the browser had is ended: it may be another's.
+// redeem signs in with the code of a link.
 func (c *Console) redeem(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Referrer-Policy", originAlone)
 	if c.cfg.Provider != nil {
@@ -71,19 +72,19 @@ func (c *Console) redeem(w http.ResponseWriter, r *http.Request) {
 	c.begin(w, r, secret, "/")
 }
 
-// begin gives the browser its session, and shows a page that goes on by itself. The next request then comes from a
-// page of the console, so a browser sends the cookie.
+// begin sets the session's cookie and ends the browser's former session, which may belong to another user. It shows a
+// page that loads the next one, since browsers send a SameSite=Strict cookie only if a page of the console asks.
 func (c *Console) begin(w http.ResponseWriter, r *http.Request, secret, returnTo string) {
 	if old := c.cookie(r, sessionCookie); old != "" {
 		if err := c.cfg.Sessions.End(r.Context(), old); err != nil {
-			c.cfg.Log.Error("a former session of the console could not be ended", "error", err.Error())
+			c.cfg.Log.Error("ending a former console session failed", "error", err.Error())
 		}
 	}
 	c.setCookie(w, sessionCookie, secret, sessionLife, http.SameSiteStrictMode)
 	c.templates.render(w, http.StatusOK, "welcome", view{Title: "Signed in", Theme: themeOf(r), Data: returnTo})
 }
 
-// failLogin says why a sign-in failed.
+// failLogin shows why a sign-in failed.
 func (c *Console) failLogin(w http.ResponseWriter, r *http.Request, err error) {
 	status, problem := http.StatusServiceUnavailable, "Nobody can sign in now. Try again in a moment."
 	if refused, ok := errors.AsType[*resources.Error](err); ok && refused.Kind != resources.KindUnavailable && refused.Kind != resources.KindInternal {
@@ -94,7 +95,7 @@ func (c *Console) failLogin(w http.ResponseWriter, r *http.Request, err error) {
 	c.login(w, r, status, signInView{Problem: problem, ReturnTo: "/"})
 }
 
-// logout ends the session, or with all=1 every session of its user.
+// logout ends the session or, with all=1, every session of its user.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	if secret := c.cookie(r, sessionCookie); secret != "" {
 		end := c.cfg.Sessions.End
@@ -111,7 +112,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	c.login(w, r, http.StatusOK, signInView{ReturnTo: "/"})
 }
 
-// setTheme keeps the choice of colours in the browser.
+// setTheme stores the chosen theme in a cookie.
 func (c *Console) setTheme(w http.ResponseWriter, r *http.Request) {
 	theme := r.PostFormValue("theme")
 	if !isTheme(theme) {

@@ -9,21 +9,21 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// trailStep is one step of a verdict.
+// trailStep is a step in the explanation of a verdict.
 type trailStep struct {
-	// State is pass, fail, or none for a step that had nothing to look at.
+	// State is pass, fail, or none for an empty step.
 	State, Title string
 	Conditions   []resources.Condition
 	Grants       []resources.ExplainedGrant
 	Rules        []resources.PolicyRule
-	// Empty is what the step says if it lists nothing.
+	// Empty is the sentence of an empty step.
 	Empty string
 }
 
-// Open reports whether the step's list is shown at once: all that matters for the verdict, and grants.
+// Open reports whether the page shows the step's list unfolded.
 func (s trailStep) Open() bool { return s.State != "pass" || len(s.Grants) > 0 }
 
-// trailOf returns the steps of a verdict in the order in which people ask for them: conditions, grants, deny rules.
+// trailOf returns the steps of a verdict: conditions, grants, deny rules.
 func trailOf(x *resources.Explanation) []trailStep {
 	return []trailStep{conditionStep(x.Conditions), grantStep(x.Grants), denyStep(x.Denies)}
 }
@@ -82,7 +82,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// conditionTexts say what it means that a condition of the shipped policy holds.
+// conditionTexts describes the conditions of the shipped policy.
 var conditionTexts = map[string]string{
 	"needs_active_member":    "The user is an active member of the account",
 	"needs_active_account":   "The account is active",
@@ -92,7 +92,7 @@ var conditionTexts = map[string]string{
 	"needs_credential_scope": "The credential's scopes allow it",
 }
 
-// ConditionText says what a condition is about, in words: by its name where a policy has its own.
+// ConditionText describes a condition. It returns the name of a condition that the shipped policy does not have.
 func (trailStep) ConditionText(c resources.Condition) string {
 	if !c.Holds && c.Says != "" {
 		return sentence(c.Says)
@@ -103,7 +103,7 @@ func (trailStep) ConditionText(c resources.Condition) string {
 	return sentence(strings.ReplaceAll(c.Name, "_", " "))
 }
 
-// sentence returns the text with a capital letter.
+// sentence capitalizes the first letter.
 func sentence(text string) string {
 	if text == "" {
 		return ""

@@ -7,32 +7,32 @@ import (
 	"strings"
 )
 
-// Bounds of a tree that a page shows.
+// Limits of a tree on a page.
 const (
 	deepestNode = 24
 	mostNodes   = 4000
 )
 
-// treeNode is a value of JSON for a page. A value with members is an object or a list.
+// treeNode is a JSON value for a page.
 type treeNode struct {
 	Name string
-	// Value is that of a text, number, boolean or null, as JSON writes it but for a text's quotes.
+	// Value is the JSON text of a scalar. A string has no quotes.
 	Value string
 	// Kind is text, other, object or list.
 	Kind    string
 	Members []treeNode
-	// Depth is 0 for the whole. Cut says that members are left out.
+	// Depth is 0 for the root. Cut is true if members are left out.
 	Depth int
 	Cut   bool
 }
 
-// Branch reports whether the value has members to show.
+// Branch reports whether the value has members.
 func (n treeNode) Branch() bool { return len(n.Members) > 0 }
 
-// Open reports whether a page shows the members at once.
+// Open reports whether the page shows the members unfolded.
 func (n treeNode) Open() bool { return n.Depth < 2 && len(n.Members) < 20 }
 
-// Empty is the text of an object or a list without members.
+// Empty returns the text of an empty object or list.
 func (n treeNode) Empty() string {
 	switch n.Kind {
 	case "object":
@@ -43,7 +43,7 @@ func (n treeNode) Empty() string {
 	return ""
 }
 
-// Count says how many members there are.
+// Count returns the number of members, with its noun.
 func (n treeNode) Count() string {
 	if len(n.Members) == 1 {
 		return "1 member"
@@ -51,7 +51,7 @@ func (n treeNode) Count() string {
 	return strconv.Itoa(len(n.Members)) + " members"
 }
 
-// treeOf returns a value with its members in their order. Raw bytes that are no JSON are a text.
+// treeOf parses a JSON value and keeps the order of members. It returns malformed JSON as a string.
 func treeOf(name string, raw json.RawMessage) treeNode {
 	if len(raw) == 0 {
 		return treeNode{Name: name}
@@ -66,7 +66,7 @@ func treeOf(name string, raw json.RawMessage) treeNode {
 	return node
 }
 
-// readNode reads the next value. budget is how many more nodes the page takes.
+// readNode parses the next value. budget is the number of nodes that the page can still show.
 func readNode(dec *json.Decoder, name string, depth int, budget *int) (treeNode, error) {
 	*budget--
 	n := treeNode{Name: name, Depth: depth, Kind: "other"}
@@ -90,7 +90,7 @@ func readNode(dec *json.Decoder, name string, depth int, budget *int) (treeNode,
 	return n, nil
 }
 
-// readMembers reads the members of an object or a list to its end.
+// readMembers parses the members of an object or a list up to its end.
 func readMembers(dec *json.Decoder, n *treeNode, budget *int) error {
 	for i := 0; dec.More(); i++ {
 		name := strconv.Itoa(i)

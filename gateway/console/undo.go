@@ -10,19 +10,19 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// undoCall is the call of the API that undoes a change.
+// undoCall is the API call that undoes a change.
 type undoCall struct {
-	// Action is what the call needs.
+	// Action is the action that the call needs.
 	Action       string
 	Method, Path string
 	Query        url.Values
 	Body         any
 }
 
-// undoActions are the actions of all such calls.
+// undoActions are the actions of all undo calls.
 var undoActions = []string{"account:role_assignment:update", "account:role_assignment:delete", "account:group:update", "account:user:update", "account:role:update"}
 
-// inverse returns the call that undoes the change, nil if no single call does.
+// inverse returns the call that undoes the change, or nil if no single call can.
 func (c change) inverse() *undoCall {
 	switch c.Subject.Type {
 	case "role_assignment":
@@ -46,7 +46,7 @@ func (c change) inverse() *undoCall {
 	return nil
 }
 
-// heldAs is an assignment as the API shows it in a change, and takes it in a call.
+// heldAs is an assignment in the form that changes and calls share.
 type heldAs struct {
 	AssigneeType string         `json:"assigneeType"`
 	RoleID       string         `json:"roleId,omitempty"`
@@ -69,12 +69,12 @@ func (c change) inverseAssignment() *undoCall {
 	}
 	body := before
 	if body.RoleID = ""; !c.isEnded() && before.RoleID != after.RoleID {
-		body.RoleID = after.RoleID // it is replaced
+		body.RoleID = after.RoleID // the call replaces the role of this assignment
 	}
 	return &undoCall{Action: "account:role_assignment:update", Method: http.MethodPut, Path: pathOf("roles", before.RoleID, "assignments", c.Subject.ID), Body: body}
 }
 
-// inverseStatus undoes a change of a user's status alone.
+// inverseStatus returns the call that undoes a change of only a user's status.
 func (c change) inverseStatus() *undoCall {
 	before, after := sides[changedSubject](c)
 	if c.isMade() || c.isEnded() || before.Status == after.Status || len(c.Fields()) != 1 {
@@ -83,7 +83,7 @@ func (c change) inverseStatus() *undoCall {
 	return &undoCall{Action: "account:user:update", Method: http.MethodPut, Path: "/api/v1/users/" + url.PathEscape(c.Subject.ID), Body: map[string]string{"status": before.Status}}
 }
 
-// pathOf returns segments as the end of a path in the account.
+// pathOf joins the segments of a path in the account.
 func pathOf(segments ...string) (out string) {
 	for _, segment := range segments {
 		out += "/" + url.PathEscape(segment)
@@ -91,29 +91,29 @@ func pathOf(segments ...string) (out string) {
 	return out
 }
 
-// undoView is the page on which an undo is confirmed.
+// undoView is the data of the page that confirms an undo.
 type undoView struct {
 	change
 	Call *undoCall
-	// Path is that of the call, with its query; Body is indented JSON, "" for none.
+	// Path is the call's path and query. Body is indented JSON, or "".
 	Path, Body string
-	// Later are changes of the same subject since.
+	// Later are the later changes of the same subject.
 	Later   []change
 	Problem *apiError
 }
 
-// Print is the call on one line: a browser changes the ends of lines in a form. The form that confirms the call carries
-// it, so no other call is made.
+// Print returns the call on one line, since browsers change line ends in a form. The form contains it, and the console
+// makes only the call that the page showed.
 func (v undoView) Print() string {
 	return strings.ReplaceAll(strings.TrimSpace(v.Call.Method+" "+v.Path+" "+v.Body), "\n", " ")
 }
 
-// LaterLink returns the address of the changes of the same subject since.
+// LaterLink returns the address of the later changes of the same subject.
 func (v undoView) LaterLink() string {
 	return "/changes?" + url.Values{"subject": {v.Subject.ID}, "since": {v.At.String()}}.Encode()
 }
 
-// undoOf reads the change that is to be undone. The time of a change is in its id.
+// undoOf reads a change by its id, which contains the time.
 func (p *page) undoOf() (*undoView, error) {
 	id := p.field("id")
 	made, ok := resources.MadeAt(resources.PrefixChange, id)
@@ -136,7 +136,7 @@ func (p *page) undoOf() (*undoView, error) {
 		}
 		query.Set("page_token", answer.Next)
 	}
-	return nil, &apiError{Status: http.StatusNotFound, Message: "The account has no such change, or keeps it no more."}
+	return nil, &apiError{Status: http.StatusNotFound, Message: "Your account has no change with this id, or no longer keeps it."}
 }
 
 func (p *page) undoView(c change) (*undoView, error) {
@@ -175,14 +175,14 @@ func confirmUndo(p *page) error {
 	return p.show(http.StatusOK, "undo", "Undo a change", "/changes", v)
 }
 
-// undo makes the call that was confirmed.
+// undo makes the confirmed call.
 func undo(p *page) error {
 	v, err := p.undoOf()
 	if err != nil {
 		return err
 	}
 	if p.r.PostFormValue("call") != v.Print() {
-		return &apiError{Status: http.StatusConflict, Message: "The call that undoes the change is another one now. Look at it again."}
+		return &apiError{Status: http.StatusConflict, Message: "The facts have changed since this undo was shown. Look at it again."}
 	}
 	account := http.Header{"X-Account-Id": {p.session.AccountID}}
 	err = p.api.call(p.r.Context(), v.Call.Method, v.Path, account, v.Call.Body, nil)

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// whoPages are those of the searches.
+// whoPages returns the handlers of the searches, by pattern.
 func whoPages() map[string]func(*page) error {
 	return map[string]func(*page) error{"GET /who": showWho, "GET /who.csv": whoCSV}
 }
 
-// What a search looks for.
+// The kinds of searches.
 const (
 	findPeople  = "people"
 	findActions = "actions"
@@ -19,27 +19,27 @@ const (
 	findMatrix  = "matrix"
 )
 
-// perPage is how many results of a search a page shows.
+// perPage is the number of results on a page.
 const perPage = 50
 
-// whoView is the page of the searches.
+// whoView is the data of the searches.
 type whoView struct {
 	askForm
 	Find string
-	// Kind is the type of the places that are looked for.
+	// Kind is the type of the places in a search for places.
 	Kind string
-	// Found is what the search finds, nil if it did not begin: a field is missing, or the API refuses it.
+	// Found holds the results. It is nil if a field is missing or the API refuses the search.
 	Found *searched
-	// First is that the page is the first one.
+	// First is true for the first page.
 	First  bool
 	Matrix *matrix
 	Me     string
 }
 
-// placeKind is a type of places, with its word and the segment of a path that it has in a project.
+// placeKind is a type of places with its label and its path segment in a project.
 type placeKind struct{ Type, Word, Segment string }
 
-// Kinds returns the types of places that can be looked for.
+// Kinds returns the types of places that a search can find.
 func (whoView) Kinds() []placeKind {
 	return []placeKind{
 		{"project", "Projects", ""},
@@ -59,7 +59,7 @@ func (v whoView) kind() placeKind {
 	return placeKind{}
 }
 
-// whoTab is one of the searches, with a link that keeps what was typed.
+// whoTab is a search with a link that keeps the fields.
 type whoTab struct {
 	Name, Link string
 	Here       bool
@@ -75,10 +75,10 @@ func (v whoView) Tabs() (out []whoTab) {
 	return out
 }
 
-// CSV returns the address of the search's result as a file.
+// CSV returns the address of the results as a CSV file.
 func (v whoView) CSV() string { return v.Link("/who.csv", "find", v.Find, "kind", v.Kind) }
 
-// Next returns the address of the page after this one, "" if it is the last.
+// Next returns the address of the next page, or "" after the last one.
 func (v whoView) Next() string {
 	if v.Found == nil || v.Found.Page.Next == "" {
 		return ""
@@ -89,7 +89,7 @@ func (v whoView) Next() string {
 // Back returns the address of the first page.
 func (v whoView) Back() string { return v.Link("/who", "find", v.Find, "kind", v.Kind) }
 
-// Asked returns the question that a result answers.
+// Asked returns the question about a result.
 func (v whoView) Asked(r result) question {
 	q := v.question
 	switch v.Find {
@@ -110,15 +110,15 @@ func (v whoView) Asked(r result) question {
 	return q
 }
 
-// Missing returns the fields without which there is nothing to look for.
+// Missing reports whether a field that the search needs is empty.
 func (v whoView) Missing() bool {
 	return v.User == "" && (v.Find == findActions || v.Find == findPlaces) || v.Action == "" && (v.Find == findPeople || v.Find == findPlaces)
 }
 
-// Denied reports whether the API keeps the rights of other people from this one.
+// Denied reports whether the API refuses to show the rights of other people.
 func (v whoView) Denied() bool { return v.Problem != nil && v.Problem.Status == http.StatusForbidden }
 
-// readWho reads which search is wanted.
+// readWho reads the kind of the search and its fields.
 func (p *page) readWho() (*whoView, error) {
 	v := &whoView{askForm: askForm{question: p.question()}, Find: p.field("find"), Kind: p.field("kind"), First: p.field("page_token") == "", Me: p.session.UserID}
 	if !slices.Contains([]string{findActions, findPlaces, findMatrix}, v.Find) {
@@ -138,7 +138,7 @@ func (p *page) readWho() (*whoView, error) {
 	return v, err
 }
 
-// tupleFor returns the search in AuthZEN's words, and its name there.
+// tupleFor returns the search in AuthZEN's form, and its kind.
 func (p *page) tupleFor(v *whoView) (kind string, t tuple) {
 	t = p.tupleOf(v.question)
 	switch v.Find {
@@ -156,7 +156,7 @@ func (p *page) tupleFor(v *whoView) (kind string, t tuple) {
 	return "resource", t
 }
 
-// nameFound adds the names of what a search has found.
+// nameFound reads the names of the results.
 func (p *page) nameFound(v *whoView) error {
 	var m mentioned
 	for _, one := range v.Found.Results {
@@ -181,7 +181,7 @@ func (p *page) nameFound(v *whoView) error {
 	return err
 }
 
-// showWho shows a search with its result, or the matrix.
+// showWho shows a search with its results, or the matrix.
 func showWho(p *page) error {
 	v, err := p.readWho()
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// perCSVPage is how many results a file gets with one call.
+	// perCSVPage is the number of results that one call reads.
 	perCSVPage = 1000
-	// maxCSVRows bounds a file. A search with more results gets none: half of a list looks like all of it.
+	// maxCSVRows limits a file. A search with more results gets no file, since a truncated list looks complete.
 	maxCSVRows = 100_000
 )
 
-// whoCSV answers with all results of a search, or with a page of the matrix, as a file.
+// whoCSV returns all results of a search, or a page of the matrix, as a CSV file.
 func whoCSV(p *page) error {
 	v, err := p.readWho()
 	if err != nil {
@@ -24,7 +24,7 @@ func whoCSV(p *page) error {
 	var rows [][]string
 	switch {
 	case v.Missing():
-		return &apiError{Status: http.StatusBadRequest, Message: "The search lacks a field."}
+		return &apiError{Status: http.StatusBadRequest, Message: "A field of the search is empty. Fill it in, and download again."}
 	case v.Find == findMatrix:
 		rows, err = p.matrixRows(v)
 	default:
@@ -52,7 +52,7 @@ func whoCSV(p *page) error {
 	return err
 }
 
-// searchRows walks over all pages of a search.
+// searchRows reads all pages of a search.
 func (p *page) searchRows(v *whoView) ([][]string, error) {
 	rows := [][]string{{"user", "name", "email", "action", "project", "resource", "complete"}}
 	kind, t := p.tupleFor(v)
@@ -71,7 +71,7 @@ func (p *page) searchRows(v *whoView) ([][]string, error) {
 		case token == "":
 			return rows, nil
 		case len(rows) > maxCSVRows:
-			return nil, &apiError{Status: http.StatusRequestEntityTooLarge, Message: "More than " + strconv.Itoa(maxCSVRows) + " results: name a project or a resource."}
+			return nil, &apiError{Status: http.StatusRequestEntityTooLarge, Message: "The search has more than " + strconv.Itoa(maxCSVRows) + " results. Name a project or a resource."}
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (p *page) matrixRows(v *whoView) ([][]string, error) {
 	return rows, nil
 }
 
-// harmless returns a cell that no spreadsheet takes for a formula.
+// harmless escapes a cell that a spreadsheet would run as a formula.
 func harmless(cell string) string {
 	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
 		return "'" + cell

@@ -1,17 +1,17 @@
 package console
 
-// word is a part of a sentence; IsName is that a person wrote it. ID is the id that the text names, "" for none.
+// word is a part of a sentence. IsName is true if a person chose the text. ID is the id that the text names, or "".
 type word struct {
 	Text   string
 	IsName bool
 	ID     string
 }
 
-// spoken and written are words of the console and of people.
+// spoken returns a text of the console, written one that a person chose.
 func spoken(words string) word  { return word{Text: words} }
 func written(words string) word { return word{Text: words, IsName: true} }
 
-// user, role, group and project are words for an id.
+// user, role, group and project return the name of an id.
 func (n names) user(id string) word    { return wordFor(id, n.Person(id).Shown()) }
 func (n names) role(id string) word    { return wordFor(id, n.Role(id)) }
 func (n names) group(id string) word   { return wordFor(id, n.Group(id)) }

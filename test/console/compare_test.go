@@ -86,7 +86,7 @@ func TestAPolicyIsCompared(t *testing.T) {
 		page := b.compared()
 		for _, text := range []string{
 			"wider.tar.gz", "test_decision_denies failed", "New access", "project:instance:create", "Real users who gain", bob, "Guards of the policy in force", "it has none",
-			"would be allowed", "Recorded decisions, judged anew",
+			"would be allowed", "Recorded decisions, judged again",
 		} {
 			if !page.says(text) {
 				t.Errorf("%s: the page does not say %q", name, text)

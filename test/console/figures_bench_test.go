@@ -31,20 +31,20 @@ import (
 )
 
 const (
-	// many is how many people the account of the benchmarks has beside those who hold roles.
+	// many is the number of people without roles in the account.
 	many = 100_000
-	// together is how many records one transaction makes.
+	// together is the number of records that one transaction makes.
 	together = 5_000
-	// keys is how many keys the admin has.
+	// keys is the number of the admin's keys.
 	keys = 10
-	// followed is how many pages follow decisions beside the questions; allFollowers is how many may.
+	// followed is the number of pages that follow decisions beside the questions. allFollowers is the console's limit.
 	followed, allFollowers = 20, 200
-	// perWindow is how many questions a turn has, one every 2 ms.
+	// perWindow is the number of questions in a turn, one every 2 ms.
 	perWindow, every = 4_000, 2 * time.Millisecond
 )
 
-// startMany starts a gateway with the account of startCrowd and many more people, without rates. Every list has more
-// than a page, but for the keys, of which a user has few. Its admin is signed in.
+// startMany starts a gateway with the account of startCrowd and many more people, without rates. Every list but
+// the keys has more than a page. Its admin is signed in.
 func startMany(b *testing.B, settings ...string) (*harness.Gateway, *browser) {
 	b.Helper()
 	members := []harness.Member{{ID: whoAdmin, Roles: []string{"account_admin"}}}
@@ -141,8 +141,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// BenchmarkQuestions measures E3 beside pages that follow decisions, and without them, in turns: each of them is first
-// in every other turn. A question is sent on time, and its latency counts from when it was due.
+// BenchmarkQuestions measures E3 with and without pages that follow decisions, in turns of alternating order. It sends
+// a question every 2 ms and measures the latency from that moment.
 func BenchmarkQuestions(b *testing.B) {
 	g, _ := startMany(b)
 	ask := newAsker(b, g)
@@ -178,7 +178,7 @@ func BenchmarkQuestions(b *testing.B) {
 	b.ReportMetric(tails[true]/tails[false], "p99-ratio")
 }
 
-// BenchmarkFollowers measures what each of 200 pages that follow holds: heap after a collection, and stacks.
+// BenchmarkFollowers measures the memory of each of 200 pages that follow decisions: heap after a collection, and stacks.
 func BenchmarkFollowers(b *testing.B) {
 	g, _ := startMany(b, "--pprof")
 	var heap, stacks float64
@@ -186,9 +186,9 @@ func BenchmarkFollowers(b *testing.B) {
 		before := held(b, g)
 		end := follow(b, g, allFollowers)
 		time.Sleep(3 * time.Second) // each has asked once, and waits for a decision
-		with := held(b, g)
+		after := held(b, g)
 		end()
-		heap, stacks = with.heap-before.heap, with.stacks-before.stacks
+		heap, stacks = after.heap-before.heap, after.stacks-before.stacks
 	}
 	b.ReportMetric(heap/allFollowers/1024, "heap-KiB/follower")
 	b.ReportMetric(stacks/allFollowers/1024, "stack-KiB/follower")
@@ -199,7 +199,7 @@ type memory struct{ heap, stacks float64 }
 
 var heldLines = regexp.MustCompile(`(?m)^# (HeapAlloc|Stack) = (\d+)`)
 
-// held returns the memory of the gateway behind a collection.
+// held returns the memory of the gateway after a collection.
 func held(b *testing.B, g *harness.Gateway) (m memory) {
 	b.Helper()
 	r := harness.Call(b, http.MethodGet, g.HealthURL+"/debug/pprof/heap?gc=1&debug=1", "", "")
@@ -217,7 +217,7 @@ func held(b *testing.B, g *harness.Gateway) (m memory) {
 	return m
 }
 
-// cpu is the processor time of the gateway's threads. /proc/PID/stat has the same in steps of 10 ms.
+// cpu returns the processor time of the gateway's threads. /proc/PID/stat has it in steps of 10 ms only.
 func cpu(b *testing.B, g *harness.Gateway) time.Duration {
 	b.Helper()
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", g.Cmd.Process.Pid)) // it is well formed
@@ -237,7 +237,7 @@ func cpu(b *testing.B, g *harness.Gateway) time.Duration {
 	return sum
 }
 
-// newAsker returns what asks about a user as a service does. The answer is a denial.
+// newAsker returns a function that asks E3 about a user, with a service's token. The answer is a denial.
 func newAsker(b *testing.B, g *harness.Gateway) func(user string) {
 	b.Helper()
 	token := g.ServiceToken(b, resources.ServiceScopeCheck)
@@ -262,7 +262,7 @@ func newAsker(b *testing.B, g *harness.Gateway) func(user string) {
 	}
 }
 
-// follow opens pages of decisions, and has each ask for newer rows, as the script does, until end is called.
+// follow opens pages of decisions. Each loads newer rows, as the script does, until end is called.
 func follow(b *testing.B, g *harness.Gateway, pages int) (end func()) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
@@ -288,7 +288,7 @@ func follow(b *testing.B, g *harness.Gateway, pages int) (end func()) {
 	}
 }
 
-// newer asks for newer rows, and returns the cursor behind them.
+// newer loads newer rows and returns the cursor after them.
 func newer(ctx context.Context, b *testing.B, client *http.Client, address, after string) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"&after="+url.QueryEscape(after), http.NoBody)
 	if err != nil {
