@@ -26,14 +26,14 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/sessions"
 )
 
-// consoleConns bounds the connections from the console to the edge of its process: one for each page that follows
-// decisions (200), and a hundred for the others.
+// consoleConns limits the connections from the console to the edge: one for each of 200 pages that follow decisions, and
+// a hundred for other requests.
 const consoleConns = 300
 
-// consoleServer is the console in the process of a gateway.
+// consoleServer is a console in the gateway's process.
 type consoleServer struct {
 	server *http.Server
-	// The edge takes the console's calls from inside, and the private listener from operators.
+	// inside leads to the edge, operators to the private listener.
 	inside, operators *listen.Memory
 	url               *url.URL
 }
@@ -48,8 +48,8 @@ func (a *app) newSessions() (*sessions.Service, error) {
 				return caller, time.Time{}, err
 			}
 			var claims jwt.RegisteredClaims
-			if _, _, err := jwt.NewParser().ParseUnverified(token, &claims); err != nil || claims.ExpiresAt == nil { // the authenticator has verified it
-				return caller, time.Time{}, resources.Forbidden("the access token has no end")
+			if _, _, err := jwt.NewParser().ParseUnverified(token, &claims); err != nil || claims.ExpiresAt == nil { // the authenticator verified the token
+				return caller, time.Time{}, resources.Forbidden("the access token has no claim exp: have the identity provider issue tokens that expire")
 			}
 			return caller, claims.ExpiresAt.Time, nil
 		},
@@ -59,8 +59,8 @@ func (a *app) newSessions() (*sessions.Service, error) {
 	})
 }
 
-// newConsole makes the console for its listener; nil for none. Its calls go to the edge and the private listener of
-// this process in memory. Of the demo's users Alice is an operator.
+// newConsole makes the console, or returns nil without --console-listen. The console reaches the edge and the private
+// listener of this process in memory. In the demo Alice is an operator.
 func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*consoleServer, error) {
 	if open.console == nil {
 		return nil, nil
@@ -78,7 +78,7 @@ func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*conso
 	return site, err
 }
 
-// newConsoleServer makes the server of a console and its URL, from the settings and what this process alone knows.
+// newConsoleServer completes cfg from the settings, and returns the console's server and URL.
 func newConsoleServer(ctx context.Context, settings *config.Config, address net.Addr, cfg console.Config) (*http.Server, *url.URL, error) {
 	s := settings.Console
 	cfg.URL = s.URL(reachable(address), settings.Listeners.HasTLS())
@@ -103,19 +103,19 @@ func newConsoleServer(ctx context.Context, settings *config.Config, address net.
 	return server, cfg.URL, nil
 }
 
-// reaching returns a transport to a listener in this process.
+// reaching returns a transport to an in-memory listener.
 func reaching(l *listen.Memory) *http.Transport {
 	return &http.Transport{DialContext: l.Dial, MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, DisableCompression: true}
 }
 
-// shutdown lets pages under way end, before the edge that they need.
+// shutdown waits for open requests. Call it before the edge stops, since these need the edge.
 func (s *consoleServer) shutdown(ctx context.Context) {
 	if s != nil {
-		_ = s.server.Shutdown(ctx) // what is late is cut off
+		_ = s.server.Shutdown(ctx) // requests that exceed the context are cut off
 	}
 }
 
-// consoleSessions are the sessions as the console needs them: a session that has ended is none.
+// consoleSessions adapts the session service to the console: an unknown or ended session is nil.
 type consoleSessions struct{ *sessions.Service }
 
 // Session implements console.Sessions.
@@ -131,7 +131,7 @@ func (s consoleSessions) Session(ctx context.Context, secret string, used bool) 
 func (s consoleSessions) Redeem(ctx context.Context, code string) (string, error) {
 	secret, err := s.Service.Redeem(ctx, code)
 	if errors.Is(err, sessions.ErrNone) {
-		return "", resources.Forbidden("this link was used before, or is older than a minute: make a new one")
+		return "", resources.Forbidden("this link has been used or is older than a minute: make a new one")
 	}
 	return secret, err
 }
@@ -144,7 +144,7 @@ func (s consoleSessions) EndAll(ctx context.Context, secret string) error {
 	return nil
 }
 
-// consoleToken is the request for the token of a command that makes links.
+// consoleToken requests a service token with console:sessions.
 func consoleToken() authn.TokenRequest {
 	return authn.TokenRequest{Subject: resources.ServicePrefix + "console", Scopes: []string{resources.ServiceScopeConsole}, TTL: time.Minute}
 }
@@ -153,14 +153,14 @@ func newConsoleLink() *cobra.Command {
 	settings := &config.Config{}
 	var user, gateway string
 	cmd := &cobra.Command{
-		Use: "link", Short: "Print a link that signs a user in, once, within a minute", Args: noArguments,
+		Use: "link", Short: "Print a link that signs a user in once, within a minute", Args: noArguments,
 		Example: "  portcullis console link --user user-alice-v1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
 			if !resources.ValidID(user) {
-				return errors.New("--user must be a user's external id")
+				return errors.New("--user: must be a user's external id, as user-alice-v1")
 			}
 			token, err := sign(settings, consoleToken())
 			if err != nil {
@@ -171,7 +171,7 @@ func newConsoleLink() *cobra.Command {
 			}
 			site := settings.Console.URL(settings.Listeners.Console, false)
 			if site == nil {
-				return errors.New("--console-url: must be the URL of the console")
+				return errors.New("--console-url: must be the URL of the console, as https://console.example.com")
 			}
 			link, err := consoleLink(cmd.Context(), gateway, token, user, site)
 			if err != nil {
@@ -188,7 +188,7 @@ func newConsoleLink() *cobra.Command {
 	return cmd
 }
 
-// consoleLink has a running gateway make a code, and returns the link with it.
+// consoleLink gets a code from a running gateway and returns the link with it.
 func consoleLink(ctx context.Context, gateway, token, user string, site *url.URL) (string, error) {
 	address := strings.TrimSuffix(gateway, "/") + "/console/links?" + url.Values{"user": {user}}.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, http.NoBody)
@@ -202,14 +202,14 @@ func consoleLink(ctx context.Context, gateway, token, user string, site *url.URL
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // what was read is reported
-		return "", fmt.Errorf("the gateway answers %d: %s", resp.StatusCode, resources.OneLine(strings.TrimSpace(string(said))))
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // the error contains what could be read
+		return "", fmt.Errorf("the gateway returned %d: %s", resp.StatusCode, resources.OneLine(strings.TrimSpace(string(said))))
 	}
 	var answer struct {
 		Code string `json:"code"`
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Code == "" {
-		return "", errors.New("the gateway's answer has no code; --private-url must name the private listener of a gateway")
+		return "", errors.New("--private-url: must be the private listener of a gateway; the response has no code")
 	}
 	return linkTo(site, answer.Code), nil
 }

@@ -21,18 +21,18 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// Bounds of the console's comparisons: names for each change, and the recorded decisions that are judged anew.
+// Limits of the console's comparisons: names for each change, and recorded decisions to replay.
 const (
 	comparedNames = 20
 	replayedSince = "24h"
 	replayedMost  = 10_000
 )
 
-// comparer compares policies for the console, by the same means as the commands. It reads tree, users and decisions from
-// the private listener at url, with the token of the user who asked.
+// comparer compares policies for the console, with the code of the policy commands. It reads tree, users and decisions
+// from the private listener at url, with the operator's own token.
 type comparer struct{ url string }
 
-// Compare implements console.Comparer. Without a bundle it runs the tests of the tree in force.
+// Compare implements console.Comparer.
 func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note func(console.CompareStep)) {
 	step := func(title string, do func() (good bool, text string, err error)) bool {
 		began := time.Now()
@@ -68,7 +68,7 @@ func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note
 		inForce = next
 		return true, fmt.Sprintf("policy %s beside %s, which is in force", sets[1].Revision(), sets[0].Revision()), nil
 	}
-	// OPA's runner measures the coverage, and has no bound on memory. The proof has one, so it comes first.
+	// OPA's runner measures coverage but does not limit memory. The proof does, so it runs first.
 	tests := func() (bool, string, error) {
 		if _, err := proof.Load(ctx, inForce); err != nil {
 			return false, "", err
@@ -87,15 +87,15 @@ func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note
 	step("Who gains and who loses", func() (bool, string, error) { return c.difference(ctx, token, sets) })
 	step("Guards of the policy in force", func() (bool, string, error) {
 		if !guards.Guarded(sets[0]) {
-			return true, "it has none", nil
+			return true, "The policy in force has no guards.", nil
 		}
 		err := guards.Check(ctx, sets[0], sets[1])
-		return err == nil, "asked", err
+		return err == nil, "The guards accept the policy.", err
 	})
-	step("Recorded decisions, judged anew", func() (bool, string, error) { return c.replayed(ctx, token, sets[1]) })
+	step("Recorded decisions, judged again", func() (bool, string, error) { return c.replayed(ctx, token, sets[1]) })
 }
 
-// difference compares the trees, with the users whom the token may see.
+// difference compares the trees and names users that the token may see.
 func (c comparer) difference(ctx context.Context, token string, sets [2]*engine.Set) (good bool, text string, err error) {
 	report, err := diff.Compare(ctx, sets[0], sets[1], 1)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c comparer) difference(ctx context.Context, token string, sets [2]*engine.
 	return !report.Differs(), report.Text(), err
 }
 
-// replayed judges the newest decisions of the day anew, as far as the token may see them.
+// replayed replays the day's newest decisions that the token may see.
 func (c comparer) replayed(ctx context.Context, token string, next *engine.Set) (good bool, text string, err error) {
 	anew := replay.New(next)
 	query := private.Query{Search: decisions.Search{Since: replayedSince}, Limit: replayedMost}

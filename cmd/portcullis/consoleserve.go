@@ -23,7 +23,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// consoleFlags are the settings of a console in a process of its own.
+// consoleFlags are the settings of a console in a separate process.
 func consoleFlags() []string {
 	return []string{
 		"config", "data-dir", "master-key-file", "console-listen", "console-url", "console-issuer", "console-client-id",
@@ -32,11 +32,11 @@ func consoleFlags() []string {
 	}
 }
 
-// newConsoleCommand runs the console, and groups its commands.
+// newConsoleCommand returns the command that runs a console, with its subcommands.
 func newConsoleCommand() *cobra.Command {
 	settings, gateway := &config.Config{}, &behind{}
 	cmd := &cobra.Command{
-		Use: "console", Short: "Run the web console in a process of its own, or make links that sign in to it", Args: oneOfItsCommands,
+		Use: "console", Short: "Run the web console in a separate process, or make links that sign in to it", Args: oneOfItsCommands,
 		Example: "  portcullis console --url https://gateway.example.com --private-url http://10.0.0.5:9002 \\\n" +
 			"    --console-listen :9003 --console-url https://console.example.com \\\n" +
 			"    --tls-cert-file tls.pem --tls-key-file tls.key --master-key-file master.key",
@@ -61,13 +61,13 @@ func newConsoleCommand() *cobra.Command {
 	return cmd
 }
 
-// behind is the gateway behind a console in a process of its own.
+// behind locates the gateway behind a console in a separate process.
 type behind struct{ url, private, tokenFile string }
 
 func (b *behind) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&b.url, "url", "", "the `URL` of the gateway")
-	f.StringVar(&b.private, "private-url", "", "the `URL` of the gateway's private listener, which keeps the sessions")
+	f.StringVar(&b.private, "private-url", "", "the `URL` of the gateway's private listener, which stores the sessions")
 	f.StringVar(&b.tokenFile, "token-file", "", "a `file` with the token of a service with console:sessions, read at each use (default: signed with the master key)")
 }
 
@@ -80,7 +80,7 @@ func (b *behind) validate() (problems []resources.Problem) {
 	return problems
 }
 
-// baseOf returns a URL to which paths are added, nil for any other text.
+// baseOf parses a base URL. It returns nil for a malformed one.
 func baseOf(text string) *url.URL {
 	u, err := url.Parse(strings.TrimSuffix(text, "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -89,7 +89,7 @@ func baseOf(text string) *url.URL {
 	return u
 }
 
-// token returns a token with which the console asks for sessions.
+// token returns a function that returns the console's token for the sessions.
 func (b *behind) token(settings *config.Config) func() (string, error) {
 	if b.tokenFile == "" {
 		return func() (string, error) { return sign(settings, consoleToken()) }
@@ -100,8 +100,8 @@ func (b *behind) token(settings *config.Config) func() (string, error) {
 	}
 }
 
-// sealer seals what the console keeps in a browser while somebody signs in. With the master key all consoles of the
-// installation share it.
+// sealer returns the sealer of the sign-in cookie. Consoles with the installation's master key share its key. A console
+// without it makes a key, so a sign-in has to end at the console where it began.
 func (b *behind) sealer(settings *config.Config) (resources.Sealer, error) {
 	if b.tokenFile == "" {
 		master, err := masterKeyFile(settings.Store).Read()
@@ -117,7 +117,7 @@ func (b *behind) sealer(settings *config.Config) (resources.Sealer, error) {
 	return resources.NewSealer([][]byte{key})
 }
 
-// remoteSessions are the sessions that the gateway keeps.
+// remoteSessions reads the gateway's sessions and seals sign-in cookies here.
 type remoteSessions struct {
 	*private.RemoteSessions
 	resources.Sealer
@@ -169,15 +169,16 @@ func serveConsole(ctx context.Context, settings *config.Config, gateway *behind,
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Limits.Drain)
 	defer cancel()
-	_ = server.Shutdown(last) // what is late is cut off
+	_ = server.Shutdown(last) // requests that exceed the drain timeout are cut off
 	log.Always("stopped")
 	return nil
 }
 
-// gatewayWithin is how long the gateway may take to begin an answer: longer than a page follows decisions.
+// gatewayWithin is the timeout for the headers of a response. It exceeds the time for which the API holds a follower's
+// request.
 const gatewayWithin = 28 * time.Second
 
-// elsewhere sends every request to one server, below its base.
+// elsewhere sends every request to one server. It prefixes the path of the base URL.
 type elsewhere struct {
 	base  *url.URL
 	inner *http.Transport

@@ -13,20 +13,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// sessionsWithin bounds one operation on sessions, maxSessionReply its answer in bytes.
+// sessionsWithin is the deadline of an operation on sessions. maxSessionReply limits its response, in bytes.
 const (
 	sessionsWithin  = 10 * time.Second
 	maxSessionReply = 64 << 10
 )
 
-var errSessionReply = errors.New("the gateway's answer about sessions can't be read")
+var errSessionReply = errors.New("the gateway's response about sessions is malformed: is it of the console's version?")
 
-// RemoteSessions are the sessions that the gateway behind a private listener keeps. It is safe for concurrent use.
+// RemoteSessions reads and changes the sessions of a gateway through its private listener. It is safe for concurrent use.
 type RemoteSessions struct {
-	// URL is the listener's, without a slash at its end.
+	// URL is the listener's URL, without a trailing slash.
 	URL    string
 	Client *http.Client
-	// Token returns the token of a service with console:sessions, for each call.
+	// Token returns the token of a service with console:sessions. Each call asks for it.
 	Token func() (string, error)
 }
 
@@ -40,7 +40,7 @@ func (s *RemoteSessions) Redeem(ctx context.Context, code string) (secret string
 	return s.begin(ctx, doRedeem, sessionAsk{Code: code})
 }
 
-// begin returns the secret of a session that an operation has begun.
+// begin runs an operation that begins a session, and returns the session's secret.
 func (s *RemoteSessions) begin(ctx context.Context, do string, ask sessionAsk) (string, error) {
 	reply, err := s.ask(ctx, do, ask)
 	switch {
@@ -79,7 +79,8 @@ func (s *RemoteSessions) EndAll(ctx context.Context, secret string) error {
 	return err
 }
 
-// ask has the gateway do an operation. An answer other than 200 is an error: of the operator's, not of a person.
+// ask sends an operation to the gateway. A status other than 200 is a fault of the installation. The gateway returns
+// a person's fault in the body of a 200.
 func (s *RemoteSessions) ask(ctx context.Context, do string, ask sessionAsk) (reply sessionReply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sessionsWithin)
 	defer cancel()
@@ -87,7 +88,7 @@ func (s *RemoteSessions) ask(ctx context.Context, do string, ask sessionAsk) (re
 	if err != nil {
 		return reply, err
 	}
-	body, err := json.Marshal(ask) //nolint:gosec // the gateway is to get the secret
+	body, err := json.Marshal(ask) //nolint:gosec // the secret is for the gateway
 	if err != nil {
 		return reply, err
 	}
@@ -99,7 +100,7 @@ func (s *RemoteSessions) ask(ctx context.Context, do string, ask sessionAsk) (re
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := s.Client.Do(req)
 	if err != nil {
-		return reply, fmt.Errorf("the gateway does not answer: %w", err)
+		return reply, fmt.Errorf("the private listener does not answer: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxSessionReply))
@@ -107,7 +108,7 @@ func (s *RemoteSessions) ask(ctx context.Context, do string, ask sessionAsk) (re
 	case err != nil:
 		return reply, err
 	case resp.StatusCode != http.StatusOK:
-		return reply, fmt.Errorf("the gateway answers %s: %s", resp.Status, resources.OneLine(string(raw[:min(len(raw), maxRefusal)])))
+		return reply, fmt.Errorf("the private listener returned %s: %s", resp.Status, resources.OneLine(string(raw[:min(len(raw), maxRefusal)])))
 	case json.Unmarshal(raw, &reply) != nil:
 		return sessionReply{}, errSessionReply
 	}

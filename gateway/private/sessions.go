@@ -9,21 +9,21 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Sessions keeps who is signed in to the console (resources/sessions). Errors of what a person did are *resources.Error.
+// Sessions stores the console's sessions (resources/sessions). A person's fault is a *resources.Error.
 type Sessions interface {
-	// NewCode makes a code with which a user signs in, once.
+	// NewCode makes a one-time code that signs a user in.
 	NewCode(ctx context.Context, user string) (code string, err error)
-	// Begin keeps a session for an access token, and Redeem one with a code.
+	// Begin begins a session with an access token, Redeem with a code.
 	Begin(ctx context.Context, token string) (secret string, err error)
 	Redeem(ctx context.Context, code string) (secret string, err error)
-	// Session returns the session of a secret, nil if there is none.
+	// Session returns the session of a secret, or nil.
 	Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error)
 	// End ends a session, EndAll all sessions of its user.
 	End(ctx context.Context, secret string) error
 	EndAll(ctx context.Context, secret string) error
 }
 
-// The operations on sessions, which end the path.
+// The operations on sessions. An operation is the last segment of the path.
 const (
 	sessionsPath  = "/console/sessions/"
 	doBegin       = "begin"
@@ -34,7 +34,7 @@ const (
 	maxSessionAsk = 64 << 10 // bytes
 )
 
-// sessionAsk is what a console asks of sessions. Each operation reads its own members.
+// sessionAsk is the body of a request. Each operation reads its own members.
 type sessionAsk struct {
 	Token  string `json:"token,omitempty"`
 	Code   string `json:"code,omitempty"`
@@ -42,7 +42,7 @@ type sessionAsk struct {
 	Used   bool   `json:"used,omitempty"`
 }
 
-// sessionReply is the answer. Refused is why a person can't sign in.
+// sessionReply is the body of a response. Refused says why a person can't sign in.
 type sessionReply struct {
 	Secret  string       `json:"secret,omitempty"`
 	Session *sessionRead `json:"session,omitempty"`
@@ -57,15 +57,15 @@ type sessionRead struct {
 	EndsAt    resources.Time `json:"ends_at"`
 }
 
-// console returns the service with console:sessions that calls, or refuses the caller.
+// console authenticates a service with console:sessions. It answers other callers and returns false.
 func (l *Listener) console(w http.ResponseWriter, r *http.Request) (caller resources.Principal, ok bool) {
 	if l.Sessions == nil || l.Visitors.Authn == nil {
-		http.Error(w, "this process has no console; ask the gateway", http.StatusNotFound)
+		http.Error(w, "this process has no sessions: call the private listener of a gateway", http.StatusNotFound)
 		return caller, false
 	}
 	caller, err := l.Visitors.Authn.Authenticate(r.Context(), r.Header.Values("Authorization"), nil)
 	if err == nil && !caller.HasScope(resources.ServiceScopeConsole) {
-		err = &resources.Error{Kind: resources.KindForbidden, Message: "this is for a service with " + resources.ServiceScopeConsole}
+		err = &resources.Error{Kind: resources.KindForbidden, Message: "the token lacks the scope " + resources.ServiceScopeConsole}
 	}
 	if err != nil {
 		refuseVisitor(w, err)
@@ -89,14 +89,14 @@ func (l *Listener) links(w http.ResponseWriter, r *http.Request) {
 	tell(w, map[string]string{"code": code})
 }
 
-// sessions answers POST /console/sessions/{do} for a console in a process of its own, a service with console:sessions.
+// sessions answers POST /console/sessions/{do} for a console in a separate process (console:sessions).
 func (l *Listener) sessions(w http.ResponseWriter, r *http.Request) {
 	if _, ok := l.console(w, r); !ok {
 		return
 	}
 	var ask sessionAsk
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSessionAsk)).Decode(&ask); err != nil {
-		http.Error(w, "the body is not the JSON of a question, or too large", http.StatusBadRequest)
+		http.Error(w, "the body must be a JSON object of at most 64 KiB", http.StatusBadRequest)
 		return
 	}
 	reply, err := l.do(r, &ask)
@@ -107,16 +107,16 @@ func (l *Listener) sessions(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, errNoOperation):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
-		l.Log.Error("sessions of the console could not be kept", "request_id", w.Header().Get("X-Request-ID"), "error", err.Error())
-		refuseVisitor(w, resources.Unavailable("sessions can't be read now; try again", err))
+		l.Log.Error("an operation on console sessions failed", "operation", r.PathValue("do"), "request_id", w.Header().Get("X-Request-ID"), "error", err.Error())
+		refuseVisitor(w, resources.Unavailable("the session store is unavailable; try again", err))
 	default:
 		tell(w, reply)
 	}
 }
 
-var errNoOperation = errors.New("there is no such operation on sessions")
+var errNoOperation = errors.New("sessions have the operations begin, redeem, read, end and end-all")
 
-// do does what was asked.
+// do runs the operation in the path.
 func (l *Listener) do(r *http.Request, ask *sessionAsk) (reply sessionReply, err error) {
 	ctx := r.Context()
 	switch r.PathValue("do") {
@@ -139,9 +139,9 @@ func (l *Listener) do(r *http.Request, ask *sessionAsk) (reply sessionReply, err
 	return reply, err
 }
 
-// tell answers with a secret, which nobody keeps on the way.
+// tell returns a JSON body with a secret, and forbids caches to store it.
 func tell(w http.ResponseWriter, answer any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(answer) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(answer) // fails only if the client has gone
 }

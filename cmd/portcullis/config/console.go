@@ -12,27 +12,27 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Console says how people reach the console and sign in to it.
+// Console holds the settings of the console and of signing in to it.
 type Console struct {
 	address, operators string
-	// Issuer is the identity provider's URL, "" for sign-in by links. ClientID is the console's there.
+	// Issuer is the identity provider's URL, or "" if links sign users in. ClientID is the console's id at the provider.
 	Issuer, ClientID string
-	// SecretFile holds the client's secret, "" for a public client.
+	// SecretFile names the file with the client's secret. It is "" for a public client.
 	SecretFile string
-	// Resource is the resource indicator of the API, "" for none.
+	// Resource is the API's resource indicator (RFC 8707), or "".
 	Resource string
 }
 
 func (c *Console) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.address, "console-url", "", "the `URL` under which browsers reach the console: https://host, or http:// on a loopback address (default: that of --console-listen)")
-	f.StringVar(&c.Issuer, "console-issuer", "", "the `URL` of the identity provider with which people sign in to the console; without it `portcullis console link` signs in")
-	f.StringVar(&c.ClientID, "console-client-id", "", "the `id` of the console at the identity provider, whose redirect URI is <console-url>/login/callback")
+	f.StringVar(&c.address, "console-url", "", "the `URL` of the console in browsers: https://host, or http:// on a loopback address (default: the address of --console-listen)")
+	f.StringVar(&c.Issuer, "console-issuer", "", "the `URL` of the identity provider that signs users in to the console (default: `portcullis console link` does)")
+	f.StringVar(&c.ClientID, "console-client-id", "", "the client `id` of the console at the identity provider; register the redirect URI <console-url>/login/callback")
 	f.StringVar(&c.SecretFile, "console-client-secret-file", "", "the `file` with the client's secret (default: a public client)")
-	f.StringVar(&c.Resource, "console-resource", "", "the resource indicator `URI` of the API (RFC 8707), which is the audience of the access token")
+	f.StringVar(&c.Resource, "console-resource", "", "the resource indicator `URI` of the API (RFC 8707), the audience of access tokens")
 	f.StringVar(&c.operators, "console-operators", "", "the external `ids` of users who see the whole installation in the console, as user-a,user-b")
 }
 
-// Operators returns the ids of the users who see the installation.
+// Operators returns the ids of the users who see the whole installation.
 func (c Console) Operators() []string {
 	if c.operators == "" {
 		return nil
@@ -40,7 +40,8 @@ func (c Console) Operators() []string {
 	return strings.Split(c.operators, ",")
 }
 
-// URL returns the console's address for a listener, in the form of an Origin header; nil is that the setting is none.
+// URL returns the console's URL in the form of an Origin header. listener is the default host. It returns nil if the
+// setting is malformed.
 func (c Console) URL(listener string, hasTLS bool) *url.URL {
 	text := c.address
 	if text == "" {
@@ -66,10 +67,10 @@ func (c Console) Secret() (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-// ValidateConsole returns what is wrong with the settings of a console in a process of its own.
+// ValidateConsole returns the problems with the settings of a console in a separate process.
 func (c *Config) ValidateConsole() []resources.Problem {
 	if c.Listeners.Console == "" {
-		return []resources.Problem{problem("--console-listen", "is empty; give host:port or :port")}
+		return []resources.Problem{problem("--console-listen", "is missing: set host:port or :port")}
 	}
 	var problems []resources.Problem
 	if _, _, err := net.SplitHostPort(c.Listeners.Console); err != nil {
@@ -78,7 +79,7 @@ func (c *Config) ValidateConsole() []resources.Problem {
 	return slices.Concat(problems, c.Console.Validate(c.Listeners), c.Listeners.validateTLS(), c.Limits.Validate(), c.Log.Validate())
 }
 
-// Validate returns what is wrong with the settings beside those of the listeners.
+// Validate returns the problems with the settings, given those of the listeners.
 func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 	if l.Console == "" {
 		for _, one := range []struct{ flag, value string }{
@@ -90,7 +91,7 @@ func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 			{"--console-operators", c.operators},
 		} {
 			if one.value != "" {
-				problems = append(problems, problem(one.flag, "needs --console-listen: there is no console without it"))
+				problems = append(problems, problem(one.flag, "needs --console-listen, which turns the console on"))
 			}
 		}
 		return problems
@@ -99,14 +100,14 @@ func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 	case u == nil:
 		problems = append(problems, problem("--console-url", "must be https://host or https://host:port, or http:// on a loopback address, without a path, not %q", c.address))
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		problems = append(problems, problem("--console-url", "must be https://host: over plain HTTP a session could be read on the way; only a loopback address may be http://"))
+		problems = append(problems, problem("--console-url", "must be https://host, or http:// on a loopback address: plain HTTP exposes sessions to the network"))
 	case u.Scheme == "http" && l.HasTLS():
 		problems = append(problems, problem("--console-url", "must be https://, since --console-listen speaks TLS with --tls-cert-file"))
 	case !l.HasTLS() && !loopback(hostOf(l.Console)):
-		problems = append(problems, problem("--console-listen", "must be a loopback address, or needs --tls-cert-file: over plain HTTP a session could be read on the way"))
+		problems = append(problems, problem("--console-listen", "must be a loopback address, or needs --tls-cert-file: plain HTTP exposes sessions to the network"))
 	}
 	if (c.Issuer == "") != (c.ClientID == "") {
-		problems = append(problems, problem("--console-issuer", "and --console-client-id go together"))
+		problems = append(problems, problem("--console-issuer", "needs --console-client-id, and --console-client-id needs --console-issuer"))
 	}
 	if c.Issuer != "" && webAddress(c.Issuer) == nil {
 		problems = append(problems, problem("--console-issuer", "must be the URL of an identity provider, not %q", c.Issuer))
@@ -116,7 +117,7 @@ func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 	}
 	for _, id := range c.Operators() {
 		if !resources.ValidID(id) {
-			problems = append(problems, problem("--console-operators", "must be external ids with commas between, and %q is none", id))
+			problems = append(problems, problem("--console-operators", "must be external ids separated by commas; %q is malformed", id))
 		}
 	}
 	return problems
@@ -130,7 +131,7 @@ func hostOf(address string) string {
 	return host
 }
 
-// loopback reports whether only this machine reaches a host.
+// loopback reports whether a host is reachable from this machine only.
 func loopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
