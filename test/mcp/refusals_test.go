@@ -216,7 +216,7 @@ func TestAChangedToolIsNeitherListedNorCalled(t *testing.T) {
 	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "search_issues", Arguments: map[string]any{}}); err == nil || len(u.called()) != calls {
 		t.Errorf("a changed tool was called: %v", err)
 	}
-	if !strings.Contains(g.Stderr.String(), "is not what was reviewed") {
+	if !strings.Contains(g.Stderr.String(), "differs from the reviewed one") {
 		t.Error("the log does not say it")
 	}
 }

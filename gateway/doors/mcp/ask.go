@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The codes of denials beside those of policy (policies/authz/reasons.rego).
+// The door's own codes of denials. Those of policy are in policies/authz/reasons.rego.
 const (
 	codeNoRole          = "no_role"
 	codeRegisteredAgent = "needs_registered_agent"
@@ -21,7 +21,7 @@ const (
 	codeArguments       = "argument_denied"
 )
 
-// visit is a call of a server by a caller, judged by one tree.
+// visit is one call to a server. One policy tree judges all of it.
 type visit struct {
 	*Door
 	call   doors.Call
@@ -30,14 +30,14 @@ type visit struct {
 	judge  *verdict.Judge
 }
 
-// account is the one in question: the path's, else the caller's own.
+// account returns the account in the path or, without one, the caller's.
 func (v *visit) account() string { return cmp.Or(v.place.account, v.call.Caller.AccountID) }
 
 // question is E3's question about the caller's use of a row.
 func (v *visit) question(r row) resources.Question {
 	q := resources.Question{SubjectID: v.call.Caller.ID, AccountID: v.account(), Action: r.action, Target: v.place.target(r)}
 	switch {
-	case !r.listed: // narrow denies those who may do everything
+	case !r.listed: // narrow denies callers whom a wildcard allows this action
 		q.Action = absent
 	case r.action.Scope == resources.ScopeAccount:
 		q.Target.ProjectID, q.Through = "", q.Target.ProjectID
@@ -45,12 +45,12 @@ func (v *visit) question(r row) resources.Question {
 	return q
 }
 
-// absent is the action of what has no row. Policy is asked about it for the answer of a denied row: the account may be
-// suspended, the project gone.
+// absent is the action of a name without a row. Policy judges it for its other reasons to deny, for example a suspended
+// account.
 var absent = resources.Action{ID: "project:mcp:absent", Scope: resources.ScopeProject, Resource: "mcp", Verb: "absent"}
 
-// ask judges the caller's use of rows, in one batch on facts of one revision. The error is of KindUnavailable, or
-// KindForbidden if the caller may ask nothing.
+// ask judges the caller's use of rows, in one batch on the facts of one revision. Errors: KindUnavailable without
+// verdicts, KindForbidden for a caller that may not ask.
 func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]verdict.Outcome, error) {
 	questions := make([]resources.Question, len(rows))
 	for i, r := range rows {
@@ -69,7 +69,7 @@ func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]v
 	return out, nil
 }
 
-// narrow denies what policy alone does not: what has no row, and the use by a client that may not act here.
+// narrow denies a name without a row, and a client that may not act here.
 func (v *visit) narrow(o *verdict.Outcome, r row) {
 	switch code := v.agentDenial(); {
 	case !o.Allowed:
@@ -80,8 +80,8 @@ func (v *visit) narrow(o *verdict.Outcome, r row) {
 	}
 }
 
-// agentDenial is the code of the denial of every call of the caller's client, "" for none. The operator's own
-// applications are not agents, and a token may name no client.
+// agentDenial returns the code with which the door denies every call of the caller's client, or "". Clients of the
+// operator's own applications are not agents. A token without a client is the user's.
 func (v *visit) agentDenial() string {
 	client := v.call.Caller.Client
 	switch {
@@ -95,25 +95,25 @@ func (v *visit) agentDenial() string {
 	return ""
 }
 
-// reason is what a user learns of a denial: server and name, and not the action.
+// reason explains a denial to a user. It names the server and the tool, and not the action.
 func (v *visit) reason(o *verdict.Outcome, r row) string {
 	kind := map[string]string{kindTool: "tool", kindPrompt: "prompt", kindResource: "resource"}[r.kind]
 	switch o.Code {
 	case codeNoRole:
 		return fmt.Sprintf("no role of yours lets you use the %s %q of the server %q", kind, r.name, v.server.Name)
 	case codeRegisteredAgent:
-		return fmt.Sprintf("the server %q is used by people and by agents that the account has registered", v.server.Name)
+		return fmt.Sprintf("the server %q accepts people and agents that the account has registered", v.server.Name)
 	case codeDelegation:
-		return fmt.Sprintf("the server %q is used by an agent only with a delegation of its user", v.server.Name)
+		return fmt.Sprintf("the server %q accepts an agent only with a delegation of its user", v.server.Name)
 	case codeApproval:
 		return fmt.Sprintf("each call of the %s %q of the server %q needs an approval", kind, r.name, v.server.Name)
 	case codeDefinition:
-		return fmt.Sprintf("the %s %q of the server %q is not what was reviewed: its definition has changed", kind, r.name, v.server.Name)
+		return fmt.Sprintf("the definition of the %s %q of the server %q has changed since its review", kind, r.name, v.server.Name)
 	}
 	return o.Reason
 }
 
-// used are the rows of a server, in a fixed order.
+// used returns the rows of a server, sorted.
 func used(s *resources.MCPServer) (rows []row) {
 	for name := range s.Tools {
 		rows = append(rows, toolRow(s, name))

@@ -1,13 +1,14 @@
-// Package mcp is the door for calls of tools of MCP servers (Model Context Protocol, 2025-11-25 and before, and
-// 2026-07-28): `/mcp/[accounts/{a}/][projects/{p}/]{server}`. It reads one message, finds its row in the policy tree,
-// has the caller's use of it judged, and passes the bytes that were judged to the server.
+// Package mcp is the door to MCP servers (Model Context Protocol, revisions up to 2025-11-25 and 2026-07-28) at
+// `/mcp/[accounts/{a}/][projects/{p}/]{server}`. It parses one message, finds its row in the policy tree, judges the
+// caller's use of it, and forwards the judged bytes to the server.
 //
-// A call of a tool is the question of E3 with the row's action at the path `mcp/{server}/tools/{tool}` behind account and
-// project; resources and prompts likewise. Lists show what the caller may use, by the same verdicts. A tool whose
-// definition is not the reviewed one is neither listed nor called.
+// A tool call is E3's question with the row's action and the path `mcp/{server}/tools/{tool}` in the account and project.
+// Prompts and resources follow the same rule. Lists contain what the same verdicts allow. The door hides and denies a
+// tool with a definition that differs from the reviewed one.
 //
-// The door adds denials to a verdict, and no allow: for a missing row, a client without the right to act, a changed
-// definition, a needed approval, a missing scope. Without a verdict it answers an error with Retry-After.
+// The door turns an allow into a denial for a missing row, a client that may not act, a changed definition, a missing
+// approval or a missing scope. It never turns a denial into an allow. Without a verdict it returns an error with
+// Retry-After.
 //
-// Rejected: a table of sessions. The id of a session is sealed for its caller, and every replica opens it.
+// The door keeps no table of sessions: it seals a session's id for its caller, and every replica can open it.
 package mcp

@@ -16,16 +16,16 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Door answers the calls of MCP servers. Every field is required.
+// Door handles calls to MCP servers. Every field is required.
 type Door struct {
 	Judge *verdict.Judge
-	// Base is the clients' URL of the gateway (--public-url); without it the door is off.
+	// Base is the gateway's URL for clients (--public-url). An empty Base turns the door off.
 	Base string
-	// Send passes a message to a server.
+	// Send sends a message to a server.
 	Send func(ctx context.Context, o Outgoing) (*Incoming, error)
-	// Pins knows the definitions of tools.
+	// Pins holds the current definitions of tools.
 	Pins *Pins
-	// Sealed seals ids of sessions.
+	// Sealed seals the ids of sessions.
 	Sealed message.IDs
 	IDs    resources.IDs
 	Log    *slog.Logger
@@ -35,20 +35,20 @@ type Door struct {
 type Outgoing struct {
 	Server *resources.MCPServer
 	assertion.Statement
-	// Header are headers of MCP.
+	// Header holds the MCP headers.
 	Header http.Header
-	// Endless says that the answer may pause for any time.
+	// Endless is true if the response may pause for any time.
 	Endless bool
 }
 
-// Incoming is a server's answer. Body has to be closed.
+// Incoming is a server's response. The receiver closes Body.
 type Incoming struct {
 	Status int
 	Header http.Header
 	Body   io.ReadCloser
 }
 
-// ResourceOf implements doors.Protected: each form of a server's path is a resource of its own.
+// ResourceOf implements doors.Protected. Each form of a server's path is a separate resource.
 func (d *Door) ResourceOf(rawPath string) doors.Resource {
 	path, ok := strings.CutPrefix(rawPath, pathPrefix)
 	if p, err := readPlace(path); ok && err == nil && d.Base != "" {
@@ -57,7 +57,7 @@ func (d *Door) ResourceOf(rawPath string) doors.Resource {
 	return doors.Resource{}
 }
 
-// Unavailable implements doors.Door: the body is the area's.
+// Unavailable implements doors.Door.
 func (*Door) Unavailable(error) []byte { return nil }
 
 // Answer implements doors.Door. Errors: 400, 403 for another origin and for scopes, 404 without a server or for another
@@ -76,13 +76,13 @@ func (d *Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	case http.MethodDelete:
 		a, err = v.end(ctx)
 	default:
-		err = &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "An MCP server has POST, GET and DELETE."}
+		err = &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "An MCP server supports POST, GET and DELETE."}
 	}
 	a.Subject, a.Account = c.Caller.ID, v.account()
 	return a, err
 }
 
-// visit checks what every call has.
+// visit validates the parts that every call has.
 func (d *Door) visit(c doors.Call) (*visit, error) {
 	p, err := readPlace(c.Path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 		message.HeaderVersion, message.HeaderMethod, message.HeaderName, message.HeaderSession, message.HeaderLastEvent, "Origin", "Accept", "Content-Type",
 	} {
 		values, odd := c.Headers.Values(name)
-		if odd || len(values) > 1 && name != message.HeaderVersion && name != message.HeaderMethod && name != message.HeaderName { // whose faults have codes
+		if odd || len(values) > 1 && name != message.HeaderVersion && name != message.HeaderMethod && name != message.HeaderName { // message.Era reports faults of these three with a code
 			problems = append(problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling, with hyphens"})
 		}
 	}
@@ -101,7 +101,7 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 		return nil, resources.BadRequest(problems...)
 	}
 	if origin := header(c, "Origin"); origin != "" && origin != d.origin() {
-		return nil, resources.Forbidden("A page of %s may not call this server.", origin)
+		return nil, resources.Forbidden("The header Origin must be absent or name this gateway, not %s.", origin)
 	}
 	judge := d.Judge.Pinned()
 	server := judge.Pin().MCPServer(p.server)
@@ -111,7 +111,7 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 	return &visit{Door: d, call: c, place: p, server: server, judge: judge}, nil
 }
 
-// origin is that of the gateway's own pages.
+// origin returns the origin of the gateway's own pages.
 func (d *Door) origin() string {
 	u, err := url.Parse(d.Base)
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *Door) origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// header returns the one value of a header, "" for none.
+// header returns the first value of a header, or "".
 func header(c doors.Call, name string) string {
 	values, _ := c.Headers.Values(name)
 	if len(values) == 0 {
@@ -129,5 +129,5 @@ func header(c doors.Call, name string) string {
 	return values[0]
 }
 
-// rejudgeEvery is how often an open stream is judged again.
+// rejudgeEvery is the interval at which the door judges an open stream again.
 const rejudgeEvery = 500 * time.Millisecond

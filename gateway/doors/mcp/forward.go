@@ -16,18 +16,18 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// maxAnswer bounds an answer that is read whole, in bytes.
+// maxAnswer limits a response that the door reads whole, in bytes.
 const maxAnswer = 4 << 20
 
 var (
-	errAnswerLarge  = errors.New("mcp: the server's answer has over 4 MiB")
-	errAnswerStatus = errors.New("mcp: the server answers with a status of no message")
-	errAnswerKind   = errors.New("mcp: the server's answer is neither JSON nor a stream of events")
-	errAnswerOther  = errors.New("mcp: the server answers another request")
-	errUnasked      = errors.New("mcp: the server asks for what server_requests does not name")
+	errAnswerLarge  = errors.New("mcp: the server's response exceeds 4 MiB")
+	errAnswerStatus = errors.New("mcp: the server's response has an unexpected status")
+	errAnswerKind   = errors.New("mcp: the server's response must be JSON or a stream of events")
+	errAnswerOther  = errors.New("mcp: the server's response has the id of another request")
+	errUnasked      = errors.New("mcp: the server asks for an input that server_requests does not list")
 )
 
-// purpose is for whom the ids of sessions are sealed.
+// purpose returns the caller for whom the door seals ids of sessions.
 func (v *visit) purpose() message.Caller {
 	agent := ""
 	if client := v.call.Caller.Client; client != nil {
@@ -36,8 +36,8 @@ func (v *visit) purpose() message.Caller {
 	return message.Caller{Server: v.place.server, Account: v.account(), User: v.call.Caller.ID, Agent: agent}
 }
 
-// outgoing returns a call to the server with the headers that belong to it. The error is KindNotFound for a session of
-// another caller.
+// outgoing returns the call to the server with the client's MCP headers. The error is KindNotFound for another caller's
+// session.
 func (v *visit) outgoing(params []string) (Outgoing, error) {
 	h := http.Header{}
 	for _, name := range append([]string{"Accept", message.HeaderVersion, message.HeaderMethod, message.HeaderName, message.HeaderLastEvent}, params...) {
@@ -57,8 +57,8 @@ func (v *visit) outgoing(params []string) (Outgoing, error) {
 	}}, nil
 }
 
-// forward passes a message to the server, byte for byte, and its answer back. An open stream ends when one of the judged
-// rows is denied; named is the row of the message, nil for none.
+// forward sends the client's bytes to the server and returns its response. The door ends an open stream once policy
+// denies one of the judged rows. named is the row of the message, or nil.
 func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, error) {
 	var params []string
 	if named != nil {
@@ -80,7 +80,7 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	if err != nil {
 		return doors.Answer{}, err
 	}
-	o.Endless = true // a tool takes its time
+	o.Endless = true // tools may run for any time
 	answer, err := v.Send(ctx, o)
 	if err != nil {
 		return v.undecided(p, err), nil
@@ -92,7 +92,7 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	return a, nil
 }
 
-// passBack returns the server's answer to a message. Beside an error the body is not closed.
+// passBack returns the server's response to a message. On an error the caller closes the body.
 func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judged []row) (doors.Answer, error) {
 	a := doors.Answer{Status: answer.Status}
 	if id := answer.Header.Get(message.HeaderSession); id != "" && p.Spoken.Era == message.Legacy {
@@ -102,7 +102,7 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	switch {
 	case answer.Status == http.StatusNotFound && header(v.call, message.HeaderSession) != "":
 		_ = answer.Body.Close()
-		return doors.Answer{Status: http.StatusNotFound, Body: message.Error(p.ID, message.CodeInvalidRequest, "There is no such session.")}, nil
+		return doors.Answer{Status: http.StatusNotFound, Body: message.Error(p.ID, message.CodeInvalidRequest, "The session has ended. Initialize a new one.")}, nil
 	case answer.Status == http.StatusAccepted && p.Kind != message.Request:
 		return a, answer.Body.Close()
 	case answer.Status == http.StatusOK && kind == message.MediaEvents && p.Kind == message.Request:
@@ -129,7 +129,7 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	return a, answer.Body.Close()
 }
 
-// judgeAnswer returns a server's message as its client may have it. A nil one is dropped.
+// judgeAnswer returns the part of a server's message that the client may see, or nil to drop it.
 func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte, error) {
 	m, err := message.ReadServer(raw)
 	switch {
@@ -156,7 +156,7 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 	return raw, nil
 }
 
-// judgeRequest returns a server's request or notification; nil for a request that the server may not make.
+// judgeRequest returns a server's request or notification, or nil for a request that the server may not make.
 func (v *visit) judgeRequest(m *message.ServerMessage, raw []byte) ([]byte, error) {
 	if m.Kind == message.Request && m.Method != message.MethodPing && !v.mayAsk(m.Method) {
 		return nil, nil
@@ -167,7 +167,7 @@ func (v *visit) judgeRequest(m *message.ServerMessage, raw []byte) ([]byte, erro
 	return raw, nil
 }
 
-// mayAsk reports whether the server may make a request of its clients.
+// mayAsk reports whether server_requests lists the kind of a server's request.
 func (v *visit) mayAsk(method string) bool {
 	kind, ok := message.ServerRequest(method)
 	return ok && slices.Contains(v.server.ServerRequests, kind)

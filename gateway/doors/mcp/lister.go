@@ -16,18 +16,18 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/definition"
 )
 
-// mostPages bounds the pages of a list of tools.
+// mostPages limits the pages of a list of tools.
 const mostPages = 100
 
-var errPages = errors.New("mcp: the list of tools has over 100 pages")
+var errPages = errors.New("mcp: the list of tools exceeds 100 pages")
 
-// Lister lists the tools of servers as the gateway itself, in either era.
+// Lister lists the tools of servers, with the gateway as the caller. It supports both eras.
 type Lister struct {
 	Send func(ctx context.Context, o Outgoing) (*Incoming, error)
 	IDs  resources.IDs
 }
 
-// List returns the definitions of a server's tools by their names. A tool without a definition has "".
+// List returns the definitions of a server's tools by name. A malformed tool has the definition "".
 func (l *Lister) List(ctx context.Context, server *resources.MCPServer) (map[string]string, error) {
 	session := &session{Lister: l, server: server, era: message.Modern}
 	out, err := session.tools(ctx)
@@ -45,7 +45,7 @@ func (l *Lister) List(ctx context.Context, server *resources.MCPServer) (map[str
 	return nil, errors.Join(err, legacy)
 }
 
-// session is how the gateway speaks to a server.
+// session is a conversation of the gateway with a server.
 type session struct {
 	*Lister
 	server      *resources.MCPServer
@@ -67,7 +67,7 @@ func (s *session) tools(ctx context.Context) (map[string]string, error) {
 			return nil, err
 		}
 		for _, item := range list.Items {
-			out[item.Name], _ = definition.Of(item.Raw) // nothing reviewed is ""
+			out[item.Name], _ = definition.Of(item.Raw) // no row has the definition ""
 		}
 		if list.Cursor == "" {
 			return out, nil
@@ -98,7 +98,7 @@ func (s *session) open(ctx context.Context) error {
 	return err
 }
 
-// end ends a legacy session, as far as the server lets it.
+// end ends a legacy session if the server supports that.
 func (s *session) end(ctx context.Context) {
 	if s.id != "" {
 		_, _ = s.send(ctx, http.MethodDelete, nil, "")
@@ -125,7 +125,7 @@ func (s *session) ask(ctx context.Context, method string, params map[string]any)
 	case err != nil:
 		return nil, err
 	case m.Failed:
-		return nil, fmt.Errorf("mcp: the server answers %s with the error %d", method, m.Code)
+		return nil, fmt.Errorf("mcp: the server returned the error %d for %s", m.Code, method)
 	case string(m.ID) != fmt.Sprint(s.asked):
 		return nil, errAnswerOther
 	}

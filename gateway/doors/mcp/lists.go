@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/definition"
 )
 
-// narrowList leaves out of a list what the caller may not use, by the verdicts of calls.
+// narrowList removes from a list what the caller may not use, by the verdicts that calls get.
 func (v *visit) narrowList(ctx context.Context, p *posted, raw []byte) ([]byte, error) {
 	list, err := message.ReadList(p.Method, raw)
 	if errors.Is(err, message.ErrNoList) {
@@ -36,7 +36,7 @@ func (v *visit) narrowList(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	return list.Write(p.Spoken.Era, func(item message.Item) bool { return keep[item.Name] }), nil
 }
 
-// itemRow returns the row of an item. A tool that is not what was reviewed has none.
+// itemRow returns the row of an item. A tool with a changed definition counts as one without a row.
 func (v *visit) itemRow(method string, item message.Item) row {
 	switch method {
 	case message.MethodTools:
@@ -45,7 +45,7 @@ func (v *visit) itemRow(method string, item message.Item) row {
 			is, err := definition.Of(item.Raw)
 			if r.listed && (err != nil || is != r.definition) {
 				r.listed = false
-				v.Pins.Changed(v.server.Name) // so that no call is made of it either
+				v.Pins.Changed(v.server.Name) // from the next listing on, calls are denied too
 			}
 		}
 		return r

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// pinsEvery is how often the tools of each server are listed.
+	// pinsEvery is the interval between two listings of a server.
 	pinsEvery = 30 * time.Second
-	// pinsWithin bounds one listing.
+	// pinsWithin is the deadline of a listing.
 	pinsWithin = 20 * time.Second
-	// pinsAtOnce is how many servers are listed at once.
+	// pinsAtOnce is the number of servers that are listed concurrently.
 	pinsAtOnce = 4
 )
 
-var errNotListed = errors.New("mcp: the tools of the server were not listed yet")
+var errNotListed = errors.New("mcp: the gateway has not listed the server's tools yet")
 
-// Pins knows what the tools of each server are now. It is safe for concurrent use.
+// Pins caches the current definitions of every server's tools. It is safe for concurrent use.
 type Pins struct {
 	// List returns the definitions of a server's tools by their names.
 	List func(ctx context.Context, server *resources.MCPServer) (map[string]string, error)
-	// Servers returns those of the tree in force.
+	// Servers returns the servers of the policy in force.
 	Servers func() []*resources.MCPServer
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -37,18 +37,18 @@ type Pins struct {
 	making sync.Once
 }
 
-// listing is what a server listed last.
+// listing is a server's latest list.
 type listing struct {
 	definitions map[string]string
-	// err is why there is none; made is its time.
+	// err is the error of the latest attempt, made the time of the latest success.
 	err  error
 	made time.Time
-	// logged are the definitions of changed tools, by name.
+	// logged holds the logged definitions of changed tools, by name.
 	logged map[string]string
 }
 
-// Definition returns the definition of a tool, "" if the server does not have it now. The error is that the server's
-// tools are not known.
+// Definition returns the definition of a tool, or "" if the server does not list it. It returns an error if no listing
+// has succeeded recently.
 func (p *Pins) Definition(server, tool string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,11 +62,11 @@ func (p *Pins) Definition(server, tool string) (string, error) {
 	}
 }
 
-// Changed has the tools of a server listed soon.
+// Changed schedules a listing of a server.
 func (p *Pins) Changed(server string) {
 	select {
 	case p.again() <- server:
-	default: // enough of them wait
+	default: // 16 listings are scheduled already
 	}
 }
 
@@ -75,7 +75,7 @@ func (p *Pins) again() chan string {
 	return p.asked
 }
 
-// Run lists all servers at once, and then again and again until ctx ends.
+// Run lists all servers now and every pinsEvery until ctx ends.
 func (p *Pins) Run(ctx context.Context) {
 	tick := time.NewTicker(pinsEvery)
 	defer tick.Stop()
@@ -105,7 +105,7 @@ func named(all []*resources.MCPServer, name string) []*resources.MCPServer {
 	return nil
 }
 
-// list notes what a server lists. A server that can't be listed keeps what it listed last, until it is too old.
+// list lists a server. After a failure the previous listing stays in use until it is older than pinsOld.
 func (p *Pins) list(ctx context.Context, s *resources.MCPServer) {
 	if s.Pin != resources.MCPPinDefinitions {
 		return
@@ -128,17 +128,17 @@ func (p *Pins) list(ctx context.Context, s *resources.MCPServer) {
 		if l.err = err; now.Sub(l.made) > pinsOld {
 			l.definitions = nil
 		}
-		p.Log.Warn("mcp: the tools of a server can't be listed", "server", s.Name, "error", err.Error())
+		p.Log.Warn("mcp: listing the tools of a server failed", "server", s.Name, "error", err.Error())
 		return
 	}
 	l.definitions, l.err, l.made = definitions, nil, now
 	p.tell(s, l)
 }
 
-// pinsOld is how old a listing may be.
+// pinsOld is the greatest age of a listing in use.
 const pinsOld = 3 * pinsEvery
 
-// tell logs each tool whose definition is not the reviewed one, once for each definition.
+// tell logs each changed tool once per definition.
 func (p *Pins) tell(s *resources.MCPServer, l *listing) {
 	for name, tool := range s.Tools {
 		is, offered := l.definitions[name]
@@ -146,6 +146,6 @@ func (p *Pins) tell(s *resources.MCPServer, l *listing) {
 			continue
 		}
 		l.logged[name] = is
-		p.Log.Warn("mcp: a tool is not what was reviewed, and is neither listed nor called", "server", s.Name, "tool", name, "reviewed", tool.Definition, "is", is)
+		p.Log.Warn("mcp: the definition of a tool differs from the reviewed one; the gateway hides and denies the tool", "server", s.Name, "tool", name, "reviewed", tool.Definition, "is", is)
 	}
 }

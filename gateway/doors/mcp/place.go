@@ -7,19 +7,19 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// pathPrefix begins the paths of the door.
+// pathPrefix is the prefix of the door's paths.
 const pathPrefix = "/mcp/"
 
-// place is where a server is called. Each place is a resource of its own for tokens (RFC 8707).
+// place is the address of a server. Each place is a separate resource for tokens (RFC 8707).
 type place struct {
-	// path is as it was sent, below pathPrefix.
+	// path is the sent path after pathPrefix.
 	path string
-	// account and project are those of the path, "" if it names none.
+	// account and project are "" if the path does not name them.
 	account, project string
 	server           string
 }
 
-// readPlace reads `[accounts/{a}/][projects/{p}/]{server}`. The error is KindNotFound: no such path is a server.
+// readPlace parses `[accounts/{a}/][projects/{p}/]{server}`. The error is KindNotFound for any other path.
 func readPlace(path string) (place, error) {
 	if len(route.PathProblems(path)) > 0 {
 		return place{}, resources.NotFound("MCP server")
@@ -32,7 +32,7 @@ func readPlace(path string) (place, error) {
 	return p, nil
 }
 
-// prefix is the part of a path that names account and project.
+// prefix returns the part of the path that names account and project.
 func (p place) prefix() (prefix string) {
 	if p.account != "" {
 		prefix = "accounts/" + p.account + "/"
@@ -43,8 +43,8 @@ func (p place) prefix() (prefix string) {
 	return prefix
 }
 
-// target returns the place of a row of the server, as a path of E3 names it: a role on the resource mcp/{server} counts
-// for all of the server. Other names than segments are at the place of all of its kind.
+// target returns the place of a row in the form of an E3 path. A role on the resource mcp/{server} covers the whole
+// server. A name that can't be a path segment has the place of its kind.
 func (p place) target(r row) resources.Target {
 	all := p.prefix() + "mcp/" + p.server + "/" + r.kind
 	path := all
@@ -53,7 +53,7 @@ func (p place) target(r row) resources.Target {
 	}
 	target, problem := route.ParseTarget(path)
 	if problem != "" {
-		target, _ = route.ParseTarget(all) // which readPlace has read
+		target, _ = route.ParseTarget(all) // readPlace has parsed this part
 	}
 	return target
 }

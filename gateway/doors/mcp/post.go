@@ -13,13 +13,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// posted is a message with what its headers say.
+// posted is a message with its era and version.
 type posted struct {
 	*message.Message
 	message.Spoken
 }
 
-// post answers a message of a client.
+// post handles a message of a client.
 func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 	if json, utf8 := wire.MediaType(header(v.call, "Content-Type")); !json || !utf8 || v.call.Encoded {
 		return doors.Answer{}, &resources.Error{Kind: resources.KindUnsupportedMedia, Message: "A message must be application/json in UTF-8 without a Content-Encoding."}
@@ -35,7 +35,7 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 	p := &posted{m, spoken}
 	switch class := m.Class(spoken.Era); {
 	case m.AsTask:
-		return unknown(p, "Tasks are not served here."), nil
+		return unknown(p, "This gateway does not support tasks."), nil
 	case class == message.Passes, class == message.Answers, class == message.Levelled:
 		return v.forward(p, nil, nil)
 	case class == message.Named:
@@ -45,19 +45,19 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 	case class == message.Streamed:
 		return v.streamed(ctx, p)
 	}
-	return unknown(p, "There is no such method."), nil
+	return unknown(p, "This gateway does not support the method."), nil
 }
 
-// headers is message.Headers of the call.
+// headers implements message.Headers.
 func (v *visit) headers(name string) []string {
 	values, _ := v.call.Headers.Values(name)
 	return values
 }
 
-// refuse answers a message that is not judged.
+// refuse rejects a malformed message.
 func refuse(f *message.Fault) doors.Answer { return doors.Answer{Status: f.Status, Body: f.Body()} }
 
-// unknown answers a method that is not served.
+// unknown rejects a method that the door does not support.
 func unknown(p *posted, text string) doors.Answer {
 	status := http.StatusOK
 	if p.Spoken.Era == message.Modern {
@@ -66,16 +66,16 @@ func unknown(p *posted, text string) doors.Answer {
 	return doors.Answer{Status: status, Body: message.Error(p.ID, message.CodeMethodNotFound, text)}
 }
 
-// undecided answers a message without a verdict, or without an answer of the server. The client may ask again.
+// undecided answers a message without a verdict or without a response of the server. The client may retry.
 func (v *visit) undecided(p *posted, err error) doors.Answer {
-	v.Log.Warn("mcp: a message has no answer", "server", v.server.Name, "method", p.Method, "error", err.Error())
+	v.Log.Warn("mcp: a message failed", "server", v.server.Name, "method", p.Method, "error", err.Error())
 	return doors.Answer{
 		Status: http.StatusOK, Header: []doors.Header{{Name: "Retry-After", Value: "1"}},
-		Body: message.Error(p.ID, message.CodeInternal, "There is no answer now; try again."),
+		Body: message.Error(p.ID, message.CodeInternal, "The gateway can't answer now; try again."),
 	}
 }
 
-// rowOf returns the row of a message that names one.
+// rowOf returns the row that a message names.
 func (v *visit) rowOf(p *posted) row {
 	switch {
 	case p.Method == message.MethodCall:
@@ -93,7 +93,7 @@ func (v *visit) rowOf(p *posted) row {
 	return resourceRow(v.server, p.URI)
 }
 
-// named judges a message that names a tool, a prompt or a resource, and passes an allowed one on.
+// named judges a message that names a tool, a prompt or a resource, and forwards an allowed one.
 func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
 	r := v.rowOf(p)
 	out, err := v.ask(ctx, v.judge, r)
@@ -134,7 +134,8 @@ func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
 	return passed, err
 }
 
-// hold holds an allowed use to what was reviewed. The error is that the definition is not known.
+// hold denies an allowed use if the definition has changed or an approval is missing. It returns an error if the current
+// definition is unknown.
 func (v *visit) hold(o *verdict.Outcome, r row) error {
 	if r.kind == kindTool && v.server.Pin == resources.MCPPinDefinitions {
 		is, err := v.Pins.Definition(v.server.Name, r.name)
@@ -152,7 +153,7 @@ func (v *visit) hold(o *verdict.Outcome, r row) error {
 	return nil
 }
 
-// lacking returns the scope that a call of an effect needs, none if the token has it.
+// lacking returns the scope that a call needs if the token does not have it.
 func lacking(caller *resources.Principal, effect string) []string {
 	needed := map[string]string{resources.EffectRead: resources.MCPScopeRead, resources.EffectWrite: resources.MCPScopeWrite}[effect]
 	if needed != "" && caller.Client != nil && slices.Contains(caller.Client.Scopes, needed) {

@@ -4,17 +4,17 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The kinds of what a server offers, as paths name them.
+// The kinds of rows, as paths name them.
 const (
 	kindTool     = "tools"
 	kindResource = "resources"
 	kindPrompt   = "prompts"
 )
 
-// row is what a call uses of a server: a tool, a resource or a prompt.
+// row is a tool, a resource or a prompt of a server with its entry in the catalogue.
 type row struct {
 	kind, name string
-	// listed says that the catalogue has it; what it lacks exists for nobody.
+	// listed is true if the catalogue has an entry. Nobody may use a row without one.
 	listed     bool
 	action     resources.Action
 	effect     string
@@ -43,7 +43,7 @@ func promptRow(s *resources.MCPServer, name string) row {
 	return r
 }
 
-// resourceRow returns the row of a resource. Reading is all that a resource can be used for.
+// resourceRow returns the row of a resource. Its effect is always read.
 func resourceRow(s *resources.MCPServer, uri string) row {
 	r := row{kind: kindResource, name: uri, effect: resources.EffectRead}
 	if one := s.Resource(uri); one != nil {
@@ -52,7 +52,7 @@ func resourceRow(s *resources.MCPServer, uri string) row {
 	return r
 }
 
-// templateRow returns the row of a template of resources that a server lists: the same template has to be a row.
+// templateRow returns the row of a listed template of resources. The catalogue must have the same template.
 func templateRow(s *resources.MCPServer, template string) row {
 	r := row{kind: kindResource, name: template, effect: resources.EffectRead}
 	for _, one := range s.Resources {
@@ -63,7 +63,7 @@ func templateRow(s *resources.MCPServer, template string) row {
 	return r
 }
 
-// list notes the action of a row of the catalogue. One that is none leaves the row unlisted.
+// list sets the action of a row. A malformed action leaves the row unlisted.
 func (r *row) list(action string) {
 	parsed, err := resources.ParseAction(action)
 	r.action, r.listed = parsed, err == nil

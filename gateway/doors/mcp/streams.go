@@ -16,11 +16,11 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// stream passes a server's events on, each judged as an answer is. It ends without an error where the server ends it, and
-// on another verdict.
+// stream forwards a server's events and judges each one as a response. It returns io.EOF when the server ends the stream
+// or a verdict changes.
 type stream struct {
 	v    *visit
-	ctx  context.Context //nolint:containedctx // it is the stream's
+	ctx  context.Context //nolint:containedctx // its life is the stream's
 	p    *posted
 	body io.ReadCloser
 
@@ -54,7 +54,7 @@ func (s *stream) Read(room []byte) (int, error) {
 		data, err := s.v.judgeEvent(s.ctx, s.p, e.Data)
 		switch {
 		case err != nil:
-			s.v.Log.Warn("mcp: a stream is ended", "server", s.v.server.Name, "error", err.Error())
+			s.v.Log.Warn("mcp: a stream was ended", "server", s.v.server.Name, "error", err.Error())
 			return 0, err
 		case data == nil: // dropped
 		case bytes.Equal(data, e.Data):
@@ -75,8 +75,8 @@ func (s *stream) Close() error {
 	return s.closed
 }
 
-// judgeEvent returns a message of a stream as its client may have it. A stream may have the answer to a list of
-// another one, so every response is read as a list.
+// judgeEvent returns the part of a stream's message that the client may see. A stream can carry the response to a list
+// request of another stream, so judgeEvent parses every response as a list.
 func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, error) {
 	if p.Kind == message.Request && p.Method != "" {
 		return v.judgeAnswer(ctx, p, raw)
@@ -99,7 +99,7 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	return raw, nil
 }
 
-// watch judges the rows of an open stream again, and ends it on another verdict.
+// watch judges the rows of an open stream every rejudgeEvery and ends the stream once an allowed row is denied.
 func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 	if len(rows) == 0 {
 		rows = used(v.server)
@@ -124,21 +124,19 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 		case <-tick.C:
 		}
 		var next []bool
-		if next, err = allowed(); err != nil && resources.IsKind(err, resources.KindUnavailable) && ctx.Err() == nil {
-			break
-		}
+		next, err = allowed()
 		for i := range next {
 			if first[i] && !next[i] {
 				err = errGone
 			}
 		}
 	}
-	_ = s.Close() // its reader sees the end
+	_ = s.Close() // the reader gets io.EOF
 }
 
 var errGone = errors.New("mcp: the verdict has changed")
 
-// allowed judges rows, in their order. A tool that is held to its definition counts as the row of now has it.
+// allowed judges the rows of the current tree, in order.
 func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row) ([]bool, error) {
 	out := make([]bool, len(rows))
 	current := make([]row, len(rows))
@@ -158,7 +156,7 @@ func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row) (
 	return out, nil
 }
 
-// again returns the row as the tree of now has it.
+// again returns the row of the current tree.
 func (v *visit) again(r row) row {
 	switch r.kind {
 	case kindTool:
@@ -172,10 +170,10 @@ func (v *visit) again(r row) row {
 	return resourceRow(v.server, r.name)
 }
 
-// streamed judges the resources for which subscriptions/listen asks, and opens its stream.
+// streamed judges the resources that subscriptions/listen names, and opens the stream.
 func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
 	if len(p.Listen.TaskIDs) > 0 {
-		return unknown(p, "Tasks are not served here."), nil
+		return unknown(p, "This gateway does not support tasks."), nil
 	}
 	var rows []row
 	for _, uri := range p.Listen.URIs {
@@ -199,7 +197,7 @@ func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
 	return v.forward(p, rows, nil)
 }
 
-// listen opens the stream of a legacy session.
+// listen handles GET: it opens the stream of a legacy session.
 func (v *visit) listen() (doors.Answer, error) {
 	o, err := v.outgoing(nil)
 	if err != nil {
@@ -218,7 +216,7 @@ func (v *visit) listen() (doors.Answer, error) {
 	switch {
 	case answer.Status == http.StatusMethodNotAllowed:
 		_ = answer.Body.Close()
-		return doors.Answer{}, &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This server has no stream beside its answers."}
+		return doors.Answer{}, &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This server does not support GET."}
 	case answer.Status == http.StatusNotFound, answer.Status == http.StatusBadRequest:
 		_ = answer.Body.Close()
 		return doors.Answer{}, resources.NotFound("session")
@@ -231,14 +229,14 @@ func (v *visit) listen() (doors.Answer, error) {
 	return doors.Answer{Status: http.StatusOK, Header: []doors.Header{{Name: "Content-Type", Value: message.MediaEvents}}, Stream: s, Length: -1}, nil
 }
 
-// end ends a legacy session.
+// end handles DELETE: it ends a legacy session.
 func (v *visit) end(ctx context.Context) (doors.Answer, error) {
 	o, err := v.outgoing(nil)
 	if err != nil {
 		return doors.Answer{}, err
 	}
 	if o.Header.Get(message.HeaderSession) == "" {
-		return doors.Answer{}, resources.BadRequest(resources.Problem{Field: message.HeaderSession, Text: "must name the session that ends"})
+		return doors.Answer{}, resources.BadRequest(resources.Problem{Field: message.HeaderSession, Text: "must name the session to end"})
 	}
 	answer, err := v.Send(ctx, o)
 	if err != nil {
@@ -249,7 +247,7 @@ func (v *visit) end(ctx context.Context) (doors.Answer, error) {
 	case answer.Status == http.StatusNotFound:
 		return doors.Answer{}, resources.NotFound("session")
 	case answer.Status == http.StatusMethodNotAllowed:
-		return doors.Answer{}, &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This server lets no client end its session."}
+		return doors.Answer{}, &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This server does not support DELETE."}
 	case answer.Status < 200 || answer.Status > 299:
 		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", errAnswerStatus)
 	}
