@@ -2,17 +2,17 @@ package message
 
 import "slices"
 
-// Era is a way of speaking MCP. Its zero value is neither.
+// Era is a generation of MCP revisions. The zero value is invalid.
 type Era int
 
 const (
-	// Legacy revisions open a session by initialize.
+	// Legacy revisions begin a session with initialize.
 	Legacy Era = iota + 1
-	// Modern revisions say in each request which version and client it is of.
+	// Modern revisions name the version and the client in each request.
 	Modern
 )
 
-// Versions of the protocol. A legacy request without a header is of VersionAssumed.
+// Versions of the protocol. A legacy request without a header has the version VersionAssumed.
 const (
 	VersionModern  = "2026-07-28"
 	VersionAssumed = "2025-03-26"
@@ -20,20 +20,19 @@ const (
 
 var versions = []string{VersionModern, "2025-11-25", "2025-06-18", VersionAssumed}
 
-// Versions returns the versions that the gateway speaks, the newest first.
+// Versions returns the supported versions, the newest first.
 func Versions() []string { return slices.Clone(versions) }
 
-// Spoken is what a message and its headers say of its era.
+// Spoken is the era and version of a message.
 type Spoken struct {
 	Era Era
-	// Version is of the protocol. It is "" of initialize without a header: the server chooses it.
+	// Version is "" for initialize without a header. The server then chooses the version.
 	Version string
 }
 
-// Era finds the era of a message and checks its headers. A version in `_meta` or a modern one in the header makes a
-// message modern. The fault is -32020 for headers that differ from the body, are missing or stand twice. It is -32022
-// for a version that the gateway does not speak, and -32602 for a modern request without its version or capabilities.
-// Its status is 400.
+// Era determines the era of a message and checks its headers. A version in `_meta` or a modern version in the header makes
+// a message modern. The fault has the status 400. Its code is -32020 for headers that are missing, sent twice or differ
+// from the body, -32022 for an unsupported version, or -32602 for a modern request without version or capabilities.
 func (m *Message) Era(h Headers) (Spoken, *Fault) {
 	version, fault := m.one(h, HeaderVersion)
 	if fault != nil {
@@ -64,12 +63,12 @@ func (m *Message) Era(h Headers) (Spoken, *Fault) {
 	return spoken, nil
 }
 
-// modernParts refuses a modern message without a part that the revision requires.
+// modernParts rejects a modern message without a required part.
 func (m *Message) modernParts(era Era) *Fault {
 	switch client := m.Meta.Client; {
 	case era != Modern:
 	case m.Kind == Response:
-		return badRequest(m.ID, CodeInvalidRequest, "A client must send no response in this version; it retries the request with inputResponses.")
+		return badRequest(m.ID, CodeInvalidRequest, "A client must not send responses in this version: retry the request with inputResponses.")
 	case m.Kind == Request && client.Version == "":
 		return badRequest(m.ID, CodeInvalidParams, "params._meta."+metaVersion+" is missing.")
 	case m.Kind == Request && client.Capabilities == nil:
@@ -78,7 +77,7 @@ func (m *Message) modernParts(era Era) *Fault {
 	return nil
 }
 
-// unsupported is the revision's error for a version that the gateway does not speak.
+// unsupported returns the revision's error for an unsupported version.
 func (m *Message) unsupported(version string) *Fault {
 	return badRequest(m.ID, CodeUnsupportedVersion, "Unsupported protocol version",
 		Texts("supported", versions), Text("requested", clip(version)))

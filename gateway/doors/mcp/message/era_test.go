@@ -99,7 +99,7 @@ func TestHeadersThatDifferAreRefused(t *testing.T) {
 		"legacy version in _meta":       {strings.ReplaceAll(modernCall, "2026-07-28", "2025-11-25"), headers(version, "2025-11-25"), -32022, "Unsupported"},
 		"modern without _meta":          {legacyCall, headers(version, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "a"), -32602, "protocolVersion is missing"},
 		"modern without capabilities":   {request("tools/call", `{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`), headers(version, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "a"), -32602, "clientCapabilities is missing"},
-		"modern response":               {`{"jsonrpc":"2.0","id":1,"result":{}}`, headers(version, "2026-07-28"), -32600, "must send no response"},
+		"modern response":               {`{"jsonrpc":"2.0","id":1,"result":{}}`, headers(version, "2026-07-28"), -32600, "must not send responses"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spoken, fault := read(t, c.body).Era(c.h)

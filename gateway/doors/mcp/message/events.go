@@ -14,40 +14,40 @@ const MediaEvents = "text/event-stream"
 
 var (
 	// ErrEventTooLarge ends a stream with an event of over MaxAnswer bytes.
-	ErrEventTooLarge = errors.New("an event has over 4 MiB")
-	// ErrEventCut ends a stream that ends within an event. A client must drop the event's beginning, and some don't: it
-	// is not to be passed on.
-	ErrEventCut = errors.New("the stream ended within an event")
+	ErrEventTooLarge = errors.New("an event exceeds 4 MiB")
+	// ErrEventCut ends a stream that stops inside an event. Clients must drop the incomplete event and some don't, so the
+	// door does not forward it.
+	ErrEventCut = errors.New("the stream stopped inside an event")
 )
 
-// Event is a block of a stream of server-sent events: an event, or lines that make none, such as a comment.
+// Event is a block of a stream of server-sent events: an event, or lines without one, such as a comment.
 type Event struct {
-	// Raw are the block's bytes. The blocks of a stream one after the other are the stream.
+	// Raw holds the block's bytes. Joined, the blocks of a stream are the stream.
 	Raw []byte
-	// Given says that a client gets an event. Without it the block has no data.
+	// Given is true if the block is an event. A block without an event has no data.
 	Given bool
 	// Type is "message" unless the event names another.
 	Type string
 	Data []byte
-	// ID is the last id that the stream has named so far.
+	// ID is the latest id in the stream.
 	ID string
-	// Retry is the time before a client reconnects in ms, in digits; "" if the block does not say it.
+	// Retry is the reconnection time in ms, in digits, or "" if the block does not set it.
 	Retry string
 
 	lines []line
 }
 
-// line is a line of a block: its bytes with its end, and the field that it sets.
+// line is a line of a block: its bytes with the line end, and its field.
 type line struct {
 	Place
 	field string
 }
 
-// Events reads a stream of server-sent events by the rules of WHATWG, as bytes come: it waits for no byte after the one
-// that completes a block. Lines end by CR LF, LF or CR.
+// Events parses a stream of server-sent events (WHATWG). It returns a block as soon as its last byte arrives. Lines end
+// with CR LF, LF or CR.
 type Events struct {
 	stream *bufio.Reader
-	// skipLF says that the last line ended by a CR. A LF may belong to it.
+	// skipLF is true if the last line ended with CR. A LF may complete that line end.
 	skipLF bool
 	begun  bool
 	id     string
@@ -57,7 +57,7 @@ type Events struct {
 // NewEvents reads from the beginning of a stream.
 func NewEvents(stream io.Reader) *Events { return &Events{stream: bufio.NewReader(stream)} }
 
-// Next returns the next block. io.EOF is the end of the stream after a whole block. An error ends the stream.
+// Next returns the next block, or io.EOF after the last whole block. Stop at any error.
 func (s *Events) Next() (Event, error) {
 	if s.err != nil {
 		return Event{}, s.err
@@ -99,7 +99,7 @@ func (s *Events) block() (Event, error) {
 	}
 }
 
-// set takes a field of a block. Until the block is whole, its data has a line break at the end.
+// set sets a field of a block. The data of an incomplete block ends with a line break.
 func (s *Events) set(e *Event, field string, value []byte) {
 	switch field {
 	case "data":
@@ -125,8 +125,8 @@ func split(text []byte) (field string, value []byte) {
 	return string(name), bytes.TrimPrefix(value, []byte{' '})
 }
 
-// line reads a line and appends its bytes to raw. It returns the line's text, and the place of its first byte: a LF of
-// the line before may come first.
+// line reads a line and appends its bytes to raw. It returns the line's text and the index of its first byte, which may
+// follow the LF of the line before.
 func (s *Events) line(raw *[]byte) (text []byte, start int, err error) {
 	start = len(*raw)
 	for {
@@ -152,7 +152,7 @@ func (s *Events) line(raw *[]byte) (text []byte, start int, err error) {
 	}
 }
 
-// carriage takes the LF after a CR, if it has come already: otherwise it begins the next block.
+// carriage consumes the LF after a CR if it has arrived. Otherwise the LF begins the next block.
 func (s *Events) carriage(c byte, raw *[]byte) {
 	if c != '\r' {
 		return
@@ -168,7 +168,7 @@ func (s *Events) carriage(c byte, raw *[]byte) {
 	}
 }
 
-// withoutMark returns the first line of the stream without a byte order mark, and any other as it is.
+// withoutMark removes a byte order mark from the first line of the stream.
 func (s *Events) withoutMark(text []byte) []byte {
 	if s.begun {
 		return text
@@ -177,7 +177,7 @@ func (s *Events) withoutMark(text []byte) []byte {
 	return bytes.TrimPrefix(text, []byte("\uFEFF"))
 }
 
-// With returns the block's bytes with other data, and all other lines as they are. The event must be given.
+// With returns the block's bytes with other data and the same other lines. The block must be an event.
 func (e Event) With(data []byte) []byte {
 	out, done := make([]byte, 0, len(e.Raw)+len(data)), false
 	last := 0
@@ -194,7 +194,7 @@ func (e Event) With(data []byte) []byte {
 	return join(out, e.Raw[last:])
 }
 
-// join appends lines. A CR and a LF that stood apart remain two ends of lines.
+// join appends lines. It keeps a CR and a LF from different lines apart.
 func join(dst, lines []byte) []byte {
 	if bytes.HasSuffix(dst, []byte{'\r'}) && bytes.HasPrefix(lines, []byte{'\n'}) {
 		dst = append(dst, '\n')
@@ -202,8 +202,8 @@ func join(dst, lines []byte) []byte {
 	return append(dst, lines...)
 }
 
-// AppendEvent appends an event with this type and data, and with an id unless it is "". The type message is left out.
-// Invalid UTF-8 and line breaks can't be written in a type or an id: it then reports false and appends nothing.
+// AppendEvent appends an event. It omits an id of "" and the type message. It returns false, and appends nothing, for a
+// type or an id with invalid UTF-8 or a line break.
 func AppendEvent(dst []byte, kind, id string, data []byte) ([]byte, bool) {
 	for _, s := range []string{kind, id} {
 		if !utf8.ValidString(s) || slices.ContainsFunc([]byte(s), func(c byte) bool { return c == '\r' || c == '\n' || c == 0 }) {

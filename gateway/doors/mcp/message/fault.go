@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Codes of JSON-RPC errors. The last three are the revision's own.
+// Codes of JSON-RPC errors. MCP defines the last three.
 const (
 	CodeParse              = -32700
 	CodeInvalidRequest     = -32600
@@ -18,14 +18,14 @@ const (
 	CodeUnsupportedVersion = -32022
 )
 
-// Fault is why a message is refused before it is judged.
+// Fault is an error in a message. The door does not judge such a message.
 type Fault struct {
-	// Status is of HTTP.
+	// Status is the HTTP status.
 	Status int
 	Code   int
 	// Text names field, problem and remedy. It quotes at most the beginning of a value.
 	Text string
-	// ID is the raw id of the request, nil if it is not known.
+	// ID is the raw id of the request, or nil if it is unknown.
 	ID   []byte
 	Data []Member
 }

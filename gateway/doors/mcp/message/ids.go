@@ -7,40 +7,40 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// maxSealed bounds a sealed id in characters.
+// maxSealed limits a sealed id, in characters.
 const maxSealed = 4096
 
-// IDs seals the ids of a server's sessions and tasks for the one caller who got them. Its own text is the only record of
-// an id: all replicas open what one has sealed.
+// IDs seals the ids of sessions and tasks for one caller. Every replica with the same keys can open a sealed id, so no
+// replica stores ids.
 type IDs struct{ sealer resources.Sealer }
 
-// NewIDs takes keys of 32 bytes. Seal uses the first one, Open all of them.
+// NewIDs takes keys of 32 bytes. Seal uses the first key, Open tries all of them.
 func NewIDs(keys [][]byte) (IDs, error) {
 	if len(keys) == 0 {
-		return IDs{}, errors.New("no key to seal ids with")
+		return IDs{}, errors.New("sealing ids needs a key")
 	}
 	sealer, err := resources.NewSealer(keys)
 	return IDs{sealer}, err
 }
 
-// Purpose is what an id is of.
+// Purpose is the kind of a sealed id.
 type Purpose string
 
-// Purposes of ids. One of a session is never one of a task.
+// Purposes of ids. Open never returns a session's id as a task's.
 const (
 	SessionID Purpose = "mcp-session"
 	TaskID    Purpose = "mcp-task"
 )
 
-// Caller is for whom an id is sealed. Agent is "" for a user without one.
+// Caller is the caller for whom an id is sealed. Agent is "" for a user without an agent.
 type Caller struct{ Server, Account, User, Agent string }
 
-// Seal returns an id of the server in letters of Base64 for URLs: a header and a JSON string may have them.
+// Seal encrypts an id of the server. The result is URL-safe Base64, for headers and JSON strings.
 func (s IDs) Seal(purpose Purpose, id string, c Caller) string {
 	return s.sealer.Seal([]byte(id), c.binding(purpose))
 }
 
-// Open returns the server's id if Seal has made the sealed one for the same purpose and caller, otherwise false.
+// Open decrypts a sealed id. It returns false unless Seal made it for the same purpose and caller.
 func (s IDs) Open(purpose Purpose, sealed string, c Caller) (string, bool) {
 	if len(sealed) > maxSealed {
 		return "", false
@@ -49,7 +49,7 @@ func (s IDs) Open(purpose Purpose, sealed string, c Caller) (string, bool) {
 	return string(id), ok
 }
 
-// binding names purpose and caller. Each part has its length before it, so that no two callers share a binding.
+// binding encodes purpose and caller. The length of each part precedes it, so different callers have different bindings.
 func (c Caller) binding(purpose Purpose) string {
 	var out []byte
 	for _, part := range []string{string(purpose), c.Server, c.Account, c.User, c.Agent} {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// listed names the member of a result with the items, and the member of an item with its name.
+// listed holds the name of the result's member with the items, and of the item's member with its name.
 type listed struct{ member, name string }
 
 var lists = map[string]listed{
@@ -15,20 +15,20 @@ var lists = map[string]listed{
 	MethodTemplates: {"resourceTemplates", "uriTemplate"},
 }
 
-// ErrNoList is the error of ReadList for a response that is an error: it has no items.
+// ErrNoList is returned by ReadList for an error response.
 var ErrNoList = errors.New("the response is an error")
 
-// List is a server's answer to a list method.
+// List is a server's response to a list method.
 type List struct {
 	Items []Item
-	// Cursor is the nextCursor, "" on the last page.
+	// Cursor is the nextCursor, or "" on the last page.
 	Cursor string
 
 	body   []byte
 	result resultPlaces
 }
 
-// Item is an item of a list. Raw is a part of the answer.
+// Item is an item of a list. Raw points into the response.
 type Item struct {
 	Place
 	// Name is the name of a tool or a prompt, the URI of a resource or the template of resources.
@@ -42,12 +42,12 @@ type resultPlaces struct {
 	result     Place
 	empty      bool
 	ttl, scope Place // the zero value if it is absent
-	// interim says that the result asks for input: it has no hints.
+	// interim is true if the result asks for input. Such a result has no hints.
 	interim bool
 }
 
-// ReadList reads the answer to a list method, of at most MaxAnswer bytes. An error says why a client could read it
-// differently: two items of one name, an item without a name, an item of another type, a member that stands twice.
+// ReadList parses the response to a list method, of at most MaxAnswer bytes. It returns an error if clients could read the
+// response differently: duplicate names or members, an item without a name or of another type.
 func ReadList(method string, body []byte) (*List, error) {
 	kind, ok := lists[method]
 	if !ok {
@@ -100,7 +100,7 @@ func (l *List) item(w *walk, member string) error {
 	return nil
 }
 
-// unique refuses two items of one name.
+// unique rejects two items with the same name.
 func (l *List) unique() error {
 	seen := make(map[string]bool, len(l.Items))
 	for _, item := range l.Items {
@@ -112,8 +112,8 @@ func (l *List) unique() error {
 	return nil
 }
 
-// Write returns the answer with the items that keep allows, in their order and byte for byte. No cache may keep it, as
-// by Uncached.
+// Write returns the response with the items for which keep is true, in order and byte for byte, and forbids caching as
+// Uncached does.
 func (l *List) Write(era Era, keep func(Item) bool) []byte {
 	var edits []edit
 	kept, end := false, 0
@@ -135,9 +135,8 @@ func (l *List) Write(era Era, keep func(Item) bool) []byte {
 	return splice(l.body, append(edits, l.result.uncached(era, l.body)...))
 }
 
-// Uncached returns a response whose result no cache may keep or share: ttlMs is 0 and cacheScope is private, and all
-// else is as it was, byte for byte. Both are added in the modern era alone, and not to a result that asks for input. An
-// error stays as it is.
+// Uncached sets ttlMs to 0 and cacheScope to private, and keeps all other bytes. It adds absent hints in the modern era
+// only, and never to a result that asks for input. It returns an error response unchanged.
 func Uncached(era Era, body []byte) ([]byte, error) {
 	places, err := readResult(body, nil, func(w *walk, _ string) error { return w.skip() })
 	if err != nil || !places.present {
@@ -146,7 +145,7 @@ func Uncached(era Era, body []byte) ([]byte, error) {
 	return splice(body, places.uncached(era, body)), nil
 }
 
-// uncached are the edits after which no cache may keep or share the result.
+// uncached returns the edits that forbid caching.
 func (p resultPlaces) uncached(era Era, body []byte) []edit {
 	var edits []edit
 	var added []byte
@@ -170,8 +169,8 @@ func (p resultPlaces) uncached(era Era, body []byte) []edit {
 	return edits
 }
 
-// readResult reads a response; read reads each member of its result but the hints for caches. names are those that
-// read knows.
+// readResult parses a response. read reads each member of the result except the hints for caches. names are the members
+// that read knows.
 func readResult(body []byte, names []string, read func(w *walk, name string) error) (resultPlaces, error) {
 	p := resultPlaces{empty: true}
 	w, err := newWalk(body)

@@ -1,65 +1,65 @@
 package message
 
-// Kind is a kind of JSON-RPC message. Its zero value is none of them.
+// Kind is a kind of JSON-RPC message. The zero value is invalid.
 type Kind int
 
 const (
 	// Request has a method and an id.
 	Request Kind = iota + 1
-	// Notification has a method alone.
+	// Notification has a method and no id.
 	Notification
 	// Response has an id and a result or an error.
 	Response
 )
 
-// Message is what a client's message says. Its byte slices are parts of the body, and its strings are parts of one copy
-// of it: a caller that keeps one beyond the request copies it. A string is "" and a slice nil if the member is absent.
+// Message is a parsed message of a client. Its byte slices point into the body and its strings into one copy of it. Clone
+// a value to keep it longer than the request. An absent member is "" or nil.
 type Message struct {
 	Kind   Kind
 	Method string
-	// ID is the raw id, a string or a whole number. It is nil of a notification.
+	// ID is the raw id, a string or a whole number. It is nil for a notification.
 	ID []byte
-	// Failed says that a response is an error.
+	// Failed is true if a response is an error.
 	Failed bool
 
-	// Name is of a tool or a prompt, URI of a resource.
+	// Name is the name of a tool or a prompt, URI that of a resource.
 	Name, URI string
 	// Arguments is a raw object.
 	Arguments []byte
 	Cursor    string
-	// Level is of logging/setLevel.
+	// Level is the level of logging/setLevel.
 	Level string
-	// Ref is what completion/complete completes for.
+	// Ref is the reference of completion/complete.
 	Ref Ref
-	// Listen is what subscriptions/listen asks for.
+	// Listen is the filter of subscriptions/listen.
 	Listen Listen
-	// TaskID names the task of a tasks/ method.
+	// TaskID is the task id of a tasks/ method.
 	TaskID string
-	// AsTask says that a legacy request asks to be run as a task.
+	// AsTask is true if a legacy request asks to run as a task.
 	AsTask bool
 
-	// Retry says that the request answers an input_required result: it has responses, or a state, or both.
+	// Retry is true if the request answers an input_required result with responses, a state, or both.
 	Retry bool
 	// InputResponses is a raw object.
 	InputResponses []byte
 	RequestState   string
 
-	// Opening is what initialize says of the client.
+	// Opening is the client's description in initialize.
 	Opening Client
 	// Meta is the request's `_meta`.
 	Meta Meta
 }
 
-// Client is what a client says of itself. Capabilities and Info are raw objects.
+// Client is a client's description of itself. Capabilities and Info are raw objects.
 type Client struct {
 	Version      string
 	Capabilities []byte
 	Info         []byte
 }
 
-// Meta is what the gateway reads of `_meta`.
+// Meta holds the members of `_meta` that the gateway reads.
 type Meta struct {
-	// Client is of the modern era.
+	// Client is sent in the modern era only.
 	Client Client
 	// LogLevel is the least level of the messages that a modern request asks for.
 	LogLevel string
@@ -78,15 +78,15 @@ const (
 
 // Listen is the filter of subscriptions/listen.
 type Listen struct {
-	// Given says that the request has a filter.
+	// Given is true if the request has a filter.
 	Given                     bool
 	Tools, Prompts, Resources bool
-	// URIs are of resources, TaskIDs of tasks.
+	// URIs are URIs of resources, TaskIDs ids of tasks.
 	URIs, TaskIDs []string
 }
 
-// HeaderName returns what Mcp-Name repeats of the message, and the field it comes from; "" and "" if the method has no
-// such field.
+// HeaderName returns the value that Mcp-Name repeats, and its field in the body. It returns "" and "" for a method without
+// such a field.
 func (m *Message) HeaderName() (value, field string) {
 	switch m.Method {
 	case MethodCall, MethodPrompt:

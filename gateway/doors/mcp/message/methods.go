@@ -2,7 +2,7 @@ package message
 
 import "strings"
 
-// Methods of clients, by the names of the revisions.
+// Methods of clients.
 const (
 	MethodInitialize  = "initialize"
 	MethodDiscover    = "server/discover"
@@ -28,29 +28,29 @@ const (
 
 const notifications = "notifications/"
 
-// Class is what the door does with a message. Its zero value denies.
+// Class is the door's way to handle a message. The zero value denies.
 type Class int
 
 const (
-	// Unknown messages are denied and not forwarded.
+	// Unknown: the door denies the message.
 	Unknown Class = iota
-	// Passes for each caller who is known: initialize, server/discover, ping, notifications.
+	// Passes: the door forwards the message of any authenticated caller (initialize, server/discover, ping, notifications).
 	Passes
-	// Named messages are judged by the name, the URI or the reference that they have.
+	// Named: the door judges the name, the URI or the reference in the message.
 	Named
-	// Listed messages are answered by a list, from which the door leaves items out.
+	// Listed: the door removes items from the list in the response.
 	Listed
-	// Streamed is subscriptions/listen: each URI in its filter is judged, and its stream as long as it is open.
+	// Streamed: the door judges each URI in the filter of subscriptions/listen, and again while the stream is open.
 	Streamed
-	// OfTask messages name a task by its sealed id, and tasks/list asks for all of them.
+	// OfTask: the message names a task by its sealed id, or lists tasks.
 	OfTask
-	// Levelled is logging/setLevel, for a whole session.
+	// Levelled: logging/setLevel, for a whole session.
 	Levelled
-	// Answers are responses to requests of the server.
+	// Answers: a response to a request of the server.
 	Answers
 )
 
-// methods has the class of each request, by era. What is absent is unknown.
+// methods holds the class of each request, by era. An absent method is Unknown.
 var methods = map[Era]map[string]Class{
 	Legacy: {
 		MethodInitialize: Passes, MethodPing: Passes,
@@ -68,8 +68,8 @@ var methods = map[Era]map[string]Class{
 	},
 }
 
-// Class returns what the door does with the message. A notification passes by its prefix alone: a server might run a
-// tool that a notification names. A modern client sends no responses.
+// Class returns the class of the message. A notification passes only if its method begins with notifications/, since a
+// server might run a tool that a notification names. In the modern era clients send no responses.
 func (m *Message) Class(era Era) Class {
 	switch {
 	case m.Kind == Request:
@@ -82,15 +82,15 @@ func (m *Message) Class(era Era) Class {
 	return Unknown
 }
 
-// serverRequests has the kind of each request of a server.
+// serverRequests holds the kind of each request of a server, by method.
 var serverRequests = map[string]string{
 	"elicitation/create":     "elicitation",
 	"sampling/createMessage": "sampling",
 	"roots/list":             "roots",
 }
 
-// ServerRequest returns the kind of a server's request, as server_requests of the policy tree names it. It returns false
-// for a method that is not known. A ping is of no kind: the door lets it pass in the legacy era.
+// ServerRequest returns the kind under which server_requests lists a server's request. It returns false for an unknown
+// method and for ping, which the door forwards in the legacy era.
 func ServerRequest(method string) (kind string, ok bool) {
 	kind, ok = serverRequests[method]
 	return kind, ok

@@ -8,21 +8,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// MaxBody bounds a client's message in bytes.
+// MaxBody limits a client's message, in bytes.
 const MaxBody = 1 << 20
 
-// reader reads one message of a client, and notes its first problem.
+// reader parses one message of a client and keeps the first problem.
 type reader struct {
 	*wire.Stream
 	m     *Message
 	fault *Fault
-	// What the envelope has.
+	// The members of the envelope that were found.
 	version, method, params, result bool
 }
 
-// Read reads the one message of a body. The fault is -32700 for a body that is not acceptable JSON, and -32600 for
-// other JSON than a message. It is -32602 for members of params that are missing or of the wrong type. Its status is 400.
-// Read does not change the body, and the message has parts of it.
+// Read parses a body with one message. The message points into the body. The fault has the status 400 and the code -32700
+// for malformed JSON, -32600 for JSON that is not a message, or -32602 for missing or mistyped members of params.
 func Read(body []byte) (*Message, *Fault) {
 	if len(body) > MaxBody {
 		return nil, badRequest(nil, CodeInvalidRequest, "The message must have at most 1 MiB.")
@@ -41,7 +40,7 @@ func Read(body []byte) (*Message, *Fault) {
 		r.Skip()
 	}
 	if err := r.Err(); err != nil {
-		return nil, badRequest(nil, CodeParse, "The body is not acceptable JSON: "+err.Error()+".")
+		return nil, badRequest(nil, CodeParse, "The body must be JSON without duplicate members, in UTF-8 and at most 32 levels deep: "+err.Error()+".")
 	}
 	r.complete()
 	if r.fault != nil {
@@ -51,7 +50,7 @@ func Read(body []byte) (*Message, *Fault) {
 	return r.m, nil
 }
 
-// refuse notes a problem, unless one is known.
+// refuse keeps the first problem.
 func (r *reader) refuse(code int, text string) {
 	if r.fault == nil {
 		r.fault = badRequest(nil, code, text)
@@ -87,7 +86,7 @@ func (r *reader) member(name string) {
 			r.failure()
 		}
 	default:
-		r.refuse(CodeInvalidRequest, "The message must have no members but jsonrpc, id, method, params, result and error.")
+		r.refuse(CodeInvalidRequest, "The message may only have the members jsonrpc, id, method, params, result and error.")
 		r.Skip()
 	}
 }
@@ -129,18 +128,18 @@ func (r *reader) failure() {
 	}
 }
 
-// complete finds the kind of the message, and what it lacks.
+// complete determines the kind of the message and rejects missing members.
 func (r *reader) complete() {
 	m, answers := r.m, r.result || r.m.Failed
 	switch {
 	case !r.version:
 		r.refuse(CodeInvalidRequest, `jsonrpc is missing; it must be "2.0".`)
 	case r.method && answers, r.result && m.Failed, !r.method && !answers:
-		r.refuse(CodeInvalidRequest, "The message must have one of method, result and error.")
+		r.refuse(CodeInvalidRequest, "The message must have exactly one of method, result and error.")
 	case answers && r.params:
-		r.refuse(CodeInvalidRequest, "A response must have no params.")
+		r.refuse(CodeInvalidRequest, "A response must not have params.")
 	case answers && m.ID == nil:
-		r.refuse(CodeInvalidRequest, "id is missing; a response must have the id of its request.")
+		r.refuse(CodeInvalidRequest, "id is missing: a response must have the id of its request.")
 	case answers:
 		m.Kind = Response
 	case m.ID == nil:
@@ -151,7 +150,7 @@ func (r *reader) complete() {
 	}
 }
 
-// isObject reports whether the next value is an object. It refuses and skips any other value.
+// isObject reports whether the next value is an object. It rejects and skips any other value.
 func (r *reader) isObject(field string, code int) bool {
 	if r.Kind() == '{' {
 		return true
@@ -161,7 +160,7 @@ func (r *reader) isObject(field string, code int) bool {
 	return false
 }
 
-// text reads a string. It refuses and skips any other value.
+// text reads a string. It rejects and skips any other value.
 func (r *reader) text(dst *string, code int, field string) bool {
 	if r.Kind() != '"' {
 		r.refuse(code, field+" must be a string.")
@@ -172,14 +171,14 @@ func (r *reader) text(dst *string, code int, field string) bool {
 	return true
 }
 
-// exact refuses a name that equals a known one but for the case: some decoders take it for the known one.
+// exact rejects a name that equals a known one only if case is ignored, since some decoders ignore case.
 func (r *reader) exact(name string, names ...string) {
 	if foldsTo(name, names) {
-		r.refuse(CodeInvalidRequest, "A known member must be written in its own case.")
+		r.refuse(CodeInvalidRequest, "A member must have the revision's spelling, with its case.")
 	}
 }
 
-// foldsTo reports whether the name equals a known one but for the case.
+// foldsTo reports whether two different names are equal if case is ignored.
 func foldsTo(name string, names []string) bool {
 	return slices.ContainsFunc(names, func(k string) bool { return name != k && strings.EqualFold(name, k) })
 }

@@ -2,28 +2,28 @@ package message
 
 import "strconv"
 
-// Types of results that are not complete.
+// Types of incomplete results.
 const (
 	// ResultInput asks the client for input and a retry.
 	ResultInput = "input_required"
-	// ResultTask names the task that will have the result.
+	// ResultTask names a task. The task gets the result later.
 	ResultTask = "task"
 )
 
-// ServerMessage is what a server's message says.
+// ServerMessage is a parsed message of a server.
 type ServerMessage struct {
 	Kind   Kind
 	Method string
-	// ID is the raw id, nil of a notification and of an error whose request the server could not read.
+	// ID is the raw id. It is nil for a notification and for an error about an unreadable request.
 	ID []byte
-	// Failed says that a response is an error. Code is the error's.
+	// Failed is true if the response is an error. Code is the error's code.
 	Failed bool
 	Code   int64
-	// ResultType is "" of a legacy result.
+	// ResultType is "" for a legacy result.
 	ResultType string
-	// IsError says that a tool's result is an error.
+	// IsError is true if a tool's result is an error.
 	IsError bool
-	// Inputs are the methods of the requests that a result or a task has for the client, in their order.
+	// Inputs are the methods of the requests for the client in a result or a task, in order.
 	Inputs []string
 }
 
@@ -33,8 +33,8 @@ var (
 	inputNames    = []string{"method"}
 )
 
-// ReadServer reads a server's message of at most MaxAnswer bytes: a response, a notification, or a request of the legacy
-// era. An error says why a client could read it differently, or that it is not a message.
+// ReadServer parses a server's message of at most MaxAnswer bytes: a response, a notification, or a legacy request. It
+// returns an error for a message that clients could read differently.
 func ReadServer(body []byte) (*ServerMessage, error) {
 	w, err := newWalk(body)
 	if err != nil {
@@ -54,7 +54,7 @@ func ReadServer(body []byte) (*ServerMessage, error) {
 type serverReader struct {
 	*walk
 	m *ServerMessage
-	// What the envelope has.
+	// The members of the envelope that were found.
 	version, result bool
 }
 

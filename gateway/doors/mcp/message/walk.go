@@ -8,28 +8,28 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxAnswer bounds a server's message in bytes, and so an event of a stream.
+// MaxAnswer limits a server's message and an event of a stream, in bytes.
 const MaxAnswer = 4 << 20
 
 var (
-	errTooLarge   = errors.New("the message has over 4 MiB")
-	errNotObject  = errors.New("an object is expected")
-	errNotArray   = errors.New("an array is expected")
-	errNotText    = errors.New("a string is expected")
-	errCase       = errors.New("a known member is written in another case")
-	errTrailing   = errors.New("something follows the message")
-	errNotJSON    = errors.New("it is not acceptable JSON")
-	errNotMessage = errors.New("it is not a JSON-RPC message")
+	errTooLarge   = errors.New("the message exceeds 4 MiB")
+	errNotObject  = errors.New("a value must be an object")
+	errNotArray   = errors.New("a value must be an array")
+	errNotText    = errors.New("a value must be a string")
+	errCase       = errors.New("a member must have the revision's spelling, with its case")
+	errTrailing   = errors.New("bytes follow the message")
+	errNotJSON    = errors.New("the message must be JSON without duplicate members and in UTF-8")
+	errNotMessage = errors.New("the message must be a JSON-RPC message")
 )
 
-// walk reads a message whose parts are left out or replaced: it knows the place of each value. It refuses names that
-// stand twice and invalid UTF-8, but takes any depth and the NUL character: a server may answer with them.
+// walk parses a message and knows the place of each value, so that parts can be removed or replaced. It rejects duplicate
+// names and invalid UTF-8. It accepts any depth and the NUL character, since servers may send them.
 type walk struct {
 	dec  *jsontext.Decoder
 	body []byte
 }
 
-// newWalk begins to read a message.
+// newWalk begins to parse a message.
 func newWalk(body []byte) (*walk, error) {
 	if len(body) > MaxAnswer {
 		return nil, errTooLarge
@@ -37,7 +37,7 @@ func newWalk(body []byte) (*walk, error) {
 	return &walk{jsontext.NewDecoder(bytes.NewBuffer(body)), body}, nil
 }
 
-// Place is a value of a message: its first byte, and the byte after its last one.
+// Place is the half-open range of a value's bytes in its message.
 type Place struct{ Start, End int }
 
 // value reads the next value.
@@ -69,7 +69,8 @@ func (w *walk) text() (string, Place, error) {
 	return string(text), place, nil
 }
 
-// object reads an object: each reads the value of a member. It refuses a name that is one of names but for the case.
+// object reads an object. each reads the value of a member. It rejects a name that equals one of names only if case is
+// ignored.
 func (w *walk) object(names []string, each func(name string) error) (Place, error) {
 	if w.kind() != '{' {
 		return Place{}, errNotObject
@@ -97,7 +98,7 @@ func (w *walk) object(names []string, each func(name string) error) (Place, erro
 	return Place{start, int(w.dec.InputOffset())}, nil
 }
 
-// array reads an array: each reads an item.
+// array reads an array. each reads an item.
 func (w *walk) array(each func() error) error {
 	if w.kind() != '[' {
 		return errNotArray
@@ -119,10 +120,10 @@ func (w *walk) array(each func() error) error {
 	return nil
 }
 
-// skip reads the next value and leaves it.
+// skip skips the next value.
 func (w *walk) skip() error { _, err := w.value(); return err }
 
-// end refuses what follows the message.
+// end rejects bytes after the message.
 func (w *walk) end() error {
 	if len(bytes.Trim(w.body[w.dec.InputOffset():], " \t\r\n")) > 0 {
 		return errTrailing
