@@ -40,9 +40,9 @@ func TestDecisionsAreListed(t *testing.T) {
 // TestLookupsAreLeftOut guarantees that the page says so, and shows them on request, with the same filters.
 func TestLookupsAreLeftOut(t *testing.T) {
 	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("d1", "user-bob-v1", "false"))})
-	shows(t, s.get("/decisions?user=user-bob-v1&verdict=all"), 200, "Without what people look up", `href="/decisions?lookups=true&amp;user=user-bob-v1&amp;verdict=all"`)
+	shows(t, s.get("/decisions?user=user-bob-v1&verdict=all"), 200, "Without lookups", `href="/decisions?lookups=true&amp;user=user-bob-v1&amp;verdict=all"`)
 	w := s.get("/decisions?user=user-bob-v1&verdict=all&lookups=true")
-	shows(t, w, 200, "With what people look up", `href="/decisions?user=user-bob-v1&amp;verdict=all"`, `<input type="hidden" name="lookups" value="true">`,
+	shows(t, w, 200, "Includes lookups", `href="/decisions?user=user-bob-v1&amp;verdict=all"`, `<input type="hidden" name="lookups" value="true">`,
 		`data-follow="/decisions/new?lookups=true&amp;user=user-bob-v1&amp;verdict=all"`)
 	if got := s.api.called("/decisions"); len(got) != 2 || !strings.Contains(got[0], "lookups=false") || !strings.Contains(got[1], "lookups=true") {
 		t.Errorf("%v", got)

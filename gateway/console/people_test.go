@@ -148,7 +148,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 		if len(s.changes) != 0 || !slices.Equal(s.previews, []string{form.preview}) {
 			t.Errorf("%s: previews %q, changes %q; want %q", form.path, s.previews, s.changes, form.preview)
 		}
-		for _, text := range []string{"project:thing:gain", "project:thing:lose", "Not everybody", `value="save"`} {
+		for _, text := range []string{"project:thing:gain", "project:thing:lose", "The preview was cut short", `value="save"`} {
 			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), text) {
 				t.Errorf("%s: %d without %s", form.path, w.Code, text)
 			}

@@ -30,7 +30,7 @@ func TestAsk(t *testing.T) {
 		t.Errorf("nobody is offered for an e-mail address:\n%s", meant.Body)
 	}
 	bob.get(questionOf(s.Carol, asked, s.Project)).want(t, 403, "You may not see why a question about somebody else", "account:authorization:explain")
-	bob.get(questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may know of")
+	bob.get(questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may see")
 	self := bob.get(questionOf(s.Bob, "account:user:read", ""))
 	self.want(t, 200, "You may not make these changes", "account:role_assignment:update", "An admin of the account can")
 	self.lacks(t, "/apply?")

@@ -186,7 +186,7 @@ func TestFormsOfPagesWithCodes(t *testing.T) {
 	b.wait(`document.activeElement.matches("main button")`)
 	b.press("\r")
 	b.wait(`document.querySelector("main [role=alert]") !== null`)
-	if text := b.text(); !strings.Contains(text, "used before") {
+	if text := b.text(); !strings.Contains(text, "has been used") {
 		t.Error(text)
 	}
 	if b.holds(`document.referrer.includes("code")`) {

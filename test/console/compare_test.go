@@ -85,7 +85,7 @@ func TestAPolicyIsCompared(t *testing.T) {
 		}
 		page := b.compared()
 		for _, text := range []string{
-			"wider.tar.gz", "test_decision_denies failed", "New access", "project:instance:create", "Real users who gain", bob, "Guards of the policy in force", "it has none",
+			"wider.tar.gz", "test_decision_denies failed", "New access", "project:instance:create", "Real users who gain", bob, "Guards of the policy in force", "has no guards",
 			"would be allowed", "Recorded decisions, judged again",
 		} {
 			if !page.says(text) {

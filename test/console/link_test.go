@@ -41,7 +41,7 @@ func TestALinkSignsInOnce(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d browsers were signed in: %v", won, statuses)
 	}
-	if got := newBrowser(t, g).redeem(code); got.Status != http.StatusForbidden || !got.says("used before") {
+	if got := newBrowser(t, g).redeem(code); got.Status != http.StatusForbidden || !got.says("has been used") {
 		t.Errorf("again: %d", got.Status)
 	}
 }
