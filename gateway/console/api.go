@@ -88,8 +88,10 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 		return err
 	case len(raw) > maxAnswer:
 		return fmt.Errorf("the response of the API exceeds %d bytes", maxAnswer)
-	case resp.StatusCode < 200 || resp.StatusCode > 299:
+	case resp.StatusCode >= 400:
 		return refusedBy(resp.StatusCode, raw)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return fmt.Errorf("the API returned %s: --url must be the gateway's own address", resp.Status)
 	case out == nil:
 		return nil
 	}

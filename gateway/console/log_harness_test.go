@@ -100,17 +100,24 @@ const account = "/api/v1/accounts/acct-a-v1"
 // newSite makes a console whose user is Ada.
 func newSite(t *testing.T, answers map[string]answer, operators ...string) *site {
 	t.Helper()
+	return newSiteOf(t, answers, func(cfg *console.Config) { cfg.Operators = operators })
+}
+
+// newSiteOf makes a console whose user is Ada, with changes to its parts.
+func newSiteOf(t *testing.T, answers map[string]answer, change func(*console.Config)) *site {
+	t.Helper()
 	address, err := url.Parse("http://127.0.0.1:9003")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &site{api: &scripted{answers: answers}, private: &scripted{answers: map[string]answer{}}}
 	s.api.answers["GET "+account+"/users/user-ada-v1/profile"] = answer{200, `{"user":{"id":"user-ada-v1","name":"Ada"}}`}
-	s.Console, err = console.New(console.Config{
-		URL: address, API: s.api, Private: s.private, Sessions: oneSession{}, Operators: operators,
+	cfg := console.Config{
+		URL: address, API: s.api, Private: s.private, Sessions: oneSession{},
 		IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: func() time.Time { return logNow }, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
+	}
+	change(&cfg)
+	if s.Console, err = console.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	return s

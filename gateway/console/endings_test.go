@@ -1,0 +1,136 @@
+package console_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/console"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// endedSessions has a session of Ada for the secret "s" and one of Bob for "b". It counts the ended ones.
+type endedSessions struct {
+	console.Sessions
+	ended *[]string
+}
+
+func (endedSessions) Session(_ context.Context, secret string, _ bool) (*resources.ConsoleSession, error) {
+	user := map[string]string{"s": "user-ada-v1", "b": "user-bob-v1"}[secret]
+	if user == "" {
+		return nil, nil
+	}
+	return &resources.ConsoleSession{UserID: user, AccountID: "acct-a-v1", Token: "t"}, nil
+}
+
+func (e endedSessions) End(_ context.Context, secret string) error {
+	*e.ended = append(*e.ended, secret)
+	return nil
+}
+
+// TestARefusedTokenEndsItsSession guarantees that the console ends a session and deletes its cookie once the gateway
+// refuses its token, at the sign-in check of a page and in the middle of one.
+func TestARefusedTokenEndsItsSession(t *testing.T) {
+	t.Parallel()
+	refused := answer{401, `{"error":{"message":"invalid or expired authentication token"}}`}
+	for name, c := range map[string]struct {
+		path, refused string
+		want          int
+		answer        answer
+	}{
+		"at the check":         {"/roles", "GET " + account + "/users/user-ada-v1/profile", http.StatusSeeOther, refused},
+		"in the middle":        {"/roles", "GET " + account + "/roles", http.StatusSeeOther, refused},
+		"suspended":            {"/roles", "GET " + account + "/users/user-ada-v1/profile", http.StatusForbidden, answer{403, `{"error":"You are suspended."}`}},
+		"a refusal, no ending": {"/roles", "GET " + account + "/roles", http.StatusForbidden, answer{403, `{"error":"You may not do this."}`}},
+	} {
+		var ended []string
+		s := newSiteOf(t, map[string]answer{"POST /access/v1/evaluations": {200, `{"evaluations":[]}`}}, func(cfg *console.Config) { cfg.Sessions = endedSessions{ended: &ended} })
+		s.api.answers[c.refused] = c.answer
+		got := s.get(c.path)
+		over := c.answer.status == 401 || name == "suspended"
+		if got.Code != c.want || over != (len(ended) == 1) || over != strings.Contains(got.Header().Get("Set-Cookie"), "Max-Age=0") {
+			t.Errorf("%s: %d, ended %q, cookie %q", name, got.Code, ended, got.Header().Get("Set-Cookie"))
+		}
+	}
+}
+
+// TestARedirectOfTheAPIIsAnError guarantees that a change counts as made with a status of 200 to 299 only: an address in
+// front of the gateway may redirect it.
+func TestARedirectOfTheAPIIsAnError(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, map[string]answer{"POST " + account + "/projects": {301, ""}, "POST /access/v1/evaluations": {200, `{"evaluations":[]}`}})
+	if got := s.post("/platform", url.Values{"name": {"new"}}); got.Code != http.StatusInternalServerError {
+		t.Errorf("%d, %s", got.Code, got.Header().Get("Location"))
+	}
+}
+
+// waiting compares until its context ends.
+type waiting struct{ ended chan struct{} }
+
+func (w waiting) Compare(ctx context.Context, _ string, _ []byte, _ func(console.CompareStep)) {
+	<-ctx.Done()
+	close(w.ended)
+}
+
+// running begins a comparison of Ada's and returns the console, and whether the comparison runs.
+func running(t *testing.T) (s *site, runs func() bool) {
+	t.Helper()
+	w := waiting{ended: make(chan struct{})}
+	s = newSiteOf(t, map[string]answer{"GET " + account + "/users/user-bob-v1/profile": {200, `{"user":{"id":"user-bob-v1"}}`}}, func(cfg *console.Config) {
+		cfg.Compare, cfg.Operators, cfg.Now, cfg.Sessions = w, []string{"user-ada-v1", "user-bob-v1"}, time.Now, endedSessions{ended: new([]string)}
+	})
+	if got := s.post("/policy/compare", url.Values{"in_force": {"1"}}); got.Code != http.StatusSeeOther {
+		t.Fatal(got.Code, got.Body)
+	}
+	return s, func() bool {
+		synctest.Wait()
+		select {
+		case <-w.ended:
+			return false
+		default:
+			return true
+		}
+	}
+}
+
+// TestAnOperatorStopsTheirOwnComparison guarantees that an operator can't stop another operator's comparison.
+func TestAnOperatorStopsTheirOwnComparison(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, runs := running(t)
+		r := httptest.NewRequest(http.MethodPost, "/policy/compare/stop", http.NoBody)
+		r.Header.Set("Origin", "http://127.0.0.1:9003")
+		r.Host = "127.0.0.1:9003"
+		r.AddCookie(&http.Cookie{Name: "portcullis", Value: "b"})
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != http.StatusSeeOther || !runs() {
+			t.Errorf("after Bob's stop: %d, runs %v", w.Code, runs())
+		}
+		if got := s.post("/policy/compare/stop", nil); got.Code != http.StatusSeeOther || runs() {
+			t.Errorf("after Ada's stop: %d, runs %v", got.Code, runs())
+		}
+	})
+}
+
+// TestAComparisonEndsUnseen guarantees that a comparison is cancelled once nobody loads its page for 20 seconds.
+func TestAComparisonEndsUnseen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, runs := running(t)
+		for range 3 {
+			time.Sleep(19 * time.Second)
+			if got := s.get("/policy/compare"); got.Code != http.StatusOK || !runs() {
+				t.Fatalf("%d, runs %v", got.Code, runs())
+			}
+		}
+		time.Sleep(25 * time.Second)
+		if runs() {
+			t.Error("it runs unseen")
+		}
+	})
+}
