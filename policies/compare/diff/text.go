@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/portcullis-authz/portcullis/policies/compare"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // mostLines bounds the lines of all lists of a text together; JSON has every row.
@@ -123,9 +124,10 @@ func (r *Report) lists() []*list {
 // group is rows with the same answers about one route and action, to holders of one role.
 type group struct {
 	*compare.Row
-	rows            int
-	callers, places []string
-	states          map[string][]string
+	rows   int
+	places []string
+	// callers holds the sets of scopes of each kind of caller.
+	callers, states map[string][]string
 }
 
 // rows returns a list of groups, below the codes of the rules that answer.
@@ -135,7 +137,7 @@ func rows(title string, all []compare.Row) *list {
 		row := &all[i]
 		key := strings.Join([]string{codes(row), row.Entry, row.Route, row.Action, row.Role, said(row.Old), said(row.New)}, "\n")
 		if groups[key] == nil {
-			groups[key] = &group{Row: row, states: map[string][]string{}}
+			groups[key] = &group{Row: row, callers: map[string][]string{}, states: map[string][]string{}}
 		}
 		groups[key].add(row)
 	}
@@ -162,14 +164,49 @@ func codes(row *compare.Row) string {
 // add adds what a row has beside what all have.
 func (g *group) add(row *compare.Row) {
 	g.rows++
-	caller := row.Caller
-	if row.Credential != "none" {
-		caller += " with a " + row.Credential
-	}
-	g.callers, g.places = join(g.callers, caller), join(g.places, row.Place)
+	caller, scopes := kindOfCaller(row)
+	g.callers[caller] = join(g.callers[caller], scopes)
+	g.places = join(g.places, row.Place)
 	for name, values := range row.States {
 		g.states[name] = join(g.states[name], values...)
 	}
+}
+
+// kindOfCaller splits a row's caller into its kind and its scopes.
+func kindOfCaller(row *compare.Row) (kind, scopes string) {
+	kind = row.Caller
+	if rest, ok := strings.CutPrefix(kind, "service"); ok {
+		before, id, _ := strings.Cut(rest, "(")
+		kind, scopes = strings.TrimSpace("service "+strings.TrimSuffix(id, ")")), strings.TrimSpace(before)
+	}
+	if row.Credential == resources.CredentialNone {
+		return kind, scopes
+	}
+	credential, keyScopes, _ := strings.Cut(row.Credential, " ")
+	return kind + " with a " + credential, cmp.Or(scopes, keyScopes)
+}
+
+// mostScopes is the number of sets of scopes that a text lists. It counts more.
+const mostScopes = 4
+
+// callersText names the kinds of callers with their sets of scopes.
+func (g *group) callersText() string {
+	var out []string
+	for _, kind := range slices.Sorted(maps.Keys(g.callers)) {
+		sets := g.callers[kind]
+		switch {
+		case len(sets) > mostScopes:
+			kind += fmt.Sprintf(" (%d sets of scopes)", len(sets))
+		case len(sets) > 1 || sets[0] != "":
+			kind += " (" + cmp.Or(sets[0], "no scopes")
+			for _, scopes := range sets[1:] {
+				kind += ", " + scopes
+			}
+			kind += ")"
+		}
+		out = append(out, kind)
+	}
+	return strings.Join(out, ", ")
 }
 
 // join adds values to a sorted set.
@@ -181,7 +218,7 @@ func join(set []string, values ...string) []string {
 
 // text returns a group in words.
 func (g *group) text() string {
-	parts := []string{g.Entry, g.Route, g.Action, "by " + strings.Join(g.callers, ", ")}
+	parts := []string{g.Entry, g.Route, g.Action, "by " + g.callersText()}
 	if g.Role != "" {
 		parts = append(parts, "holding "+g.Role, "at "+strings.Join(g.places, ", "))
 	}

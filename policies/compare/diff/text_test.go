@@ -44,9 +44,31 @@ New access (5)
   decision, project:disk:read, by self with a token, holding reader, at project [project=active]: denied (no) -> allowed (yes)
   no_role -> role:
   decision, project:disk:list, by self with a token, holding reader, at project [project=active]: denied (no) -> allowed (yes)
-  decision, project:disk:read, by self with a key read, self with a token, service authz:check with a token, holding reader, ` +
+  decision, project:disk:read, by self with a key (read), self with a token, service with a token (authz:check), holding reader, ` +
 		"at account, project [project=active|deleting]: denied (no) -> allowed (yes)\n"
 	if got := r.Text(); !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestCallersAreGrouped guarantees that a line names each kind of caller once, with up to four sets of scopes.
+func TestCallersAreGrouped(t *testing.T) {
+	r := &diff.Report{}
+	add := func(caller, credential string) {
+		r.NewAccess = append(r.NewAccess, compare.Row{Entry: "decision", Caller: caller, Credential: credential})
+	}
+	for _, credential := range []string{"key", "key read", "key read+write", "key write", "token"} {
+		add("self", credential)
+	}
+	for _, scopes := range []string{"", " a", " a+b", " a+b+c", " b"} {
+		add("service"+scopes, "token")
+		add("service"+scopes+" (service-x)", "token")
+	}
+	add("service d (service-y)", "token")
+	add("nobody", "none")
+	const want = "decision, by nobody, self with a key (no scopes, read, read+write, write), self with a token, service service-x with a token (5 sets of scopes), " +
+		"service service-y with a token (d), service with a token (5 sets of scopes) []:"
+	if got := r.Text(); !strings.Contains(got, want) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
