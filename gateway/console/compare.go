@@ -152,9 +152,7 @@ func beginCompare(p *page) error {
 
 var errBundleTooLarge = errors.New("the bundle is too large")
 
-// readBundle returns the file in the form and its name, or no bytes for a form without a file. It reads and discards the
-// rest of a file that is too large, up to maxUpload: a browser shows a broken connection instead of the response if it
-// can't send the whole form.
+// readBundle returns the file in the form and its name, or no bytes for a form without a file.
 func readBundle(r *http.Request) (name string, bundle []byte, err error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -173,8 +171,7 @@ func readBundle(r *http.Request) (name string, bundle []byte, err error) {
 		}
 		bundle, err = io.ReadAll(io.LimitReader(part, maxBundle+1))
 		if err == nil && len(bundle) > maxBundle {
-			_, err = io.Copy(io.Discard, part)
-			err = errors.Join(errBundleTooLarge, err)
+			err = errBundleTooLarge
 		}
 		return part.FileName(), bundle, err
 	}

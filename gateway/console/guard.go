@@ -1,6 +1,7 @@
 package console
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,10 +32,14 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.head(w, r)
 	_ = http.NewResponseController(w).SetWriteDeadline(c.cfg.Now().Add(answerWithin)) // a test's recorder does not support it
 	most := int64(maxForm)
-	if r.URL.Path == comparePath && strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") { // signed-in operators only
+	isUpload := r.URL.Path == comparePath && strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data")
+	if isUpload {
 		most = maxUpload
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if isUpload { // a browser that can't send the whole form shows a broken connection instead of the response
+		defer func() { _, _ = io.Copy(io.Discard, r.Body) }()
+	}
 	switch {
 	case r.Host != c.cfg.URL.Host:
 		c.refuse(w, r, http.StatusMisdirectedRequest, "This is the console of "+c.cfg.URL.Host+".", "Open it by that name.")

@@ -140,7 +140,7 @@ func TestComparisonsAreRefused(t *testing.T) {
 	if got := b.post("/policy/compare", "in_force", strings.Repeat("1", 70<<10)); got.Status != http.StatusBadRequest {
 		t.Errorf("a large form: %d", got.Status)
 	}
-	if got := newBrowser(t, g).upload("a.tar.gz", make([]byte, 1<<20)); got.Status != http.StatusSeeOther || got.Header.Get("Location") != "/login" {
+	if got := newBrowser(t, g).upload("a.tar.gz", make([]byte, 8<<20)); got.Status != http.StatusSeeOther || got.Header.Get("Location") != "/login" {
 		t.Errorf("without a session: %d", got.Status)
 	}
 	if got := b.upload(`<script>alert(1)</script>.tgz`, []byte("no bundle")); got.Status != http.StatusSeeOther {
