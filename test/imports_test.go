@@ -86,7 +86,7 @@ var mayImport = map[string]row{
 	"resources/access":    area("resources/changes", "resources/gate"),
 	"resources/apikeys":   area(),
 	"resources/clusters":  area(),
-	"resources/decisions": {inside: []string{"resources", "resources/gate", "resources/wire", "store/decisionlog"}},
+	"resources/decisions": {inside: []string{"resources", "resources/gate", "resources/wire", "store/decisionlog"}, outside: []string{json}},
 	"resources/firewall":  area(),
 	"resources/sessions":  {inside: []string{"resources", "store", "store/records"}},
 	"resources/health":    {inside: []string{"resources"}},

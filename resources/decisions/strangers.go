@@ -1,6 +1,9 @@
 package decisions
 
-import "encoding/json"
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // WithoutStrangers returns the input of a decision as a user may read it. A subject outside the account has its id
 // alone, like an unknown user. A caller from outside has no account.
@@ -31,7 +34,7 @@ func WithoutStrangers(input []byte) []byte {
 }
 
 // members are those of a JSON object.
-type members map[string]json.RawMessage
+type members map[string]jsontext.Value
 
 // membersOf returns those of a value; false is that it is not an object.
 func membersOf(raw []byte) (m members, ok bool) {
@@ -39,25 +42,27 @@ func membersOf(raw []byte) (m members, ok bool) {
 }
 
 func (m members) render() []byte {
-	raw, err := json.Marshal(m)
+	raw, err := json.Marshal(m, json.Deterministic(true))
 	if err != nil {
 		return nil
 	}
 	return raw
 }
 
-// blank gives members of an object in a document the value, where they are there and the object is one of these. It
-// reports whether it is.
-func blank(m members, name, value string, matches func(members) bool, names ...string) bool {
+// blank sets members of an object in a document to a value if the object matches. It skips absent members, and reports
+// whether it changed the document.
+func blank(m members, name, value string, matches func(members) bool, names ...string) (changed bool) {
 	object, ok := membersOf(m[name])
 	if !ok || !matches(object) {
 		return false
 	}
 	for _, name := range names {
-		if object[name] != nil {
-			object[name] = json.RawMessage(value)
+		if object[name] != nil && string(object[name]) != value {
+			object[name], changed = jsontext.Value(value), true
 		}
 	}
-	m[name] = object.render()
-	return true
+	if changed {
+		m[name] = object.render()
+	}
+	return changed
 }

@@ -12,7 +12,7 @@ func TestOfAStrangerTheIDIsTold(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a member":            {`{"subject":{"id":"u","member":true,"exists":true,"status":"ACTIVE"}}`, `{"subject":{"id":"u","member":true,"exists":true,"status":"ACTIVE"}}`},
 		"another's user":      {`{"subject":{"id":"u","member":false,"exists":true,"status":"ACTIVE"},"x":1}`, `{"subject":{"exists":false,"id":"u","member":false,"status":""},"x":1}`},
-		"nobody":              {`{"subject":{"id":"u","member":false,"exists":false,"status":""}}`, `{"subject":{"exists":false,"id":"u","member":false,"status":""}}`},
+		"nobody":              {`{"subject":{"id":"u","member":false,"exists":false,"status":""}}`, `{"subject":{"id":"u","member":false,"exists":false,"status":""}}`},
 		"membership masked":   {`{"subject":{"id":"u","exists":true,"status":"ACTIVE"}}`, `{"subject":{"exists":false,"id":"u","status":""}}`},
 		"status masked":       {`{"subject":{"id":"u","exists":true,"member":false}}`, `{"subject":{"exists":false,"id":"u","member":false}}`},
 		"an app's":            {`{"facts":{"member":false,"status":"ACTIVE"},"subject":{"member":true}}`, `{"facts":{"member":false,"status":""},"subject":{"member":true}}`},
@@ -25,7 +25,7 @@ func TestOfAStrangerTheIDIsTold(t *testing.T) {
 		"a null for subject":  {`{"subject":null}`, `{"subject":null}`},
 		"another's caller":    {`{"account":{"id":"a"},"principal":{"account":"b","id":"u","kind":"user","uuid":"x"}}`, `{"account":{"id":"a"},"principal":{"account":"","id":"u","kind":"user","uuid":""}}`},
 		"a caller of its own": {`{"principal":{"account":"a","uuid":"x"},"account":{"id":"a"}}`, `{"principal":{"account":"a","uuid":"x"},"account":{"id":"a"}}`},
-		"a service":           {`{"principal":{"account":"","uuid":"","kind":"service"},"account":{"id":"a"}}`, `{"account":{"id":"a"},"principal":{"account":"","kind":"service","uuid":""}}`},
+		"a service":           {`{"principal":{"account":"","uuid":"","kind":"service"},"account":{"id":"a"}}`, `{"principal":{"account":"","uuid":"","kind":"service"},"account":{"id":"a"}}`},
 		"account masked":      {`{"account":"…","principal":{"account":"b"}}`, `{"account":"…","principal":{"account":""}}`},
 		"caller masked":       {`{"account":{"id":"a"},"principal":{"id":"u","uuid":"x"}}`, `{"account":{"id":"a"},"principal":{"id":"u","uuid":""}}`},
 		"an app's caller":     {`{"facts":{"account":{"id":"a"},"member":true,"principal":{"account":"b","uuid":"x"}},"subject":{}}`, `{"facts":{"account":{"id":"a"},"member":true,"principal":{"account":"","uuid":""}},"subject":{}}`},

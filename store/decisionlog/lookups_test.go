@@ -1,10 +1,13 @@
 package decisionlog_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
@@ -64,6 +67,46 @@ func TestLookupsAreLeftOut(t *testing.T) {
 		slices.Sort(got)
 		if want := slices.Sorted(maps.Keys(kept)); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestPagesOfOneVerdict guarantees that a page of denials, or of allows, has all of them and nothing else, also if texts
+// and contexts in a record look like the other verdict.
+func TestPagesOfOneVerdict(t *testing.T) {
+	odd := []string{"", `x","allow":true,"y":"`, `{"told":{"allow":true}}`, `\","allow":true`}
+	masks := func(o *decisionlog.Options) { o.Mask, o.Input = &mask{rules: `["/input/principal/id"]`}, lookedInput }
+	for name, change := range map[string]func(*decisionlog.Options){"plain": nil, "masked": masks} {
+		w := newWorld(t)
+		w.change = change
+		l := w.open(t)
+		want := map[bool][]string{}
+		for i, text := range odd {
+			for _, allowed := range []bool{false, true} {
+				id := fmt.Sprintf("%d%v", i, allowed)
+				j := &resources.Judgement{ID: id, ParentID: text, Path: "authz/decision" + text, Decision: resources.Decision{Allowed: allowed, Code: text, Reason: text}}
+				j.Question = resources.Question{Principal: resources.Principal{Kind: resources.PrincipalUser, ID: "user-a-v1"}, AccountID: "acct-a-v1", Now: 1}
+				j.Context = []resources.Member{{Name: "allow", Value: []byte(fmt.Sprint(!allowed))}, {Name: "told", Value: []byte(`{"allow":true}`)}}
+				must(t, l.Record(t.Context(), j))
+				want[allowed] = append(want[allowed], id)
+			}
+		}
+		must(t, l.Close())
+		for allowed, ids := range want {
+			search := decisionlog.Search{Filter: decisionlog.Filter{Allowed: &allowed, Account: "acct-a-v1"}, Size: 100, Deadline: time.Now().Add(time.Minute)}
+			for order, read := range map[string]func(context.Context, decisionlog.Search, decisionlog.Places) (decisionlog.Page, error){
+				"newest": decisionlog.Reader{Dir: w.dir}.Before, "oldest": decisionlog.Reader{Dir: w.dir}.After,
+			} {
+				page, err := read(t.Context(), search, nil)
+				must(t, err)
+				var got []string
+				for _, r := range page.Records {
+					got = append(got, r.Event(lookedInput).DecisionID)
+				}
+				if slices.Sort(got); !slices.Equal(got, ids) {
+					t.Errorf("%s, %s, allowed %v: %q, want %q", name, order, allowed, got, ids)
+				}
+			}
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -273,19 +275,43 @@ func (f *Filter) step(rec *Record, place position) step {
 	return step{rec, place}
 }
 
-// mayWant says whether a line may have a wanted record: then it has the account's id and the decision's. What stands in a
-// masked record may be in the line of its facts.
+// mayWant reports whether a line may have a wanted record. It parses the beginning of the line only. Masked records are
+// always parsed whole, since their ids may stand in the line of their facts.
 func (f *Filter) mayWant(raw []byte) bool {
 	switch _, kind := shape(raw); kind {
 	case "told":
-		return mayHave(raw, f.Account) && mayHave(raw, f.ID)
+		return mayHave(raw, f.Account) && mayHave(raw, f.ID) && (f.Allowed == nil || *f.Allowed || !allows(raw))
 	case "event":
 		return true
 	}
 	return false
 }
 
-// mayHave says whether a line may have an id, "" for any. An id of another form may be escaped there.
+// mayHave reports whether a line may have an id, "" for any. A line may contain an id of another form with escapes.
 func mayHave(raw []byte, id string) bool {
 	return id == "" || !resources.ValidID(id) || bytes.Contains(raw, []byte(id))
+}
+
+// allows reports whether the record of a line is certain to be an allow.
+func allows(raw []byte) bool {
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
+	for d.StackDepth() < 2 { // to the record's first member
+		if _, err := d.ReadToken(); err != nil {
+			return false
+		}
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
+		if name.String() == "allow" {
+			value, err := d.ReadToken()
+			return err == nil && value.Kind() == 't'
+		}
+		if d.SkipValue() != nil {
+			return false
+		}
+	}
+	return false
 }
