@@ -76,7 +76,7 @@ func (a *app) newDecisionsArea() *decisions.Service {
 
 // ownDecisions is the decision log of this process.
 func (a *app) ownDecisions() decisions.Folder {
-	return decisions.Folder{Dir: a.settings.Store.DecisionsDir(), Input: engine.RecordedInput, Turns: a.gates.decisions}
+	return decisions.Folder{Dir: a.settings.Store.DecisionsDir(), Index: &a.decisionIndex, Input: engine.RecordedInput, Turns: a.gates.decisions}
 }
 
 // decisionLogStatus is what the status says of the decision log.

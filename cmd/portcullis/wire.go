@@ -136,7 +136,8 @@ type app struct {
 	// shadow is nil without a candidate policy.
 	shadow *shadow.Shadow
 	// decisions is nil if no verdict is recorded.
-	decisions *decisionlog.Log
+	decisions     *decisionlog.Log
+	decisionIndex decisionlog.Index
 	// certificates is nil without TLS, checks without a listener for Envoy.
 	certificates *listen.Certificates
 	checks       *extauthz.Server

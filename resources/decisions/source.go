@@ -51,8 +51,9 @@ type Source interface {
 
 // Folder is the Source of this process.
 type Folder struct {
-	// Dir is the folder of the logs.
-	Dir string
+	// Dir is the folder of the logs, Index an index of their growing segments.
+	Dir   string
+	Index *decisionlog.Index
 	// Input renders what policy read of a recorded question.
 	Input decisionlog.Input
 	// Turns bounds the readings at once; accounts take turns.
@@ -66,7 +67,7 @@ func (f Folder) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	}
 	defer f.Turns.Leave()
 	a := &Answer{Rows: []Row{}}
-	r := decisionlog.Reader{Dir: f.Dir, Missing: func(m decisionlog.Missing) { a.Unreadable = a.Unreadable || m.Unreadable > 0 }}
+	r := decisionlog.Reader{Dir: f.Dir, Index: f.Index, Missing: func(m decisionlog.Missing) { a.Unreadable = a.Unreadable || m.Unreadable > 0 }}
 	var err error
 	if a.Ends, err = r.Ends(); err != nil {
 		return nil, err

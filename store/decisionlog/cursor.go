@@ -57,6 +57,8 @@ func (r *Record) Event(input Input) Event {
 type segmentReader struct {
 	start *start
 	facts map[int64]*facts
+	// find, unless nil, returns facts that are not in the map yet.
+	find func(number int64) *facts
 	// missing counts what the segment says of verdicts that it does not have.
 	missing Missing
 }
@@ -102,7 +104,7 @@ func (s *segmentReader) record(l *line) (*Record, error) {
 		r.Log, r.Version = s.start.Log, s.start.Version
 	}
 	if l.Event != nil {
-		f := s.facts[l.Event.Facts]
+		f := s.fact(l.Event.Facts)
 		e, err := l.Event.whole(f)
 		if err != nil {
 			return nil, err
@@ -115,13 +117,21 @@ func (s *segmentReader) record(l *line) (*Record, error) {
 	}
 	r.whole, r.At, r.changed = l.Record, l.Record.Time.Time, l.Record.Changed
 	if n := l.Record.Facts; n != 0 {
-		f := s.facts[n]
+		f := s.fact(n)
 		if f == nil || f.subject == nil {
 			return nil, fmt.Errorf("record %s names facts that are not in its segment", l.Record.ID)
 		}
 		r.subject, r.changed = f.subject, r.changed || f.Changed
 	}
 	return r, nil
+}
+
+// fact returns the facts with a number, or nil.
+func (s *segmentReader) fact(number int64) *facts {
+	if s.facts[number] == nil && s.find != nil && number != 0 {
+		s.facts[number] = s.find(number)
+	}
+	return s.facts[number]
 }
 
 // cursor reads a log forward, also while it is written.

@@ -150,24 +150,13 @@ func (r Reader) backward(ctx context.Context, dir string, f *Filter, limit posit
 			if s.number > limit.Segment || s.number == limit.Segment && limit.Offset == 0 {
 				continue
 			}
-			var reader *segmentReader
-			var lines []recordLine
-			if reader, lines, err = r.open(s); err != nil {
-				break
+			before := int64(math.MaxInt64)
+			if s.number == limit.Segment {
+				before = limit.Offset
 			}
-			newest := true
-			for _, l := range slices.Backward(lines) {
-				if s.number == limit.Segment && l.end > limit.Offset {
-					continue
-				}
-				rec := r.look(reader, f, s.number, &l, newest)
-				place := position{s.number, l.start}
-				if newest = false; rec != nil && f.Since != 0 && rec.At < f.Since-sortedWithin {
-					return // older ones are not wanted
-				}
-				if !yield(f.step(rec, place), nil) {
-					return
-				}
+			var more bool
+			if more, err = r.backwardIn(s, f, before, yield); err != nil || !more {
+				break
 			}
 			if !yield(step{place: position{Segment: s.number}}, nil) {
 				return
@@ -177,6 +166,50 @@ func (r Reader) backward(ctx context.Context, dir string, f *Filter, limit posit
 			yield(step{}, err)
 		}
 	}
+}
+
+// backwardIn yields the lines of a segment before an offset, the last first. more is false if no older ones are wanted.
+func (r Reader) backwardIn(s segment, f *Filter, before int64, yield func(step, error) bool) (more bool, err error) {
+	reader, blocks, err := r.blocks(s, before)
+	if err != nil {
+		return false, err
+	}
+	newest := true
+	for lines, err := range blocks {
+		if err != nil {
+			return false, err
+		}
+		for _, l := range slices.Backward(lines) {
+			rec := r.look(reader, f, s.number, &l, newest)
+			if newest = false; rec != nil && f.Since != 0 && rec.At < f.Since-sortedWithin {
+				return false, nil
+			}
+			if !yield(f.step(rec, position{s.number, l.start}), nil) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// blocks returns the records of a segment that end before an offset, in blocks with the last one first.
+func (r Reader) blocks(s segment, before int64) (*segmentReader, iter.Seq2[[]recordLine, error], error) {
+	g, err := r.growing(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g != nil {
+		return g.reader, func(yield func([]recordLine, error) bool) {
+			defer g.close()
+			g.backward(before)(yield)
+		}, nil
+	}
+	reader, lines, err := r.open(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines = slices.DeleteFunc(lines, func(l recordLine) bool { return l.end > before })
+	return reader, func(yield func([]recordLine, error) bool) { yield(lines, nil) }, nil
 }
 
 // forward yields the lines of a log behind a place.
@@ -219,8 +252,9 @@ func (r Reader) forward(ctx context.Context, dir string, f *Filter, start positi
 // was read before only if it needs the facts there.
 func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, error) bool) (end position, more bool, err error) {
 	end = position{s.number, offset}
+	var text []byte
 	if !s.packed {
-		text, err := s.rest(offset)
+		text, err = s.rest(offset)
 		if errors.Is(err, fs.ErrNotExist) { // it was compressed or removed meanwhile: the next reading sees which
 			return end, false, nil
 		} else if err != nil {
@@ -235,20 +269,48 @@ func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, e
 			return end, true, nil
 		}
 	}
-	reader, lines, err := r.open(s)
+	reader, lines, done, err := r.behind(s, text, offset)
 	if err != nil {
 		return end, false, err
 	}
+	defer done()
 	for _, l := range lines {
-		if l.start < offset {
-			continue
-		}
 		end.Offset = l.end
 		if !yield(f.step(r.look(reader, f, s.number, &l, false), end), nil) {
 			return end, false, nil
 		}
 	}
 	return end, true, nil
+}
+
+// behind returns the records of a segment behind an offset. text is what stands there in a growing segment. The caller
+// calls done after the last record.
+func (r Reader) behind(s segment, text []byte, offset int64) (reader *segmentReader, lines []recordLine, done func(), err error) {
+	g, err := r.growing(s)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if g != nil {
+		return g.reader, recordsOf(text, offset), g.close, nil
+	}
+	reader, lines, err = r.open(s)
+	return reader, slices.DeleteFunc(lines, func(l recordLine) bool { return l.start < offset }), func() {}, err
+}
+
+// growing opens a segment with the index. It returns nil without an index, and for a compressed segment.
+func (r Reader) growing(s segment) (*growing, error) {
+	if r.Index == nil || s.packed {
+		return nil, nil
+	}
+	g, err := r.Index.open(s)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // compressed or removed meanwhile
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	r.missing(g.reader.missing)
+	return g, nil
 }
 
 // look returns the record of a line, nil for one that the filter can't want.

@@ -16,6 +16,8 @@ import (
 type Reader struct {
 	// Dir is the folder of Options.Dir.
 	Dir string
+	// Index, unless nil, makes Before and After faster.
+	Index *Index
 	// Progress, unless nil, is called with the number of segments that were read, and of all.
 	Progress func(read, segments int)
 	// Missing, unless nil, is called for each gap of the reading.

@@ -93,7 +93,7 @@ func (r Reader) open(s segment) (reader *segmentReader, records []recordLine, er
 		return nil, nil, err
 	}
 	for _, l := range linesOf(text) {
-		if _, kind := shape(l.raw); kind == "told" || kind == "event" {
+		if isRecord(l.raw) {
 			records = append(records, l)
 			continue
 		}
