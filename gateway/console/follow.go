@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -17,8 +18,8 @@ const (
 	// followWait is how long the API waits for a decision. followWithin is the deadline of the call.
 	followWait   = "20s"
 	followWithin = 25 * time.Second
-	// gatherFor is how long new decisions gather before a page asks for them: a page asks once in that time at most,
-	// however many decisions there are.
+	// gatherFor is the mean time between two requests of a page for newer decisions. Each wait differs by up to
+	// gatherFor/2, so that many pages don't ask at the same moment.
 	gatherFor = time.Second
 )
 
@@ -85,7 +86,7 @@ func follow(p *page) {
 	}
 	defer leave()
 	select {
-	case <-time.After(gatherFor):
+	case <-time.After(gatherFor/2 + rand.N(gatherFor)): //nolint:gosec // it spreads load and protects nothing
 	case <-ctx.Done():
 	}
 	query := readDecisionFilters(p).query()
