@@ -4,12 +4,14 @@ package resources
 type Client struct {
 	// Issuer is the token's `iss`.
 	Issuer string `json:"issuer,omitzero"`
-	// ID is the actor's: the outermost `act.sub`, else `client_id`, else `azp`; "" for a token without them.
+	// ID is the first of the outermost `act.sub`, `client_id` and `azp` that the token has, or "".
 	ID string `json:"id,omitzero"`
 	// Actors are the subjects of `act`, the outermost first. One "" alone stands for claims that are malformed.
 	Actors []string `json:"actors,omitempty"`
 	// Scopes are the words of `scope`.
 	Scopes []string `json:"scopes,omitempty"`
-	// Own says that the client is one of the operator's own applications, and so no agent.
+	// Own is true for the operator's own applications. They are not agents.
 	Own bool `json:"own,omitzero"`
+	// Until is the time from which on the gateway rejects the token. Records leave it out.
+	Until Time `json:"-"`
 }

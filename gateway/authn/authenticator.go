@@ -168,7 +168,7 @@ func (a *Authenticator) verify(ctx context.Context, audience, token string) (*ve
 	if !resources.ValidSubject(claims.Subject) {
 		return nil, refused(errNoSubject)
 	}
-	v.client.Own = slices.Contains(issuer.Apps, v.client.ID)
+	v.client.Own, v.client.Until = slices.Contains(issuer.Apps, v.client.ID), resources.At(until)
 	return v, nil
 }
 

@@ -28,6 +28,8 @@ type visit struct {
 	place  place
 	server *resources.MCPServer
 	judge  *verdict.Judge
+	// answered is the call to the server whose response is read.
+	answered Outgoing
 }
 
 // account returns the account in the path or, without one, the caller's.

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
@@ -81,6 +82,7 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 		return doors.Answer{}, err
 	}
 	o.Endless = true // tools may run for any time
+	v.answered = o
 	answer, err := v.Send(ctx, o)
 	if err != nil {
 		return v.undecided(p, err), nil
@@ -136,7 +138,7 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 	case err != nil:
 		return nil, err
 	case m.Kind != message.Response:
-		return v.judgeRequest(m, raw)
+		return v.judgeRequest(ctx, m, raw)
 	case len(m.ID) > 0 && !bytes.Equal(m.ID, p.ID):
 		return nil, errAnswerOther
 	}
@@ -156,15 +158,43 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 	return raw, nil
 }
 
-// judgeRequest returns a server's request or notification, or nil for a request that the server may not make.
-func (v *visit) judgeRequest(m *message.ServerMessage, raw []byte) ([]byte, error) {
+// judgeRequest returns a server's request or notification. It rejects a request that the server may not make, and returns
+// nil.
+func (v *visit) judgeRequest(ctx context.Context, m *message.ServerMessage, raw []byte) ([]byte, error) {
 	if m.Kind == message.Request && m.Method != message.MethodPing && !v.mayAsk(m.Method) {
+		v.reject(ctx, m)
 		return nil, nil
 	}
 	if m.Method == "notifications/tools/list_changed" {
 		v.Pins.Changed(v.server.Name)
 	}
 	return raw, nil
+}
+
+// rejectWithin is the deadline of the response to a server's request.
+const rejectWithin = 5 * time.Second
+
+// reject answers a server's request with an error in place of the client, so that the server does not wait for a
+// timeout. The stream waits for the rejection, which limits their number.
+func (v *visit) reject(ctx context.Context, m *message.ServerMessage) {
+	v.Log.Warn("mcp: a server's request was rejected; server_requests does not list it", "server", v.server.Name, "method", m.Method)
+	h := v.answered.Header.Clone()
+	for _, name := range []string{message.HeaderMethod, message.HeaderName, message.HeaderLastEvent} {
+		h.Del(name)
+	}
+	h.Set("Accept", "application/json, "+message.MediaEvents)
+	o := Outgoing{Server: v.server, Header: h, Statement: v.answered.Statement}
+	o.RequestID, o.Method, o.Action = v.IDs.ULID(), http.MethodPost, ""
+	o.Body = message.Error(m.ID, message.CodeMethodNotFound, "The gateway does not let this server send such requests to its clients.")
+	ctx, cancel := context.WithTimeout(ctx, rejectWithin)
+	defer cancel()
+	answer, err := v.Send(ctx, o)
+	if err == nil {
+		err = answer.Body.Close()
+	}
+	if err != nil {
+		v.Log.Warn("mcp: the rejection did not reach the server", "server", v.server.Name, "error", err.Error())
+	}
 }
 
 // mayAsk reports whether server_requests lists the kind of a server's request.

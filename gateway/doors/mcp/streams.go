@@ -86,7 +86,7 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	case err != nil:
 		return nil, err
 	case m.Kind != message.Response:
-		return v.judgeRequest(m, raw)
+		return v.judgeRequest(ctx, m, raw)
 	case m.Failed:
 		return raw, nil
 	}
@@ -105,6 +105,9 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 		rows = used(v.server)
 	}
 	allowed := func() ([]bool, error) {
+		if client := v.call.Caller.Client; client != nil && resources.At(v.IDs.Now()) >= client.Until {
+			return nil, errExpired
+		}
 		judge := v.Door.Judge.Pinned().Quiet()
 		now := *v
 		if now.server = judge.Pin().MCPServer(v.place.server); now.server == nil {
@@ -134,7 +137,10 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 	_ = s.Close() // the reader gets io.EOF
 }
 
-var errGone = errors.New("mcp: the verdict has changed")
+var (
+	errGone    = errors.New("mcp: the verdict has changed")
+	errExpired = errors.New("mcp: the token has expired")
+)
 
 // allowed judges the rows of the current tree, in order.
 func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row) ([]bool, error) {
@@ -208,6 +214,7 @@ func (v *visit) listen() (doors.Answer, error) {
 		return doors.Answer{}, err
 	}
 	o.Endless = true
+	v.answered = o
 	answer, err := v.Send(ctx, o)
 	if err != nil {
 		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", err)
