@@ -292,7 +292,7 @@ func TestPinReadsAServerOfTheModernEra(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := pinned(t, dir, upstream.URL, "--token-file", token, "--action", "open=project:desk:open:read")
-	if asked := methods.all(); err != nil || !strings.Contains(out, "lists 2 tools, and 1 have a row") || !slices.Equal(asked, []string{"server/discover", "tools/list"}) {
+	if asked := methods.all(); err != nil || !strings.Contains(out, "lists 2 tools, and 1 have a row") || !slices.Equal(asked, []string{"tools/list"}) {
 		t.Fatalf("%v %s; methods %q", err, out, asked)
 	}
 	if sent := tokens.all(); !slices.Equal(sent, []string{"Bearer for-the-desk"}) {
@@ -312,7 +312,7 @@ func TestPinReadsAServerOfTheModernEra(t *testing.T) {
 // TestPinRefusesWhatItCantReadInOneWay, and writes nothing then.
 func TestPinRefusesWhatItCantReadInOneWay(t *testing.T) {
 	for want, pages := range map[string][][]string{
-		"can't be read in one way": {{`{"name":"open","name":"open","inputSchema":{"type":"object"}}`}},
+		"without duplicate members": {{`{"name":"open","name":"open","inputSchema":{"type":"object"}}`}},
 		"two tools of the name":    {{openTool}, {openTool}},
 		"inputSchema":              {{`{"name":"open","inputSchema":{"type":"object","a":{"b":1,"b":2}}}`}},
 	} {

@@ -29,20 +29,33 @@ type Lister struct {
 
 // List returns the definitions of a server's tools by name. A malformed tool has the definition "".
 func (l *Lister) List(ctx context.Context, server *resources.MCPServer) (map[string]string, error) {
+	items, err := l.Tools(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, item := range items {
+		out[item.Name], _ = definition.Of(item.Raw) // no row has the definition ""
+	}
+	return out, nil
+}
+
+// Tools returns a server's tools as it sent them, in its order.
+func (l *Lister) Tools(ctx context.Context, server *resources.MCPServer) ([]message.Item, error) {
 	session := &session{Lister: l, server: server, era: message.Modern}
-	out, err := session.tools(ctx)
+	items, err := session.tools(ctx)
 	if err == nil {
-		return out, nil
+		return items, nil
 	}
 	session.era = message.Legacy
 	legacy := session.open(ctx)
 	if legacy == nil {
 		defer session.end(context.WithoutCancel(ctx))
-		if out, legacy = session.tools(ctx); legacy == nil {
-			return out, nil
+		if items, legacy = session.tools(ctx); legacy == nil {
+			return items, nil
 		}
 	}
-	return nil, errors.Join(err, legacy)
+	return nil, fmt.Errorf("%w; with the legacy protocol: %w", err, legacy)
 }
 
 // session is a conversation of the gateway with a server.
@@ -55,8 +68,8 @@ type session struct {
 }
 
 // tools reads all pages of the list.
-func (s *session) tools(ctx context.Context) (map[string]string, error) {
-	out, params := map[string]string{}, map[string]any{}
+func (s *session) tools(ctx context.Context) (items []message.Item, err error) {
+	names, params := map[string]bool{}, map[string]any{}
 	for range mostPages {
 		raw, err := s.ask(ctx, message.MethodTools, params)
 		if err != nil {
@@ -64,13 +77,16 @@ func (s *session) tools(ctx context.Context) (map[string]string, error) {
 		}
 		list, err := message.ReadList(message.MethodTools, raw)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("mcp: the list of tools can't be read in one way: %w", err)
 		}
 		for _, item := range list.Items {
-			out[item.Name], _ = definition.Of(item.Raw) // no row has the definition ""
+			if names[item.Name] {
+				return nil, fmt.Errorf("mcp: the server lists two tools of the name %q", item.Name)
+			}
+			items, names[item.Name] = append(items, item), true
 		}
 		if list.Cursor == "" {
-			return out, nil
+			return items, nil
 		}
 		params["cursor"] = list.Cursor
 	}
@@ -169,6 +185,8 @@ func (s *session) send(ctx context.Context, verb string, body map[string]any, me
 		return nil, nil
 	case kind == message.MediaEvents && answer.Status == http.StatusOK:
 		return response(message.NewEvents(answer.Body))
+	case answer.Status != http.StatusOK && answer.Status != http.StatusBadRequest && answer.Status != http.StatusNotFound:
+		return nil, fmt.Errorf("%w: %d", errAnswerStatus, answer.Status)
 	case kind != "application/json":
 		return nil, fmt.Errorf("%w: %d %s", errAnswerKind, answer.Status, kind)
 	}
