@@ -298,8 +298,8 @@ func TestAnExpiredTokensStreamEnds(t *testing.T) {
 	})
 	ended := listen(t, g, "/mcp/issues", token)
 	select {
-	case at := <-ended:
-		if late := at.Sub(end); late < 0 || late > time.Second {
+	case closed := <-ended:
+		if late := closed.Sub(end); late < 0 || late > time.Second {
 			t.Errorf("the stream ended %s after its token", late)
 		}
 	case <-time.After(20 * time.Second):
