@@ -103,11 +103,16 @@ func policiesWith(t *testing.T, row string) string {
 // startGateway starts a gateway whose policy knows the server.
 func startGateway(t *testing.T, u *upstream, row string, args ...string) *harness.Gateway {
 	t.Helper()
-	policies := policiesWith(t, row)
+	return startOn(t, u.url, policiesWith(t, row), args...)
+}
+
+// startOn starts a gateway on a policy tree, in front of a server.
+func startOn(t testing.TB, server, policies string, args ...string) *harness.Gateway {
+	t.Helper()
 	dir := t.TempDir()
 	harness.Seed(t, dir, account, project,
 		harness.Member{ID: admin, Roles: []string{"account_admin"}}, harness.Member{ID: reader, Roles: []string{"account_reader"}}, harness.Member{ID: stranger})
-	return harness.StartIn(t, dir, append([]string{"--public-url", publicURL, "--policy-dir", policies, "--upstream", "github=" + u.url}, args...)...)
+	return harness.StartIn(t, dir, append([]string{"--public-url", publicURL, "--policy-dir", policies, "--upstream", "github=" + server}, args...)...)
 }
 
 // path is the server's in the project.

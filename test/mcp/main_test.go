@@ -7,4 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Run(m)) }
+func TestMain(m *testing.M) {
+	code := harness.Run(m)
+	removeTools()
+	os.Exit(code)
+}
