@@ -85,7 +85,7 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 	@echo "=== make $@"
 	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/cli ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
 		-- -vet=off -count=1 -timeout 15m -run 'TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf' ./policies/compare \
-		-- -vet=off -count=1 -timeout 10m -run 'TestConformance' ./test/mcp \
+		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer' ./test/mcp \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)

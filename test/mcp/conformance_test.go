@@ -136,13 +136,11 @@ func conformance(t *testing.T, e era, server string) map[string]string {
 func behindDoor(t *testing.T, server string) string {
 	t.Helper()
 	policies := policiesWith(t, conformanceRows)
-	args := []string{"mcp", "pin", "issues", policies, "--upstream", server}
+	var actions []string
 	for _, tool := range listed(t, server) {
-		args = append(args, "--action", tool+"=project:github_issue:read:read")
+		actions = append(actions, tool+"=project:github_issue:read:read")
 	}
-	if o := harness.Command(t, nil, args...); o.Code != 0 {
-		t.Fatalf("%d %s %s", o.Code, o.Stdout, o.Stderr)
-	}
+	pin(t, policies, server, actions...)
 	g := startOn(t, server, policies)
 	return withToken(t, g, tokenFor(t, g, admin, bothScopes))
 }
@@ -161,6 +159,18 @@ const conformanceRows = `{"upstream": "github", "agents": "any", "consent": "not
 	{"uri": "test://static-binary", "action": "project:github_file:read"},
 	{"uri": "test://watched-resource", "action": "project:github_file:read"},
 	{"uri": "test://template/{id}/data", "action": "project:github_file:read"}]}`
+
+// pin writes the tools of a server with their actions into the tree.
+func pin(t testing.TB, policies, server string, actions ...string) {
+	t.Helper()
+	args := []string{"mcp", "pin", "issues", policies, "--upstream", server}
+	for _, one := range actions {
+		args = append(args, "--action", one)
+	}
+	if o := harness.Command(t, nil, args...); o.Code != 0 {
+		t.Fatalf("%d %s %s", o.Code, o.Stdout, o.Stderr)
+	}
+}
 
 // listed returns the names of a server's tools.
 func listed(t *testing.T, server string) []string {
