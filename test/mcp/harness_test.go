@@ -110,8 +110,9 @@ func startGateway(t *testing.T, u *upstream, row string, args ...string) *harnes
 func startOn(t testing.TB, server, policies string, args ...string) *harness.Gateway {
 	t.Helper()
 	dir := t.TempDir()
-	harness.Seed(t, dir, account, project,
-		harness.Member{ID: admin, Roles: []string{"account_admin"}}, harness.Member{ID: reader, Roles: []string{"account_reader"}}, harness.Member{ID: stranger})
+	harness.Seed(t, dir, account, project, append([]harness.Member{
+		{ID: admin, Roles: []string{"account_admin"}}, {ID: reader, Roles: []string{"account_reader"}}, {ID: stranger},
+	}, manyMembers...)...)
 	return harness.StartIn(t, dir, append([]string{"--public-url", publicURL, "--policy-dir", policies, "--upstream", "github=" + server}, args...)...)
 }
 

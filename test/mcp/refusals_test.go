@@ -135,24 +135,6 @@ func TestHostileMessagesReachNoServer(t *testing.T) {
 	}
 }
 
-// TestTheDoorEqualsE3 guarantees the verdict of authorization.check for each user and tool.
-func TestTheDoorEqualsE3(t *testing.T) {
-	t.Parallel()
-	u := newUpstream(t, true)
-	g := startGateway(t, u, rows)
-	service := g.ServiceToken(t, "authz:check")
-	for _, user := range []string{admin, reader, stranger} {
-		token := tokenFor(t, g, user, bothScopes)
-		for tool, action := range map[string]string{"search_issues": "project:github_issue:read", "merge_pull_request": "project:github_pull:merge"} {
-			_, text := raw(t, g, path, token, call(tool), modern("tools/call", tool)...)
-			r := harness.Call(t, "POST", g.URL+"/api/v1/authorize/projects/"+project+"/mcp/issues/tools/"+tool, service, "", "x-user-id", user, "x-account-id", account, "x-action", action)
-			if r.Body["allowed"] != strings.Contains(text, "done "+tool) {
-				t.Errorf("%s, %s: E3 says %s, the door %s", user, tool, r.Raw, text)
-			}
-		}
-	}
-}
-
 // TestSessionsAreOfOneCaller guarantees that another user's session does not exist. Its id is not the server's.
 func TestSessionsAreOfOneCaller(t *testing.T) {
 	t.Parallel()
