@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt tidy policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load bench-console clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt tidy policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load bench-console bench-mcp clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -96,7 +96,7 @@ race: ## all tests but those that start the program, under the race detector
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
-	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load fuzz
+	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load bench-mcp fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
@@ -174,6 +174,10 @@ bench-load: tool-opa ## what traffic costs the gateway and its peers, end to end
 
 bench-console: ## the console's pages with 100,000 people, and questions beside 20 pages that follow
 	go test -tags nightly -run '^$$' -bench 'Pages|Questions|Assets' -benchtime 100x -timeout 60m ./test/console
+
+# Needs two cores, and nothing else that runs on them.
+bench-mcp: ## a warm tool call beside a proxy that judges nothing, the first byte of a stream, a list of 500 tools
+	go test -tags nightly -run '^$$' -bench 'WarmCall|FirstByte|List' -benchtime 20x -timeout 20m ./test/mcp
 
 clean: ## remove what was built, not the data
 	rm -rf bin dist .tools coverage.* *.coverprofile

@@ -89,7 +89,7 @@ const rows = `{"upstream": "github", "pin": "names", "agents": "any", "consent":
 "resources": [{"uri": "repo://{owner}/{name}/{path+}", "action": "project:github_file:read"}]}`
 
 // policiesWith is the shipped tree with the server.
-func policiesWith(t *testing.T, row string) string {
+func policiesWith(t testing.TB, row string) string {
 	t.Helper()
 	policies := harness.CopyPolicies(t)
 	folder := filepath.Join(policies, "mcp", "issues")
