@@ -60,6 +60,21 @@ func TestEraIsFound(t *testing.T) {
 	}
 }
 
+// TestRemovedMethodsNeedNothing guarantees the class Unknown (404, -32601) for modern requests with a legacy method. They need
+// neither parameters nor Mcp-Name.
+func TestRemovedMethodsNeedNothing(t *testing.T) {
+	for _, method := range []string{"logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/result"} {
+		m := read(t, modern(method, ""))
+		spoken, fault := m.Era(headers(version, "2026-07-28", "Mcp-Method", method))
+		if fault != nil || m.Class(spoken.Era) != message.Unknown {
+			t.Errorf("%s: %+v %+v", method, spoken, fault)
+		}
+		if _, fault := message.Read([]byte(request(method, "{}"))); fault == nil || fault.Code != -32602 {
+			t.Errorf("legacy %s: %+v", method, fault)
+		}
+	}
+}
+
 // TestHeadersThatDifferAreRefused guarantees that headers are refused if they differ from the body, are missing or
 // stand twice, in both eras.
 func TestHeadersThatDifferAreRefused(t *testing.T) {

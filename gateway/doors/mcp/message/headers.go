@@ -37,7 +37,7 @@ func (m *Message) repeats(h Headers, era Era) *Fault {
 		return fault
 	}
 	value, field := m.HeaderName()
-	return m.repeated(HeaderName, name, field, value, required && field != "")
+	return m.repeated(HeaderName, name, field, value, required && field != "" && m.Class(era) != Unknown)
 }
 
 // repeated checks a header that may be encoded against the value of a field. The field is "" if the message has none.

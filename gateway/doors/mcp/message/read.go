@@ -146,7 +146,9 @@ func (r *reader) complete() {
 		m.Kind = Notification
 	default:
 		m.Kind = Request
-		r.needs()
+		if m.Meta.Client.Version == "" || m.Class(Modern) != Unknown { // Era or the door rejects the others
+			r.needs()
+		}
 	}
 }
 
