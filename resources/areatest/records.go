@@ -52,12 +52,7 @@ func (w *World) AddUser(account, id, status string) {
 	if status == resources.StatusInvited {
 		u.InvitedAt = resources.At(w.Clock.Now())
 	}
-	w.Write(func(ctx context.Context, tx store.Tx) error {
-		if _, err := tx.Bump(ctx, account); err != nil {
-			return err
-		}
-		return w.Collections.Users.Insert(ctx, tx, u)
-	})
+	w.Write(func(ctx context.Context, tx store.Tx) error { return w.Collections.Users.Insert(ctx, tx, u) })
 }
 
 // ChangeUser changes a user, in force at once in the accounts that they were in and are in.

@@ -32,21 +32,21 @@ const notifications = "notifications/"
 type Class int
 
 const (
-	// Unknown: the door denies the message.
+	// Unknown messages are denied.
 	Unknown Class = iota
-	// Passes: the door forwards the message of any authenticated caller (initialize, server/discover, ping, notifications).
+	// Passes is for initialize, server/discover, ping and notifications: any authenticated caller may send them.
 	Passes
-	// Named: the door judges the name, the URI or the reference in the message.
+	// Named messages are judged by their name, URI or reference.
 	Named
-	// Listed: the door removes items from the list in the response.
+	// Listed messages get a list. The door removes items from it.
 	Listed
-	// Streamed: the door judges each URI in the filter of subscriptions/listen, and again while the stream is open.
+	// Streamed is for subscriptions/listen. The door judges each URI in its filter, and again while the stream is open.
 	Streamed
-	// OfTask: the message names a task by its sealed id, or lists tasks.
+	// OfTask messages name a task by its sealed id, or list tasks.
 	OfTask
-	// Levelled: logging/setLevel, for a whole session.
+	// Levelled is for logging/setLevel, which affects a whole session.
 	Levelled
-	// Answers: a response to a request of the server.
+	// Answers are responses to requests of the server.
 	Answers
 )
 
