@@ -6,7 +6,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/definition"
 )
 
 // narrowList removes from a list what the caller may not use, by the verdicts that calls get.
@@ -42,7 +41,7 @@ func (v *visit) itemRow(method string, item message.Item) row {
 	case message.MethodTools:
 		r := toolRow(v.server, item.Name)
 		if v.server.Pin == resources.MCPPinDefinitions {
-			is, err := definition.Of(item.Raw)
+			is, err := v.Pins.definitionOf(item.Raw)
 			if r.listed && (err != nil || is != r.definition) {
 				r.listed = false
 				v.Pins.Changed(v.server.Name) // from the next listing on, calls are denied too

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -12,14 +13,15 @@ import (
 // Metadata answers `GET /.well-known/oauth-protected-resource/mcp/…` (RFC 9728) for each server of the tree in force.
 type Metadata struct {
 	Door *Door
-	// Issuers are the authorization servers whose tokens the gateway takes.
+	// Issuers are the issuers whose tokens the gateway accepts. An issuer that is not an https URL is no authorization
+	// server (RFC 8414), and the document leaves it out.
 	Issuers []string
 }
 
 // resourceDocument is the metadata of a protected resource (RFC 9728, 2).
 type resourceDocument struct {
 	Resource string   `json:"resource"`
-	Servers  []string `json:"authorization_servers"`
+	Servers  []string `json:"authorization_servers,omitempty"`
 	Scopes   []string `json:"scopes_supported"`
 	Methods  []string `json:"bearer_methods_supported"`
 	Name     string   `json:"resource_name,omitempty"`
@@ -39,7 +41,8 @@ func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) 
 		return doors.Answer{}, resources.NotFound("resource")
 	}
 	one := m.Door.ResourceOf(pathPrefix + p.path)
-	body, err := wire.Render(resourceDocument{one.URL, m.Issuers, one.Scopes, []string{"header"}, server.Title})
+	servers := slices.DeleteFunc(slices.Clone(m.Issuers), func(issuer string) bool { return !strings.HasPrefix(issuer, "https://") })
+	body, err := wire.Render(resourceDocument{one.URL, servers, one.Scopes, []string{"header"}, server.Title})
 	return doors.Answer{Status: 200, Body: body}, err
 }
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"sync"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/atonce"
+	"github.com/portcullis-authz/portcullis/resources/definition"
+	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
 const (
@@ -34,8 +37,13 @@ type Pins struct {
 	mu     sync.Mutex
 	latest map[string]*listing
 	asked  chan string
+	// read caches the definitions of tools by the SHA-256 of their bytes.
+	read   *memo.Table[[sha256.Size]byte, string]
 	making sync.Once
 }
+
+// maxRead limits the cached definitions. Each takes about 200 bytes.
+const maxRead = 1 << 13
 
 // listing is a server's latest list.
 type listing struct {
@@ -70,9 +78,27 @@ func (p *Pins) Changed(server string) {
 	}
 }
 
+func (p *Pins) make() {
+	p.making.Do(func() { p.asked, p.read = make(chan string, 16), memo.New[[sha256.Size]byte, string](maxRead) })
+}
+
 func (p *Pins) again() chan string {
-	p.making.Do(func() { p.asked = make(chan string, 16) })
+	p.make()
 	return p.asked
+}
+
+// definitionOf returns the definition of a tool. Its canonical form takes a hundred times as long as a hash of its bytes.
+func (p *Pins) definitionOf(tool []byte) (string, error) {
+	p.make()
+	sum := sha256.Sum256(tool)
+	if cached := p.read.Get(sum); cached != nil {
+		return *cached, nil
+	}
+	out, err := definition.Of(tool)
+	if err == nil {
+		p.read.Put(sum, out)
+	}
+	return out, err
 }
 
 // Run lists all servers now and every pinsEvery until ctx ends.
