@@ -80,8 +80,9 @@ func TestADecisionTakesFewAllocations(t *testing.T) {
 	}
 }
 
-// TestCachedVerdictTakesFewAllocations guarantees the bound at every entry point, whatever the user holds: one for the question
-// with its key, and one for the reason. A grant is named by what the caller holds until its end.
+// TestCachedVerdictTakesFewAllocations guarantees the bound at every entry point, for few and many assignments: one
+// for the question with its key, and one for the reason. The key of a grant holds the caller's assignments and their
+// ends.
 func TestCachedVerdictTakesFewAllocations(t *testing.T) {
 	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{})
 	ctx := t.Context()

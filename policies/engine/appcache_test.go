@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestWhatIsCachedOfAnApp guarantees that the answers of an app are reused where they are a function of what its rules
-// read, and nowhere else.
+// TestWhatIsCachedOfAnApp guarantees that the engine reuses an app's answer only if it is a function of the input its
+// rules read.
 func TestWhatIsCachedOfAnApp(t *testing.T) {
 	for name, c := range map[string]struct {
 		condition string
@@ -41,7 +41,7 @@ func TestWhatIsCachedOfAnApp(t *testing.T) {
 			tree := withApp(t, "default decision := false\n\ndecision if {\n\t"+c.condition+"\n}\n\nother if input.resource.type != \"\"")
 			counted := newCounted(t, tree, 0)
 			for range 3 {
-				if _, err := counted.DecideApp(t.Context(), about(`{"owner": "bob", "read": true}`)); err != nil {
+				if _, err := counted.DecideApp(t.Context(), appQuestion(`{"owner": "bob", "read": true}`)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -56,7 +56,7 @@ func TestWhatIsCachedOfAnApp(t *testing.T) {
 func TestAnAnswerOfAnAppIsReusedForAllItDoesNotRead(t *testing.T) {
 	counted := newCounted(t, withApp(t, `decision := input.resource.properties.owner == input.subject.id`), 0)
 	for i := range 5 {
-		q := about(fmt.Sprintf(`{"owner": "x", "n": %d}`, i))
+		q := appQuestion(fmt.Sprintf(`{"owner": "x", "n": %d}`, i))
 		q.App.Context, q.Now = fmt.Appendf(nil, `{"n": %d}`, i), resources.Time(i)
 		q.Principal.ID = fmt.Sprint(i)
 		q.Facts.Subject = policytest.ActiveSubject()
@@ -69,7 +69,7 @@ func TestAnAnswerOfAnAppIsReusedForAllItDoesNotRead(t *testing.T) {
 	}
 }
 
-// plain is an app that reads no assignments, by whose digest all facts are told apart.
+// plain is an app without assignments. The digest of the assignments would distinguish all facts.
 const plain = `package apps.%s
 
 types := {"%s"}
@@ -93,8 +93,8 @@ else := [input.resource, input.subject]
 `).With("apps/other/other.rego", fmt.Sprintf(plain, "other", "other", 1)).With("apps/same/same.rego", fmt.Sprintf(plain, "same", "same", 2))
 }
 
-// FuzzACachedAnswerOfAnAppIsAFreshOne guarantees that the cache changes nothing of what apps answer, whatever is sent,
-// and TestTheKeyOfAnAppNeedsAllItsParts that this would be noticed.
+// FuzzACachedAnswerOfAnAppIsAFreshOne guarantees that apps answer every question alike with and without the cache.
+// TestTheKeyOfAnAppNeedsAllItsParts shows that it finds a wrong key.
 func FuzzACachedAnswerOfAnAppIsAFreshOne(f *testing.F) {
 	f.Add(uint64(1))
 	f.Add(uint64(2))

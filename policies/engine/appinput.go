@@ -131,16 +131,16 @@ func (input *appInput) resourceType() string {
 }
 
 // named returns the input without the subject's assignments and roles, which a key holds by their digest.
-func (input *appInput) named() ast.Value { return input.with() }
+func (input *appInput) named() ast.Value { return input.document() }
 
 // whole returns the input.
 func (input *appInput) whole() *ast.Term {
-	return ast.NewTerm(input.with(
+	return ast.NewTerm(input.document(
 		field("assignments", heldList(input.Value("subject.assignments"))), field("roles", roleList(input.Value("subject.roles"))),
 	))
 }
 
-func (input *appInput) with(facts ...[2]*ast.Term) ast.Value {
+func (input *appInput) document(facts ...[2]*ast.Term) ast.Value {
 	facts = append(
 		facts, input.part("principal", "kind", "id", "uuid", "account", "scopes", "credential", "key_scopes"),
 		input.part("account", "id", "exists", "status"), field("now", input.Value("now")),
@@ -166,8 +166,8 @@ func field(name string, value *ast.Term) [2]*ast.Term {
 // the facts is made of, and in its order.
 func heldList(byPlace *ast.Term) *ast.Term {
 	var all []*ast.Term
-	byPlace.Value.(ast.Object).Foreach(func(project, there *ast.Term) {
-		there.Value.(ast.Object).Foreach(func(resource, held *ast.Term) {
+	byPlace.Value.(ast.Object).Foreach(func(project, byResource *ast.Term) {
+		byResource.Value.(ast.Object).Foreach(func(resource, held *ast.Term) {
 			held.Value.(*ast.Array).Foreach(func(assignment *ast.Term) {
 				all = append(all, extended(assignment, field("project", project), field("resource", resource)))
 			})

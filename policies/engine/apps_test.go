@@ -23,7 +23,7 @@ func withApp(tb testing.TB, rules string) policytest.Tree {
 }
 
 // about is a question about a doc by bob.
-func about(properties string) resources.Question {
+func appQuestion(properties string) resources.Question {
 	return resources.Question{
 		App: &resources.Entities{
 			ResourceType: "doc", Subject: []byte(`{"type": "user", "id": "user-bob-v1"}`), Action: []byte(`{"name": "read"}`),
@@ -42,8 +42,8 @@ func contextOf(d resources.AppDecision) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// TestAnAppDecides guarantees each form of an answer, that what is none of them denies, and that the gateway says which
-// app has decided.
+// TestAnAppDecides guarantees each form of an answer, and a denial for a value of any other form. The decision names
+// the app.
 func TestAnAppDecides(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules, context string
@@ -87,7 +87,7 @@ decision := {"decision": true} if input.action.name == "read"`, ``, false, true}
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t, withApp(t, c.rules), engine.Options{Deadline: 300 * time.Millisecond})
 			for range 2 { // the second time from the cache
-				d, err := e.DecideApp(t.Context(), about(`{"owner": "bob"}`))
+				d, err := e.DecideApp(t.Context(), appQuestion(`{"owner": "bob"}`))
 				if c.fails {
 					if kind := resources.AsError(err).Kind; err == nil || kind != resources.KindUnavailable || d.Allowed || d.Reason != "" || d.Context != nil {
 						t.Fatalf("got %+v, %v", d, err)
@@ -110,7 +110,7 @@ func TestAnAppDecidesItsOwnTypesOnly(t *testing.T) {
 		if _, ok := e.Pin().App(name); ok {
 			t.Errorf("an app claims %q", name)
 		}
-		q := about(`{}`)
+		q := appQuestion(`{}`)
 		q.App.ResourceType = name
 		q.App.Resource, _ = json.Marshal(map[string]string{"type": name})
 		if d, err := e.DecideApp(t.Context(), q); err == nil || d.Allowed {
@@ -120,7 +120,7 @@ func TestAnAppDecidesItsOwnTypesOnly(t *testing.T) {
 	for sent, allow := range map[string]bool{
 		`{"type": "doc"}`: true, `{"type": "page"}`: false, `{"type": "book"}`: false, `{}`: false, `{"type": 1}`: false, `{"type": ["doc"]}`: false,
 	} {
-		q := about(`{}`)
+		q := appQuestion(`{}`)
 		q.App.Resource = []byte(sent)
 		if d, err := e.DecideApp(t.Context(), q); d.Allowed != allow || (err == nil) != allow {
 			t.Errorf("a doc sent as %s: %+v, %v", sent, d, err)
@@ -131,8 +131,8 @@ func TestAnAppDecidesItsOwnTypesOnly(t *testing.T) {
 	}
 }
 
-// TestWhatNoAppIsGiven guarantees that a question that is no JSON object, or has numbers that take long, is refused as
-// the client's fault, and that facts of another account are.
+// TestWhatNoAppIsGiven guarantees that the engine rejects a question as the client's fault if it is not a JSON object
+// or has numbers with costly arithmetic. It rejects facts of another account as well.
 func TestWhatNoAppIsGiven(t *testing.T) {
 	e := newEngine(t, withApp(t, `decision := true`), engine.Options{})
 	for sent, fits := range map[string]bool{
@@ -140,14 +140,14 @@ func TestWhatNoAppIsGiven(t *testing.T) {
 		`{"n": 1e400}`: true, `{"n": 1e401}`: false, `{"n": [-1E-401]}`: false, `{"n": {"m": 1e99999999999999999999}}`: false,
 		`{"n": ` + strings.Repeat("1", 128) + `}`: true, `{"n": ` + strings.Repeat("1", 129) + `}`: false,
 	} {
-		q := about(`{}`)
+		q := appQuestion(`{}`)
 		q.App.Subject = []byte(sent)
 		d, err := e.DecideApp(t.Context(), q)
 		if d.Allowed != fits || (err == nil) != fits || err != nil && resources.AsError(err).Kind != resources.KindBadRequest {
 			t.Errorf("%s: %+v, %v", sent, d, err)
 		}
 	}
-	q := about(`{}`)
+	q := appQuestion(`{}`)
 	q.AccountID = "acct-other-v1"
 	if d, err := e.DecideApp(t.Context(), q); err == nil || d.Allowed {
 		t.Errorf("%+v, %v", d, err)
@@ -181,7 +181,7 @@ func TestAnAppIsToldTheFacts(t *testing.T) {
 		"no account": {nil, "", `{"account":{"exists":false,"id":"","status":""},"assignments":[],"member":false,"now":1767225600000,` + principal + `"roles":[],"status":""}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := about(`{}`)
+			q := appQuestion(`{}`)
 			q.AccountID, q.Facts.Subject = c.account, c.subject
 			d, err := e.DecideApp(t.Context(), q)
 			if got := contextOf(d); err != nil || got != `{"facts":`+c.want+`}` {

@@ -90,9 +90,9 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 			problem(appActions, `must be a set of {"name": string}`)
 		}
 	}
-	for name, into := range map[string]*[]resources.Entity{appSubjects: &a.Subjects, appResources: &a.Resources} {
+	for name, entry := range map[string]*[]resources.Entity{appSubjects: &a.Subjects, appResources: &a.Resources} {
 		if set := values[name]; set != nil {
-			if *into = entities(set); *into == nil {
+			if *entry = entities(set); *entry == nil {
 				problem(name, `must be a set of {"type": string, "id": string}, none of them empty`)
 			}
 		}

@@ -81,7 +81,7 @@ func BenchmarkDecide(b *testing.B) {
 	one := policytest.ActiveSubject()
 	one.Assignments = benchSubject(false).Assignments[:1]
 	spread := benchSubject(false)
-	for i := range benchRoles - 1 { // forty roles, of which one is in the project asked about
+	for i := range benchRoles - 1 { // forty roles, one of them in the project of the question
 		spread.Assignments[i].ProjectID = fmt.Sprintf("proj-other%02d-v1", i)
 	}
 	thousand := policytest.ActiveSubject()
@@ -157,9 +157,8 @@ func BenchmarkNewSubject(b *testing.B) {
 	}
 }
 
-// BenchmarkVerdicts compares, of the embedded tree, a verdict that is cached with the
-// same question judged each time, and with one about a resource that is new each time, which
-// is an equal question.
+// BenchmarkVerdicts compares three verdicts of the embedded tree: a cache hit, the same question without a cache, and
+// a question with a new resource each time, which has an equal key.
 func BenchmarkVerdicts(b *testing.B) {
 	thousand := policytest.AdminSubject()
 	for i := range 1000 {

@@ -73,8 +73,8 @@ made := replace(%[2]s, " ", %[2]s)
 made_of_input := input.account.id
 `
 
-// TestALargeValueOfASmallQuestionIsNotMade guarantees that an evaluation that would take much memory
-// is stopped before it does, whatever makes it, and that the failure has a name of its own.
+// TestALargeValueOfASmallQuestionIsNotMade guarantees that the engine stops an evaluation before it takes much memory,
+// for each amplifier. The observer counts the failure under a name of its own.
 func TestALargeValueOfASmallQuestionIsNotMade(t *testing.T) {
 	for name, condition := range greedy() {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestTreeThatAllowsOtherwiseIsNotByRoles: a search over the holders of roles is complete for the embedded
-// tree, and one that denies more, and not where anything else allows.
+// TestTreeThatAllowsOtherwiseIsNotByRoles: a search over the holders of roles is complete for the embedded tree and
+// for one with more denials. It is incomplete for a tree with another way to allow.
 func TestTreeThatAllowsOtherwiseIsNotByRoles(t *testing.T) {
 	embedded := policytest.Copy(t, policies.Tree())
 	changed := func(name, old, replacement string) policytest.Tree {

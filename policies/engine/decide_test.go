@@ -50,8 +50,8 @@ func TestAGrantAllows(t *testing.T) {
 	}
 }
 
-// TestADecisionHasTheCodeOfItsReason guarantees that the code comes with the answer, evaluated or cached, and that
-// the answer of a tree without codes has an empty one.
+// TestADecisionHasTheCodeOfItsReason guarantees that an evaluated and a cached decision carry the code. A tree without
+// codes answers with an empty one.
 func TestADecisionHasTheCodeOfItsReason(t *testing.T) {
 	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{})
 	suspended := policytest.AdminSubject()
@@ -129,8 +129,8 @@ func wantStopped(t *testing.T, d resources.Decision, err, bound error) {
 	}
 }
 
-// TestAPolicyThatTakesTooLongIsToldApart guarantees that a policy out of time isn't taken for a store
-// that is down, nor a request out of time for a policy that is.
+// TestAPolicyThatTakesTooLongIsToldApart guarantees different errors for a policy out of time, a store that is down,
+// and a request out of time.
 func TestAPolicyThatTakesTooLongIsToldApart(t *testing.T) {
 	e := newEngine(t, policytest.Decision(t, `decision := {"allow": true, "reason": "x"} if { input.subject.exists; `+policytest.Endless+" }\n\nelse := {\"allow\": false, \"reason\": \"no\"}"), engine.Options{Deadline: 20 * time.Millisecond})
 	d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
@@ -195,8 +195,8 @@ func TestFactsOfAnotherAccountDeny(t *testing.T) {
 	unavailable(t, d, err)
 }
 
-// TestTheTimeIsTheQuestions guarantees that a policy which asks for the time gets
-// the question's, so that it stays a function of the question.
+// TestTheTimeIsTheQuestions guarantees that the clock of a policy is the time of the question. Its verdict stays a
+// function of the question.
 func TestTheTimeIsTheQuestions(t *testing.T) {
 	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": format_int(time.now_ns(), 10)}`), engine.Options{})
 	q := policytest.Question(policytest.ActiveSubject(), "account:user:read")

@@ -18,8 +18,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// tells reads the input part by part, and gives back all of it: whatever the key would
-// leave out is seen in the reason.
+// tells reads the input part by part and returns all of it: the reason shows each part, so a part missing in the key
+// shows up.
 const tells = `told(entry) := json.marshal([
 	entry, input.action, input.principal, input.route, input.account, input.subject, input.target, input.grant, running,
 ])
@@ -60,7 +60,7 @@ func worlds(tb testing.TB) (sets []*engine.Set) {
 	return sets
 }
 
-// differing asks two engines the same, of which one has a cache.
+// differing asks two engines the same questions, one with a cache and one without.
 type differing struct {
 	policytest.Random
 	sets   []*engine.Set
@@ -91,8 +91,8 @@ func (d *differing) run(seed uint64, questions int) string {
 			d.reload(d.IntN(len(d.sets)))
 		}
 		next := d.next()
-		got, gotErr := by(d.caches, &next)
-		want, wantErr := by(d.judges, &next)
+		got, gotErr := answer(d.caches, &next)
+		want, wantErr := answer(d.judges, &next)
 		d.questions++
 		if got != want || failure(gotErr) != failure(wantErr) {
 			return fmt.Sprintf("seed %d: %s of %+v:\ngot  %+v, %v\nwant %+v, %v", seed, next.Entry, next.Question, got, gotErr, want, wantErr)
@@ -101,8 +101,8 @@ func (d *differing) run(seed uint64, questions int) string {
 	return ""
 }
 
-// by asks an engine as the gateway does.
-func by(e *engine.Engine, a *policytest.Ask) (resources.Decision, error) {
+// answer asks an engine as the gateway does.
+func answer(e *engine.Engine, a *policytest.Ask) (resources.Decision, error) {
 	switch a.Entry {
 	case "decision":
 		return e.Decide(context.Background(), a.Question)
@@ -174,8 +174,8 @@ func TestCachedVerdictIsAFreshOne(t *testing.T) {
 	}
 }
 
-// TestVerdictsOfAFormerTreeAreFoundOut guarantees that the test above can fail: where verdicts outlive a reload, an answer
-// is wrong.
+// TestVerdictsOfAFormerTreeAreFoundOut guarantees that the test above can fail: it finds a wrong answer if verdicts
+// outlive a reload.
 func TestVerdictsOfAFormerTreeAreFoundOut(t *testing.T) {
 	d := newDiffering(t, worlds(t), (*engine.Engine).BringBeside)
 	for seed := range uint64(20) {

@@ -49,7 +49,7 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (d resources.
 	if d, denied := p.set.Unlisted(q.Action); denied {
 		return d, nil
 	}
-	err = p.within(ctx, q.AccountID, func(set *Set) (err error) {
+	err = p.enter(ctx, q.AccountID, func(set *Set) (err error) {
 		d, err = set.Judge(ctx, EntryDecision, q, p.engine.opts.Deadline)
 		return err
 	})
@@ -59,8 +59,8 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (d resources.
 	return d, nil
 }
 
-// within passes the gate and makes any failure one of KindUnavailable.
-func (p Pinned) within(ctx context.Context, account string, do func(*Set) error) (err error) {
+// enter waits at the gate and runs do. Every failure is of KindUnavailable.
+func (p Pinned) enter(ctx context.Context, account string, do func(*Set) error) (err error) {
 	p.judged++
 	if err := p.engine.opts.Gate.Enter(ctx, account); err != nil {
 		return err
@@ -83,7 +83,7 @@ func unavailable(err error) error {
 
 // Explain says what speaks for and against a question, beside its verdict. Its error is of KindUnavailable.
 func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained, err error) {
-	err = p.within(ctx, q.AccountID, func(set *Set) (err error) {
+	err = p.enter(ctx, q.AccountID, func(set *Set) (err error) {
 		e, err = set.explain(ctx, &q, p.engine.opts.Deadline)
 		return err
 	})
@@ -93,9 +93,10 @@ func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained,
 	return e, nil
 }
 
-// Granted says whether the tree finds a role that grants the action; defined is false for a tree without a rule on that.
+// Granted evaluates whether the tree finds a role with a grant of the action. defined is false if the tree has no rule
+// for it.
 func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, defined bool, err error) {
-	err = p.within(ctx, q.AccountID, func(set *Set) error {
+	err = p.enter(ctx, q.AccountID, func(set *Set) error {
 		if defined = len(set.rules(ruleGranting)) > 0; !defined {
 			return nil
 		}

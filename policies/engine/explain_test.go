@@ -30,7 +30,8 @@ func closed(t *testing.T) policytest.Tree {
 		With("actions/data.json", `{"known": {"project:odd:open": {"description": "Opens."}}}`)
 }
 
-// TestDenyRulesHaveTheirPlace guarantees that each rule that fires is told with file and line, and no other.
+// TestDenyRulesHaveTheirPlace guarantees that an explanation lists each firing rule with file and line, and no other
+// rule.
 func TestDenyRulesHaveTheirPlace(t *testing.T) {
 	p := newEngine(t, closed(t), engine.Options{}).Pin()
 	said, err := p.Explain(t.Context(), policytest.Question(policytest.AdminSubject(), "project:odd:open"))
@@ -50,8 +51,8 @@ func TestDenyRulesHaveTheirPlace(t *testing.T) {
 	}
 }
 
-// TestReasonsThatAreNoTextAreTold as they are written, unless that would take much: parts that a value holds often are
-// written each time.
+// TestReasonsThatAreNoTextAreTold guarantees that an explanation quotes such reasons as the policy wrote them, up to a
+// size. A part is counted each time the value repeats it.
 func TestReasonsThatAreNoTextAreTold(t *testing.T) {
 	p := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/odd.rego", `package authz
 
@@ -68,7 +69,7 @@ hundred := numbers.range(1, 100)
 	}
 }
 
-// TestConditionsAreTheTrees guarantees that they are told by name, with their text and whether they hold.
+// TestConditionsAreTheTrees guarantees that an explanation lists the conditions by name, with text and result.
 func TestConditionsAreTheTrees(t *testing.T) {
 	p := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{}).Pin()
 	suspended := policytest.AdminSubject()

@@ -30,7 +30,7 @@ func (s *Set) Copy() *Set {
 	return out
 }
 
-// BringBeside is Bring with the verdicts of the set that was in force: a mistake, which tests have to find out.
+// BringBeside is Bring with the verdicts of the former set. It is a deliberate mistake for tests to detect.
 func (e *Engine) BringBeside(s *Set) {
 	former := e.current.Load().verdicts
 	e.bring(s)
@@ -87,7 +87,7 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 				for _, kind := range principalKinds() {
 					p.ByKind[kind] = question.All()
 				}
-				p = without(p, "now")
+				p = omit(p, "now")
 			}
 			return p
 		},
@@ -106,7 +106,7 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 	}
 	for _, row := range question.Table() {
 		if row.Path != "now" { // which no plan has
-			parts[row.Path] = func(p *question.Plan) *question.Plan { return without(p, row.Path) }
+			parts[row.Path] = func(p *question.Plan) *question.Plan { return omit(p, row.Path) }
 		}
 	}
 	return parts
@@ -116,8 +116,8 @@ func principalKinds() []string {
 	return []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone}
 }
 
-// without is a plan whose keys lack a row.
-func without(p *question.Plan, path string) *question.Plan {
+// omit returns a plan whose keys lack a row.
+func omit(p *question.Plan, path string) *question.Plan {
 	if p == nil {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (p Pinned) Granting(a resources.Action) []string {
 	return out
 }
 
-// ByRoles says that the tree allows by roles alone that are assigned, as the embedded one does.
+// ByRoles says that the tree allows by assigned roles alone, like the embedded one.
 func (p Pinned) ByRoles() bool { return p.set.byRoles }
 
 // Actions returns the actions that the tree lists, by id.

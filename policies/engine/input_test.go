@@ -57,7 +57,7 @@ func fullQuestion() resources.Question {
 	return q
 }
 
-// TestTheInputIsTheQuestion guarantees that every part arrives, in the form that the tree reads.
+// TestTheInputIsTheQuestion guarantees that the input has every part of the question, in the form of the schema.
 func TestTheInputIsTheQuestion(t *testing.T) {
 	got := seen(t, fullQuestion())
 	held := object{
@@ -113,8 +113,8 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 	}
 }
 
-// TestAnInputHasNothingOfAnEarlierOne guarantees that questions which are asked in turn, each with parts that others
-// lack, are told apart by their values and by the hashes under which OPA looks values up.
+// TestAnInputHasNothingOfAnEarlierOne guarantees that consecutive questions with different parts get different inputs.
+// OPA looks values up by hash, so the hashes differ as well.
 func TestAnInputHasNothingOfAnEarlierOne(t *testing.T) {
 	const answer = `decision := {"allow": differs, "reason": json.marshal(input)} if {
 	copies := {{input, {k: v | some k, v in input}}, {input.target, {k: v | some k, v in input.target}}}
@@ -125,10 +125,10 @@ func TestAnInputHasNothingOfAnEarlierOne(t *testing.T) {
 	other.Target = resources.Target{AccountID: "acct-y-v1", ProjectID: "proj-y-v1", Resource: "disks/d-1", UserID: "user-y-v1"}
 	other.Principal.UUID, other.Now = "another", 1
 	one := policytest.Question(policytest.AdminSubject(), "project:a:b")
-	later, there := one, one
+	later, moved := one, one
 	later.Now++
-	there.Target.ProjectID = "proj-x-v1"
-	questions := []resources.Question{fullQuestion(), {}, elsewhere, named, other, later, one, there}
+	moved.Target.ProjectID = "proj-x-v1"
+	questions := []resources.Question{fullQuestion(), {}, elsewhere, named, other, later, one, moved}
 	for first := range questions {
 		for _, i := range []int{first, (first + 1) % len(questions), (first + 3) % len(questions)} {
 			d, err := e.Decide(t.Context(), questions[i])
@@ -143,7 +143,8 @@ func TestAnInputHasNothingOfAnEarlierOne(t *testing.T) {
 	}
 }
 
-// TestACallerIsTheSubjectInAllOrBuiltByItself guarantees that who is like the subject but for one value is told by that value.
+// TestACallerIsTheSubjectInAllOrBuiltByItself guarantees that the input shows a caller's own value if it differs from
+// the subject's in one value only.
 func TestACallerIsTheSubjectInAllOrBuiltByItself(t *testing.T) {
 	s := policytest.AdminSubject()
 	for name, change := range map[string]func(*resources.Principal){
@@ -174,7 +175,8 @@ func TestScopesAreTheirKindsOnly(t *testing.T) {
 	}
 }
 
-// TestAnAccountWithoutFactsIsNamed guarantees that missing facts are no facts, about the account that was asked for.
+// TestAnAccountWithoutFactsIsNamed guarantees that the input of a question without facts has the account's id, and
+// exists false.
 func TestAnAccountWithoutFactsIsNamed(t *testing.T) {
 	got := seen(t, resources.Question{AccountID: "acct-x-v1"})["account"]
 	if !reflect.DeepEqual(got, object{"named": true, "id": "acct-x-v1", "exists": false, "status": ""}) {
@@ -182,7 +184,7 @@ func TestAnAccountWithoutFactsIsNamed(t *testing.T) {
 	}
 }
 
-// TestAnUnknownProjectStateIsAbsent guarantees that only active and deleting are told apart from nothing.
+// TestAnUnknownProjectStateIsAbsent guarantees that the input has the states active and deleting, and omits any other.
 func TestAnUnknownProjectStateIsAbsent(t *testing.T) {
 	for state, want := range map[string]string{"active": "active", "deleting": "deleting", "deleted": "absent", "": "absent", "ACTIVE": "absent"} {
 		q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
@@ -289,8 +291,8 @@ func TestAssignmentsAreStillThemselves(t *testing.T) {
 	}
 }
 
-// TestAssignmentsAreFiledByPlace guarantees that each is where a question looks for
-// it, with the level of that place, and that one without an end never ends.
+// TestAssignmentsAreFiledByPlace guarantees that the input files each assignment under its project and resource, with
+// its level. An assignment without an end runs forever.
 func TestAssignmentsAreFiledByPlace(t *testing.T) {
 	s := policytest.ActiveSubject()
 	for _, place := range [][2]string{{"", ""}, {"proj-a-v1", ""}, {"proj-a-v1", "disks/d-1"}, {"", "disks/d-1"}, {"proj-b-v1", ""}} {

@@ -19,8 +19,8 @@ func adminsGrant(permissions ...string) resources.Question {
 	return policytest.Grant(q, permissions...)
 }
 
-// TestInsidePassesNoGate guarantees that what is asked inside a transaction waits for nobody
-// who may wait for that transaction.
+// TestInsidePassesNoGate guarantees that a question inside a transaction does not wait at the gate. The holder of the
+// gate may wait for that transaction.
 func TestInsidePassesNoGate(t *testing.T) {
 	full := gate.New(1, 0)
 	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{Gate: full})
@@ -40,8 +40,8 @@ func TestInsidePassesNoGate(t *testing.T) {
 	}
 }
 
-// TestAGrantHasTheTimeOfItsContext guarantees that a large grant is not refused for the time
-// of one decision, and that its caller's time still ends it.
+// TestAGrantHasTheTimeOfItsContext guarantees that a large grant may take longer than one decision. The deadline of
+// its context still ends it.
 func TestAGrantHasTheTimeOfItsContext(t *testing.T) {
 	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{Deadline: time.Nanosecond})
 	q := policytest.Question(policytest.AdminSubject(), "account:user:read")

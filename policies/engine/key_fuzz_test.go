@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// FuzzVerdictKey guarantees that no two questions share a key, whatever is in their words: in
-// a tree that reads all of them each is in the key, apart from the others.
+// FuzzVerdictKey guarantees that two questions never share a key, for any words in them. The tree reads all words, so
+// the key has each of them, separated from the others.
 func FuzzVerdictKey(f *testing.F) {
 	set, err := load(f, tellingTree(f))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestAMaskIsReadOrAnError guarantees that rules about the decision log are asked about the event at the time of its
-// record, and that rules which fail, or have a value of another form, are an error that quotes nothing of the event.
+// TestAMaskIsReadOrAnError guarantees that the mask rules read the event at the time of its record. A failing rule or
+// a value of another form is an error without a quote of the event.
 func TestAMaskIsReadOrAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules, want string

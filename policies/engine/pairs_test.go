@@ -56,13 +56,13 @@ func (a *asked) String() string {
 	return fmt.Sprintf("%s\n-> %v %q %q %s", text, a.decision.Allowed, a.decision.Code, a.decision.Reason, a.failure)
 }
 
-// nameOf names the verdict by a key that lacks a part; "" is of none that is cached.
-func nameOf(keys *engine.Keys, without string, a *policytest.Ask) string {
+// nameOf returns the key of the verdict without one part; "" if the verdict is not cached.
+func nameOf(keys *engine.Keys, part string, a *policytest.Ask) string {
 	q := a.Asked()
-	return keys.Of(without, a.Entry, &q)
+	return keys.Of(part, a.Entry, &q)
 }
 
-// pairs compares the answers to questions that share a key, by whole keys and by keys that lack a part.
+// pairs compares the answers to questions with equal keys: whole keys, and keys without one part.
 type pairs struct {
 	seed   uint64
 	each   int // is how many questions are asked of a tree
@@ -70,8 +70,8 @@ type pairs struct {
 	// wrong has the first wrong pair by what the key lacks; ignored are the keys without one.
 	wrong   map[string]string
 	ignored []string
-	// asked are the questions, mutated those of which the verdict may be cached and that come of such a one, equal those
-	// of them that share its key, failed those of them that OPA fails at.
+	// asked counts the questions, mutated the mutations with a cacheable verdict. Of these, equal counts those with
+	// the key of their original, and failed those with an error of OPA.
 	trees, refused, asked, mutated, equal, failed int
 }
 
@@ -198,8 +198,8 @@ func ofEnvironment(tb testing.TB) (seed uint64, wanted int) {
 	return seed, wanted
 }
 
-// TestEqualKeysHaveEqualAnswers guarantees that OPA answers two questions alike, or fails at both alike, wherever the
-// cache takes one for the other: of the embedded tree, and of trees that read whatever the input has.
+// TestEqualKeysHaveEqualAnswers guarantees that OPA answers two questions alike, or fails at both alike, if they have
+// one key. It asks the embedded tree, and trees with rules on every part of the input.
 func TestEqualKeysHaveEqualAnswers(t *testing.T) {
 	seed, wanted := ofEnvironment(t)
 	began := time.Now()
@@ -217,7 +217,8 @@ func TestEqualKeysHaveEqualAnswers(t *testing.T) {
 	}
 }
 
-// TestTheKeyNeedsAllItsParts guarantees that the test above can fail: it finds a wrong pair for each part that keys lack.
+// TestTheKeyNeedsAllItsParts guarantees that the test above can fail: it finds a wrong pair for each part missing in
+// the keys.
 func TestTheKeyNeedsAllItsParts(t *testing.T) {
 	tier.Check(t)
 	seed, _ := ofEnvironment(t)

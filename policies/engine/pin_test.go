@@ -10,8 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestPinnedTreeStays guarantees that questions that are answered together are answered by one tree,
-// whatever comes into force meanwhile.
+// TestPinnedTreeStays guarantees that one tree answers all questions of a Pin, also if a reload happens between them.
 func TestPinnedTreeStays(t *testing.T) {
 	w := watch(t, policytest.Small(t), nothing)
 	pinned, before := w.Pin(), w.Revision()
@@ -30,8 +29,8 @@ func TestPinnedTreeStays(t *testing.T) {
 	}
 }
 
-// TestTheRightOfServicesIsByNoUser, which spares a batch to judge it for each; that of users is, and so is
-// one of a tree that can't be said to be a function of what is asked.
+// TestTheRightOfServicesIsByNoUser guarantees that a batch may judge the embedded tree's right of services once for
+// all users. It judges per user if the tree reads the user, or reads anything outside of the question.
 func TestTheRightOfServicesIsByNoUser(t *testing.T) {
 	embedded := policytest.Copy(t, policies.Tree())
 	const file, rule = "authz/access.rego", `if service_scope
@@ -63,11 +62,11 @@ func TestTheRightOfServicesIsByNoUser(t *testing.T) {
 	}
 }
 
-// TestWhatQuestionsShareIsReadOnce guarantees that a batch whose items have a large context in common does not read it,
-// nor make a key of it, for each of them.
+// TestWhatQuestionsShareIsReadOnce guarantees that a batch parses a large context, and makes its key, once for all its
+// items.
 func TestWhatQuestionsShareIsReadOnce(t *testing.T) {
 	w := watch(t, withApp(t, `decision := object.get(input.context, "open", false)`), nothing)
-	q, pinned := about(`{}`), w.Pin()
+	q, pinned := appQuestion(`{}`), w.Pin()
 	q.App.Context = []byte(`{"open": true, "more": [` + strings.Repeat(`{"a": "b"},`, 10_000) + `0]}`)
 	decide := func() {
 		if d, err := pinned.DecideApp(t.Context(), q); err != nil || !d.Allowed {

@@ -120,8 +120,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestABrokenEditKeepsTheLastGoodTree guarantees that a refusal is told once, most
-// for the health detail, and gone when the edit is mended or taken back.
+// TestABrokenEditKeepsTheLastGoodTree guarantees that the watcher logs a rejection once, and shows it in the health
+// detail until the edit is mended or reverted.
 func TestABrokenEditKeepsTheLastGoodTree(t *testing.T) {
 	w := watch(t, policytest.Small(t), nothing)
 	file, good := filepath.Join(w.dir, "authz", "authz.rego"), w.Revision()
@@ -239,8 +239,8 @@ func TestTheCatalogueInForceCantBeChanged(t *testing.T) {
 	}
 }
 
-// TestManyAskWhileTreesChange guarantees that one subject can be shared by all
-// questions, and that each answer is wholly of one tree.
+// TestManyAskWhileTreesChange guarantees that concurrent questions can share one subject. Each answer is wholly of one
+// tree.
 func TestManyAskWhileTreesChange(t *testing.T) {
 	trees := []policytest.Tree{policytest.Small(t), policytest.Small(t).With("authz/authz.rego", smallWith("other"))}
 	e := newEngine(t, trees[0], engine.Options{Deadline: 10 * time.Second})
@@ -278,7 +278,8 @@ func TestManyAskWhileTreesChange(t *testing.T) {
 	wg.Wait()
 }
 
-// TestOnlyRegularFilesAreRead guarantees that nothing in a tree holds its reader up, and that the message names it.
+// TestOnlyRegularFilesAreRead guarantees that reading a tree never blocks on a file of another kind. The error names
+// the file.
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		put  func(t *testing.T, path string)

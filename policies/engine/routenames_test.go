@@ -22,8 +22,7 @@ func TestShippedRoutesAreNamed(t *testing.T) {
 	}
 }
 
-// TestChangedCodeIsAnotherCatalogue guarantees that a reload which changes a code alone is checked
-// like any other change of the catalogue.
+// TestChangedCodeIsAnotherCatalogue guarantees that a reload checks the catalogue if only a code has changed.
 func TestChangedCodeIsAnotherCatalogue(t *testing.T) {
 	asked := 0
 	e := newEngine(t, policytest.Small(t), engine.Options{CheckRoutes: func([]route) error { asked++; return nil }})

@@ -10,9 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestRulesKeepTheirValues guarantees that a rule has its own value, however many
-// rules and calls an evaluation asks for, under `with` too, and in the evaluations
-// that come after it or run beside it.
+// TestRulesKeepTheirValues guarantees that each rule keeps its own value in an evaluation of many rules and calls,
+// under `with`, and in later or concurrent evaluations.
 func TestRulesKeepTheirValues(t *testing.T) {
 	var rules, sum strings.Builder
 	for i := range 60 {
@@ -51,8 +50,7 @@ decision := {"allow": false, "reason": sprintf("%d %d %s %s %s", [total, calls, 
 	wg.Wait()
 }
 
-// TestDataIsAsTheTreeHasIt guarantees that a policy reads data whole, in part, and
-// that what isn't there is undefined.
+// TestDataIsAsTheTreeHasIt guarantees that a policy reads data whole and in part. A missing value is undefined.
 func TestDataIsAsTheTreeHasIt(t *testing.T) {
 	const name = `object.get(data.more, "n", 0)`
 	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": sprintf("%v %v %v %v", [

@@ -47,8 +47,8 @@ func wantRunning(t *testing.T, e *engine.Engine, s *resources.Subject, now resou
 	}
 }
 
-// TestAnAssignmentRunsUntilItsEnd guarantees that the policy is told so for each assignment, to the millisecond, at
-// whatever time the same subject was asked about before.
+// TestAnAssignmentRunsUntilItsEnd guarantees that the input says for each assignment, to the millisecond, whether it
+// runs. Earlier questions about the same subject at other times don't change it.
 func TestAnAssignmentRunsUntilItsEnd(t *testing.T) {
 	e := newEngine(t, policytest.Decision(t, whatRuns), engine.Options{Verdicts: -1})
 	ends := []resources.Time{today + 1000, 0, math.MinInt64, -1, today, today + 1, 5, today, never, math.MaxInt64}
@@ -65,8 +65,8 @@ func TestAnAssignmentRunsUntilItsEnd(t *testing.T) {
 	}
 }
 
-// TestNothingElseOfASubjectChangesWithTheTime guarantees that after an end the policy is told the same as before, but
-// for what runs.
+// TestNothingElseOfASubjectChangesWithTheTime guarantees that the input after an end differs from the input before
+// only in what runs.
 func TestNothingElseOfASubjectChangesWithTheTime(t *testing.T) {
 	s := policytest.AdminSubject()
 	s.Assignments = append(s.Assignments, resources.HeldRole{
@@ -92,7 +92,7 @@ func TestNothingElseOfASubjectChangesWithTheTime(t *testing.T) {
 	}
 }
 
-// TestManyAskAtDifferentTimes guarantees that each of many askers is told what runs at its own time.
+// TestManyAskAtDifferentTimes guarantees that concurrent questions each get what runs at their own time.
 func TestManyAskAtDifferentTimes(t *testing.T) {
 	e := newEngine(t, policytest.Decision(t, whatRuns), engine.Options{Verdicts: -1})
 	s := ending(today, 0, today+100, today+200, today+300)
@@ -107,8 +107,8 @@ func TestManyAskAtDifferentTimes(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAVerdictOnWhatRunsEndsWithIt guarantees that a tree may ask in whatever way whether an assignment runs: its
-// verdict is given again up to the assignment's end and not after it, which is also what the answer says.
+// TestAVerdictOnWhatRunsEndsWithIt guarantees that a cached verdict expires with the assignment it depends on, for
+// each way to ask in Rego whether it runs. The answer states the same end.
 func TestAVerdictOnWhatRunsEndsWithIt(t *testing.T) {
 	trees := map[string]policytest.Tree{"the embedded tree": policytest.Copy(t, policies.Tree())}
 	for name, condition := range map[string]string{

@@ -53,8 +53,8 @@ type Compiled struct {
 // Set is one compiled tree, ready to be asked. It never changes and is safe for concurrent use.
 type Set struct {
 	tree    Compiled
-	byRoles bool // says that only roles allow that are assigned
-	masks   bool // says that there are rules about the decision log
+	byRoles bool // only assigned roles allow
+	masks   bool // the tree has rules about the decision log
 	queries map[string]*query
 	txn     storage.Transaction // open for as long as the set lives
 	bounds  sync.Pool           // of *limits.Bounds
@@ -79,8 +79,8 @@ type query struct {
 	rows  question.Rows
 }
 
-// NewSet makes a tree ready. The error is of rules whose built-ins can't be bounded, or of apps whose sets are not of
-// their form, each on a line with its place.
+// NewSet prepares a tree for questions. It rejects rules with a built-in it can't bound, and apps with sets of a wrong
+// form. The error has a line with the place for each.
 func NewSet(ctx context.Context, tree Compiled) (*Set, error) {
 	txn, err := tree.Store.NewTransaction(ctx)
 	if err != nil {

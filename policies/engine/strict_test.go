@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestAStrictTreeDeniesWhatItDoesNotList guarantees that a tree becomes strict by its data alone, whatever
-// its rules read, and that then no role grants an action that neither the catalogue nor known has.
+// TestAStrictTreeDeniesWhatItDoesNotList guarantees that data alone makes a tree strict, with any rules. No role of a
+// strict tree grants an action outside of the catalogue and `known`.
 func TestAStrictTreeDeniesWhatItDoesNotList(t *testing.T) {
 	const listed = `"known": {"project:instance:read": {"description": "Sees an instance."}}`
 	shipped := policytest.Copy(t, policies.Tree())

@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
-// TestAccountsTakeTurnsAtTheGate guarantees, of every way to ask outside of a transaction, that questions are in the turns of
-// the account in question: one that has filled the queue gives way to another.
+// TestAccountsTakeTurnsAtTheGate guarantees that questions outside of a transaction queue by account, at every entry
+// point. An account with a full queue gives way to another.
 func TestAccountsTakeTurnsAtTheGate(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *engine.Engine, resources.Question) error{
 		"decide": func(ctx context.Context, e *engine.Engine, q resources.Question) error {

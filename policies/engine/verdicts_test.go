@@ -31,8 +31,7 @@ func newCounted(tb testing.TB, tree policytest.Tree, verdicts int) *counted {
 // lasting is a condition on an assignment that only its end changes.
 const lasting = `some a in input.subject.assignments[""][""]; `
 
-// TestWhatIsCached guarantees that verdicts of a tree are reused where they are a
-// function of what names them, and nowhere else.
+// TestWhatIsCached guarantees that the engine reuses a verdict only if it is a function of its key.
 func TestWhatIsCached(t *testing.T) {
 	for name, c := range map[string]struct {
 		condition string
@@ -146,8 +145,8 @@ func TestNoFailureIsCached(t *testing.T) {
 	}
 }
 
-// TestTheCacheIsBounded guarantees that it keeps no more than it was told, that what is
-// asked for stays, and that a question of kilobytes takes no room.
+// TestTheCacheIsBounded guarantees that the cache holds at most the configured number, keeps the verdicts in use, and
+// stores no question of kilobytes.
 func TestTheCacheIsBounded(t *testing.T) {
 	const most = 64
 	e := newCounted(t, policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`), most)
@@ -192,8 +191,8 @@ func holding() *resources.Subject {
 	return s
 }
 
-// TestANewResourceIsAnEqualQuestion guarantees that the shipped tree judges resources on which the user holds nothing
-// once, by the verdict of the place around them, and one on which they hold a role by itself.
+// TestANewResourceIsAnEqualQuestion guarantees that the shipped tree judges resources once, by the verdict of their
+// place, if the user has no role on them. It judges a resource by itself if the user has a role on it.
 func TestANewResourceIsAnEqualQuestion(t *testing.T) {
 	e := newCounted(t, policytest.Copy(t, policies.Tree()), 0)
 	s := holding()
@@ -262,8 +261,8 @@ func TestKeysDontRunTogether(t *testing.T) {
 	}
 }
 
-// TestManyUseTheCacheAtOnce guarantees that each of many askers is given its own answer,
-// in a cache that is too small for them and through reloads.
+// TestManyUseTheCacheAtOnce guarantees that concurrent questions each get their own answer from a small cache, through
+// reloads.
 func TestManyUseTheCacheAtOnce(t *testing.T) {
 	tree := policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`)
 	e := newEngine(t, tree, engine.Options{Verdicts: 64})

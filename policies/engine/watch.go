@@ -12,19 +12,18 @@ import (
 type watcher struct {
 	engine *Engine
 	dir    string
-	// judged is the state of the folder, a revision or a reading error, that was
-	// judged last; seen is one that is judged if the next reading finds it again.
+	// judged is the last judged state of the folder, a revision or a reading error. seen is the newest state; it is
+	// judged if the next reading finds it again.
 	judged, seen string
 	// read is the newest reading; nil after one that failed.
 	read *policies.Source
 }
 
-// Watch keeps the engine at the tree in dir until ctx is done, and returns ctx's
-// error then. It looks at the files every Options.Poll, and takes a changed tree once two
-// looks in a row found the same; a signal on now is a look that counts at once.
+// Watch keeps the engine at the tree in dir until ctx is done, and returns ctx's error then. It reads the files every
+// Options.Poll, and takes a changed tree if two readings in a row agree; a signal on now is a reading without a second
+// one.
 //
-// An author who changes several files that only fit together swaps a link to the folder,
-// as a ConfigMap does.
+// An author can change several dependent files at once by swapping a link to the folder, as a ConfigMap does.
 func (e *Engine) Watch(ctx context.Context, dir string, now <-chan os.Signal) error {
 	w := &watcher{engine: e, dir: dir, judged: e.Revision()}
 	poll := time.NewTicker(e.opts.Poll)
