@@ -67,7 +67,8 @@ func drain(limited *io.LimitedReader) error {
 	return nil
 }
 
-// checkEntry refuses what is no plain file within the archive. The names are those that were seen.
+// checkEntry rejects entries other than plain files and folders within the archive, and repeated names. names holds
+// the names read so far.
 func checkEntry(header *tar.Header, names map[string]bool) error {
 	name := strings.TrimPrefix(header.Name, "/")
 	switch header.Typeflag {

@@ -17,9 +17,9 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 )
 
-// Build returns a bundle of a policy folder as it lies: of an overlay its own files alone, with its manifest as data.policy.
-// With a private key in PEM, RSA or ECDSA, it is signed; nil signs nothing. Open reads it. The error is of a folder that is no
-// tree, or has a file that a bundle does not have.
+// Build returns a bundle of a policy folder as it lies: of an overlay its own files alone, with its manifest as
+// data.policy. With a private key in PEM, RSA or ECDSA, it is signed; nil signs nothing. Open reads it. Build rejects
+// a folder without a tree, and files without a place in a bundle.
 func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte, error) {
 	if _, err := overlay.Over(folder); err != nil {
 		return nil, err

@@ -200,9 +200,9 @@ func TestSignatures(t *testing.T) {
 		"a role changed":        {changed(func(all []entry) []entry { return replaced(all, "account_admin", "account_admiN") }), key, "changed after it was signed"},
 		"the manifest changed":  {changed(func(all []entry) []entry { return replaced(all, `"roots"`, `"metadata":{"x":1},"roots"`) }), key, "changed after it was signed"},
 		"a file added":          {changed(func(all []entry) []entry { return append(all, entry{name: "/authz/x.rego", text: "package authz"}) }), key, "added after it was signed"},
-		"a file taken away":     {changed(func(all []entry) []entry { return without(all, "authz_test.rego") }), key, "taken away after it was signed"},
+		"a file taken away":     {changed(func(all []entry) []entry { return omit(all, "authz_test.rego") }), key, "taken away after it was signed"},
 		"the signature is empty": {changed(func(all []entry) []entry {
-			return append(without(all, ".signatures.json"), entry{name: "/.signatures.json", text: `{"signatures":[]}`})
+			return append(omit(all, ".signatures.json"), entry{name: "/.signatures.json", text: `{"signatures":[]}`})
 		}), key, "it is not signed"},
 		"a member given twice": {changed(func(all []entry) []entry { return replaced(all, `{"grants":`, `{"grants":{"a":{}},"grants":`) }), key, "given twice"},
 	} {
@@ -221,15 +221,15 @@ func expect(t *testing.T, raw []byte, key *bundles.Key, want string) {
 	}
 }
 
-func replaced(all []entry, old, by string) []entry {
+func replaced(all []entry, old, text string) []entry {
 	for i := range all {
 		if !strings.HasSuffix(all[i].name, ".signatures.json") {
-			all[i].text = strings.ReplaceAll(all[i].text, old, by)
+			all[i].text = strings.ReplaceAll(all[i].text, old, text)
 		}
 	}
 	return all
 }
 
-func without(all []entry, end string) []entry {
+func omit(all []entry, end string) []entry {
 	return slices.DeleteFunc(all, func(e entry) bool { return strings.HasSuffix(e.name, end) })
 }

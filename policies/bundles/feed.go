@@ -42,7 +42,7 @@ type FeedConfig struct {
 	Poll time.Duration
 	// Client asks for a URL; nil is a client of its own.
 	Client *http.Client
-	// Observe is told the result of each poll.
+	// Observe receives the result of each poll.
 	Observe func(result string)
 	Log     *slog.Logger
 }
@@ -53,7 +53,7 @@ type Feed struct {
 	// etag and seen name the newest bundle that was judged.
 	etag string
 	seen [sha256.Size]byte
-	// refused says that this bundle was not taken, failing that the last poll failed.
+	// refused is true if the policy rejected this bundle, failing if the last poll failed.
 	refused, failing bool
 	// started is the bundle that Start took from the source, until it is kept.
 	started []byte
@@ -76,7 +76,7 @@ func NewFeed(c FeedConfig) *Feed {
 type Policy interface {
 	// Take brings a tree into force, or returns why not.
 	Take(ctx context.Context, src *policies.Source) error
-	// Refuse says that the newest bundle is no tree.
+	// Refuse reports a newest bundle without a valid tree.
 	Refuse(err error) error
 }
 

@@ -102,11 +102,11 @@ func (p taker) Refuse(err error) error {
 	return err
 }
 
-func newFeed(t *testing.T, from, dir string) (*bundles.Feed, chan string, *bytes.Buffer) {
+func newFeed(t *testing.T, source, dir string) (*bundles.Feed, chan string, *bytes.Buffer) {
 	t.Helper()
 	results, log := make(chan string, 100), &bytes.Buffer{}
 	return bundles.NewFeed(bundles.FeedConfig{
-		From: from, Dir: dir, Poll: time.Millisecond, Observe: func(r string) { results <- r }, Log: slog.New(slog.NewTextHandler(log, nil)),
+		From: source, Dir: dir, Poll: time.Millisecond, Observe: func(r string) { results <- r }, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}), results, log
 }
 
@@ -133,8 +133,8 @@ func next(results chan string, but string) string {
 	return ""
 }
 
-// TestAFeedFollowsItsSource: what is new is taken, what is the same is not fetched again, and a bad bundle, one that is
-// none and a source that fails leave the tree in force.
+// TestAFeedFollowsItsSource guarantees that a feed takes a new bundle and does not fetch it twice. A bad bundle, a
+// file of another kind and a failing source keep the tree in force.
 func TestAFeedFollowsItsSource(t *testing.T) {
 	s, dir, policy := newSource(t, unsigned(t, "v1")), t.TempDir(), newTaker()
 	f, results, log := newFeed(t, s.URL+"/b.tar.gz", dir)
@@ -270,12 +270,12 @@ func TestASignalHasARefusedBundleJudgedAgain(t *testing.T) {
 
 // TestOnlySafeSources: nobody on the way can give another policy.
 func TestOnlySafeSources(t *testing.T) {
-	for from, safe := range map[string]bool{
+	for source, safe := range map[string]bool{
 		"https://policies.example/b.tar.gz": true, "http://127.0.0.1:80/b": true, "http://[::1]/b": true, "http://localhost/b": true,
 		"http://policies.example/b": false, "https://user:word@policies.example/b": false, "https:///b": false, "http://127.0.0.1.example/b": false,
 	} {
-		if err := bundles.CheckURL(from); (err == nil) != safe {
-			t.Errorf("%s: %v", from, err)
+		if err := bundles.CheckURL(source); (err == nil) != safe {
+			t.Errorf("%s: %v", source, err)
 		}
 	}
 	s := newSource(t, nil)
@@ -301,9 +301,9 @@ func TestTheQueryIsNotTold(t *testing.T) {
 	away := httptest.NewServer(http.RedirectHandler("http://policies.example/b?sig="+secret, http.StatusFound))
 	t.Cleanup(away.Close)
 	said := ""
-	for _, from := range []string{s.URL, away.URL} {
-		f, results, log := newFeed(t, from+"/b?sig="+secret, dir)
-		if from == s.URL {
+	for _, source := range []string{s.URL, away.URL} {
+		f, results, log := newFeed(t, source+"/b?sig="+secret, dir)
+		if source == s.URL {
 			if _, _, err := start(t, f); err != nil {
 				t.Fatal(err)
 			}

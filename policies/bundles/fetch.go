@@ -23,15 +23,15 @@ const (
 )
 
 // IsURL says whether a source is a URL, and no file.
-func IsURL(from string) bool {
-	u, err := url.Parse(from)
+func IsURL(source string) bool {
+	u, err := url.Parse(source)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http")
 }
 
 // CheckURL refuses a URL over which somebody else could give another tree: http beyond this machine. The error is the
 // remedy.
-func CheckURL(from string) error {
-	u, err := url.Parse(from)
+func CheckURL(source string) error {
+	u, err := url.Parse(source)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
 		return errors.New("must be a file, or https://host/path without a user and a fragment")
@@ -47,11 +47,11 @@ func loopback(host string) bool {
 }
 
 // shown returns a source for the log and for errors: a URL without its query, which may be a secret.
-func shown(from string) string {
-	if !IsURL(from) {
-		return from
+func shown(source string) string {
+	if !IsURL(source) {
+		return source
 	}
-	address, _, _ := strings.Cut(from, "?")
+	address, _, _ := strings.Cut(source, "?")
 	return address
 }
 
@@ -61,17 +61,17 @@ func newClient() *http.Client {
 	return &http.Client{Timeout: fetchWithin, Transport: transport, CheckRedirect: checkRedirect}
 }
 
-func checkRedirect(to *http.Request, via []*http.Request) error {
+func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
-	if err := CheckURL(to.URL.String()); err != nil {
-		return fmt.Errorf("redirected to %s: %w", shown(to.URL.String()), err)
+	if err := CheckURL(req.URL.String()); err != nil {
+		return fmt.Errorf("redirected to %s: %w", shown(req.URL.String()), err)
 	}
 	return nil
 }
 
-// fetch returns the bundle at the source; nil where it is the one that was judged last.
+// fetch returns the bundle at the source; nil if it is the last judged one.
 func (f *Feed) fetch(ctx context.Context) ([]byte, error) {
 	raw, etag, err := f.read(ctx)
 	if err != nil || raw == nil {
@@ -86,8 +86,7 @@ func (f *Feed) fetch(ctx context.Context) ([]byte, error) {
 	return raw, nil
 }
 
-// read returns what stands at the source, with its ETag; nil where the server says that it is the one that was read
-// last.
+// read returns the source's content with its ETag; nil if the server answers 304 Not Modified.
 func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 	if !IsURL(f.From) {
 		raw, err = ReadFile(f.From)

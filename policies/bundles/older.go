@@ -15,22 +15,22 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// NotOlder refuses a signed bundle that is older than the one in force. A signature says who made a bundle and not when, so
-// that everybody who can put bundles in its place could bring back a tree that let somebody in. The revisions tell which is
-// older where both are versions or numbers, else the times at which both say that they were signed. Where the one in
-// force says its age and the other one can't be compared with it, that is refused as well.
+// NotOlder rejects a signed bundle older than the one in force. A signature says who made a bundle, not when: anybody
+// able to replace a bundle could bring back an older tree with wider rights. NotOlder compares the revisions if both
+// are versions or numbers, and otherwise the times of signing if both have one. It also rejects a bundle it can't
+// compare with one of known age.
 func NotOlder(next, inForce *policies.Source) error {
 	const remedy = "build it anew with a higher revision (opa build -r), or give --policy-bundle-allow-older"
-	fresh, isVersion := parseVersion(next.Bundle)
+	newer, isVersion := parseVersion(next.Bundle)
 	old, wasVersion := parseVersion(inForce.Bundle)
 	switch {
 	case isVersion && wasVersion:
-		if fresh.compare(old) < 0 {
+		if newer.compare(old) < 0 {
 			return fmt.Errorf("policy bundle: its revision %s is older than %s, which is in force: %s", next.Bundle, inForce.Bundle, remedy)
 		}
 	case next.Issued > 0 && inForce.Issued > 0:
 		if next.Issued < inForce.Issued {
-			return fmt.Errorf("policy bundle: it was signed at %s, before the one in force, which was at %s: %s", at(next.Issued), at(inForce.Issued), remedy)
+			return fmt.Errorf("policy bundle: it was signed at %s, before the one in force, which was at %s: %s", timestamp(next.Issued), timestamp(inForce.Issued), remedy)
 		}
 	case wasVersion || inForce.Issued > 0:
 		return fmt.Errorf("policy bundle: nothing tells that it is not older than the one in force (revision %q): "+
@@ -39,21 +39,21 @@ func NotOlder(next, inForce *policies.Source) error {
 	return nil
 }
 
-// SaysAge says whether a bundle can be told from older ones.
-func SaysAge(of *policies.Source) bool {
-	_, isVersion := parseVersion(of.Bundle)
-	return isVersion || of.Issued > 0
+// SaysAge says whether NotOlder can compare a bundle with others.
+func SaysAge(src *policies.Source) bool {
+	_, isVersion := parseVersion(src.Bundle)
+	return isVersion || src.Issued > 0
 }
 
-func at(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
+func timestamp(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }
 
-// issued returns when a bundle says that it was signed, in Unix seconds; 0 where it doesn't. The signature was checked.
-func issued(of bundle.SignaturesConfig) (int64, error) {
-	if len(of.Signatures) == 0 {
+// issued returns the time of signing in Unix seconds; 0 if the signature has none. The signature was verified before.
+func issued(config bundle.SignaturesConfig) (int64, error) {
+	if len(config.Signatures) == 0 {
 		return 0, nil
 	}
 	var claims bundle.DecodedSignature
-	parts := strings.Split(of.Signatures[0], ".")
+	parts := strings.Split(config.Signatures[0], ".")
 	if len(parts) != 3 {
 		return 0, errors.New("its signature is no JWT")
 	}
@@ -64,7 +64,7 @@ func issued(of bundle.SignaturesConfig) (int64, error) {
 	return claims.IssuedAt, err
 }
 
-// version is a version (https://semver.org) or a number. Build metadata is no part of it.
+// version is a version (https://semver.org) or a number, without build metadata.
 type version struct {
 	numbers [3]string // without zeros before them
 	before  []string  // the identifiers of a pre-release

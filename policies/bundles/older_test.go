@@ -13,50 +13,50 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestAnOlderBundleIsFoundOut guarantees that the revisions tell where both are versions or numbers, else the times of signing, and
-// that a bundle which can't be compared does not take the place of one that says its age.
+// TestAnOlderBundleIsFoundOut guarantees that NotOlder compares versions or numbers first, and times of signing
+// otherwise. It rejects a bundle without an age after one with an age.
 func TestAnOlderBundleIsFoundOut(t *testing.T) {
 	const older, unknown = "older than", "nothing tells"
-	of := func(revision string, issued int64) *policies.Source {
+	src := func(revision string, issued int64) *policies.Source {
 		return &policies.Source{Bundle: revision, Issued: issued}
 	}
 	for _, c := range []struct {
 		inForce, next *policies.Source
 		want          string
 	}{
-		{of("1.2.3", 0), of("1.2.3", 0), ""},
-		{of("1.2.3", 0), of("1.2.4", 0), ""},
-		{of("1.2.3", 0), of("1.2.2", 0), older},
-		{of("1.9.0", 0), of("1.10.0", 0), ""},
-		{of("1.10.0", 0), of("1.9.0", 0), older},
-		{of("v2", 0), of("v10", 0), ""},
-		{of("v10", 0), of("v2", 0), older},
-		{of("1.0.0", 0), of("1.0.0-rc.1", 0), older},
-		{of("1.0.0-rc.1", 0), of("1.0.0", 0), ""},
-		{of("1.0.0-rc.10", 0), of("1.0.0-rc.9", 0), older},
-		{of("1.0.0-rc.9", 0), of("1.0.0-rc.10", 0), ""},
-		{of("1.0.0-1", 0), of("1.0.0-alpha", 0), ""},
-		{of("1.0.0-alpha.1", 0), of("1.0.0-alpha", 0), older},
-		{of("1.0.0-beta", 0), of("1.0.0-alpha", 0), older},
-		{of("1.0.0+a", 0), of("1.0.0+b", 0), ""},
-		{of("20261231235959", 0), of("20270101000000", 0), ""},
-		{of("99999999999999999999999", 0), of("9999999999999999999999", 0), older},
-		{of("007", 0), of("7", 0), ""},
-		{of("8", 0), of("007", 0), older},
-		{of("2", 100), of("1", 200), older}, // revisions come first
-		{of("1", 200), of("2", 100), ""},
-		{of("3f2a", 100), of("9c1d", 200), ""},
-		{of("9c1d", 200), of("3f2a", 100), "before the one in force"},
-		{of("9c1d", 200), of("3f2a", 200), ""},
-		{of("1", 100), of("3f2a", 200), ""},
-		{of("1", 0), of("3f2a", 200), unknown},
-		{of("3f2a", 100), of("1", 0), unknown},
-		{of("3f2a", 100), of("9c1d", 0), unknown},
-		{of("1", 0), of("", 0), unknown},
-		{of("3f2a", 0), of("9c1d", 0), ""}, // of two that say nothing either may be in force
-		{of("", 0), of("1", 0), ""},
-		{of("1.", 0), of("1.2.3.4", 0), ""},
-		{of("1.0.0-", 0), of("1..0", 0), ""},
+		{src("1.2.3", 0), src("1.2.3", 0), ""},
+		{src("1.2.3", 0), src("1.2.4", 0), ""},
+		{src("1.2.3", 0), src("1.2.2", 0), older},
+		{src("1.9.0", 0), src("1.10.0", 0), ""},
+		{src("1.10.0", 0), src("1.9.0", 0), older},
+		{src("v2", 0), src("v10", 0), ""},
+		{src("v10", 0), src("v2", 0), older},
+		{src("1.0.0", 0), src("1.0.0-rc.1", 0), older},
+		{src("1.0.0-rc.1", 0), src("1.0.0", 0), ""},
+		{src("1.0.0-rc.10", 0), src("1.0.0-rc.9", 0), older},
+		{src("1.0.0-rc.9", 0), src("1.0.0-rc.10", 0), ""},
+		{src("1.0.0-1", 0), src("1.0.0-alpha", 0), ""},
+		{src("1.0.0-alpha.1", 0), src("1.0.0-alpha", 0), older},
+		{src("1.0.0-beta", 0), src("1.0.0-alpha", 0), older},
+		{src("1.0.0+a", 0), src("1.0.0+b", 0), ""},
+		{src("20261231235959", 0), src("20270101000000", 0), ""},
+		{src("99999999999999999999999", 0), src("9999999999999999999999", 0), older},
+		{src("007", 0), src("7", 0), ""},
+		{src("8", 0), src("007", 0), older},
+		{src("2", 100), src("1", 200), older}, // revisions come first
+		{src("1", 200), src("2", 100), ""},
+		{src("3f2a", 100), src("9c1d", 200), ""},
+		{src("9c1d", 200), src("3f2a", 100), "before the one in force"},
+		{src("9c1d", 200), src("3f2a", 200), ""},
+		{src("1", 100), src("3f2a", 200), ""},
+		{src("1", 0), src("3f2a", 200), unknown},
+		{src("3f2a", 100), src("1", 0), unknown},
+		{src("3f2a", 100), src("9c1d", 0), unknown},
+		{src("1", 0), src("", 0), unknown},
+		{src("3f2a", 0), src("9c1d", 0), ""}, // of two that say nothing either may be in force
+		{src("", 0), src("1", 0), ""},
+		{src("1.", 0), src("1.2.3.4", 0), ""},
+		{src("1.0.0-", 0), src("1..0", 0), ""},
 	} {
 		err := bundles.NotOlder(c.next, c.inForce)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -77,11 +77,11 @@ func TestTheTimeOfSigningIsThatOfTheSignature(t *testing.T) {
 	}
 	timed := bundle.NewSigningConfig(signing.Key, signing.Algorithm, claims)
 	for name, c := range map[string]struct {
-		with *bundle.SigningConfig
+		sign *bundle.SigningConfig
 		key  *bundles.Key
 		want int64
 	}{"a time": {timed, key, 1767225600}, "none": {signing, key, 0}, "not signed": {nil, nil, 0}} {
-		src, err := bundles.Open(build(t, policytest.Small(t), "r1", c.with), c.key)
+		src, err := bundles.Open(build(t, policytest.Small(t), "r1", c.sign), c.key)
 		if err != nil || src.Issued != c.want || bundles.SaysAge(src) != (c.want > 0) {
 			t.Errorf("%s: %v, %v", name, src, err)
 		}

@@ -70,7 +70,7 @@ func Open(raw []byte, key *Key) (src *policies.Source, err error) {
 
 // explain adds the remedy to what OPA's reader says.
 func explain(err error) error {
-	for _, known := range []struct{ says, remedy string }{
+	for _, hint := range []struct{ says, remedy string }{
 		{"missing .signatures.json", "it is not signed: sign it with opa sign -b, or opa build --signing-key"},
 		{"missing JWT", "it is not signed: sign it with opa sign -b, or opa build --signing-key"},
 		{"verification key not provided", "it is signed, and there is no key to check it with: give --policy-bundle-key"},
@@ -81,8 +81,8 @@ func explain(err error) error {
 		{"scope mismatch", "its signature has a scope: sign it without one"},
 		{"manifest roots", "its manifest's roots do not cover what is in it: build it with opa build -b and no roots"},
 	} {
-		if strings.Contains(err.Error(), known.says) {
-			return fmt.Errorf("%s (%w)", known.remedy, err)
+		if strings.Contains(err.Error(), hint.says) {
+			return fmt.Errorf("%s (%w)", hint.remedy, err)
 		}
 	}
 	return fmt.Errorf("can't be read (%w): build it again with opa build -b", err)

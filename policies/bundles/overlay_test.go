@@ -20,8 +20,8 @@ func folder(t *testing.T, tree policytest.Tree) *policies.Source {
 	return src
 }
 
-// TestABundleOfAFolderIsThatFolder guarantees that the bundle of an overlay, and that of a whole tree, is the tree of the folder:
-// the same base, and it proves itself.
+// TestABundleOfAFolderIsThatFolder guarantees that the bundle of an overlay or of a whole tree opens as the folder's
+// tree. It has the same base and passes its own tests.
 func TestABundleOfAFolderIsThatFolder(t *testing.T) {
 	whole := policytest.Copy(t, policies.Tree())
 	for name, tree := range map[string]policytest.Tree{
@@ -52,19 +52,19 @@ func TestABundleOfAFolderIsThatFolder(t *testing.T) {
 // TestNoBundleHasAManifestThatItsFolderHasNot guarantees that policy.json alone says what a bundle replaces.
 func TestNoBundleHasAManifestThatItsFolderHasNot(t *testing.T) {
 	const document = `{"base": "embedded", "without": ["team_member"]}`
-	own, whole := policytest.Copy(t, overlay.Start()), policytest.Copy(t, policies.Tree())
+	start, whole := policytest.Copy(t, overlay.Start()), policytest.Copy(t, policies.Tree())
 	for name, tree := range map[string]policytest.Tree{
-		"a document beside it":      own.With("policy/data.json", `{"without": ["team_member"]}`),
-		"a member of the root":      own.With("data.json", `{"policy": {"without": ["team_member"]}}`),
+		"a document beside it":      start.With("policy/data.json", `{"without": ["team_member"]}`),
+		"a member of the root":      start.With("data.json", `{"policy": {"without": ["team_member"]}}`),
 		"a document of a whole one": whole.With("policy/data.json", document),
 		"a member of a whole one":   whole.With("data.json", `{"policy": `+document+`}`),
-		"a file that is not read":   own.With("authz/more.json", `{}`),
+		"a file that is not read":   start.With("authz/more.json", `{}`),
 	} {
 		if _, err := bundles.Build(folder(t, tree), "", nil); err == nil {
 			t.Errorf("%s was built", name)
 		}
 	}
-	raw, err := bundles.Build(folder(t, own), "", nil)
+	raw, err := bundles.Build(folder(t, start), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,9 @@ import (
 // TestWhatIsNoBundleIsRefused, each with what to do.
 func TestWhatIsNoBundleIsRefused(t *testing.T) {
 	good := entries(t, build(t, policytest.Small(t), "", nil))
-	with := func(more ...entry) []byte { return archive(t, append(append([]entry{}, good...), more...)...) }
+	added := func(more ...entry) []byte { return archive(t, append(append([]entry{}, good...), more...)...) }
 	manifest := func(text string) []byte {
-		return archive(t, append(without(append([]entry{}, good...), ".manifest"), entry{name: "/.manifest", text: text})...)
+		return archive(t, append(omit(append([]entry{}, good...), ".manifest"), entry{name: "/.manifest", text: text})...)
 	}
 	whole := archive(t, good...)
 	for name, c := range map[string]struct {
@@ -36,28 +36,28 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 		"an empty archive":             {archive(t), "no files"},
 		"half of it":                   {whole[:len(whole)/2], "is not a bundle"},
 		"its end cut":                  {whole[:len(whole)-6], "is not whole"},
-		"a path out of it":             {with(entry{name: "../../etc/x.rego", text: "package authz"}), "place within the bundle"},
-		"a path out below a folder":    {with(entry{name: "/authz/../../x.rego", text: "package authz"}), "place within the bundle"},
-		"a link":                       {with(entry{name: "authz/x.rego", text: "/etc/passwd", kind: tar.TypeSymlink}), "link or a device"},
-		"a hard link":                  {with(entry{name: "authz/x.rego", text: "data.json", kind: tar.TypeLink}), "link or a device"},
-		"a device":                     {with(entry{name: "authz/x.rego", kind: tar.TypeChar}), "link or a device"},
-		"a file twice":                 {with(entry{name: "data.json", text: "{}"}), "comes twice"},
+		"a path out of it":             {added(entry{name: "../../etc/x.rego", text: "package authz"}), "place within the bundle"},
+		"a path out below a folder":    {added(entry{name: "/authz/../../x.rego", text: "package authz"}), "place within the bundle"},
+		"a link":                       {added(entry{name: "authz/x.rego", text: "/etc/passwd", kind: tar.TypeSymlink}), "link or a device"},
+		"a hard link":                  {added(entry{name: "authz/x.rego", text: "data.json", kind: tar.TypeLink}), "link or a device"},
+		"a device":                     {added(entry{name: "authz/x.rego", kind: tar.TypeChar}), "link or a device"},
+		"a file twice":                 {added(entry{name: "data.json", text: "{}"}), "comes twice"},
 		"a delta":                      {archive(t, entry{name: "/patch.json", text: `{"data": [{"op": "upsert", "path": "/grants", "value": {}}]}`}), "delta bundle"},
-		"a patch beside a tree":        {with(entry{name: "/patch.json", text: `{"data": []}`}), "delta bundle"},
-		"a patch in a folder":          {with(entry{name: "/authz/patch.json", text: `{}`}), "delta bundle"},
-		"compiled rules":               {with(entry{name: "/policy.wasm", text: "x"}), "compiled rules"},
-		"a plan":                       {with(entry{name: "/plan.json", text: "{}"}), "compiled rules"},
+		"a patch beside a tree":        {added(entry{name: "/patch.json", text: `{"data": []}`}), "delta bundle"},
+		"a patch in a folder":          {added(entry{name: "/authz/patch.json", text: `{}`}), "delta bundle"},
+		"compiled rules":               {added(entry{name: "/policy.wasm", text: "x"}), "compiled rules"},
+		"a plan":                       {added(entry{name: "/plan.json", text: "{}"}), "compiled rules"},
 		"roots without the routes":     {manifest(`{"revision": "", "roots": ["authz", "authz_test", "grants"]}`), "leave out routes"},
 		"roots that leave the rules":   {manifest(`{"revision": "", "roots": ["grants", "routes"]}`), "do not cover"},
 		"roots below the roles":        {manifest(`{"revision": "", "roots": ["authz", "authz_test", "grants/account_admin", "routes"]}`), "leave out grants"},
 		"two roots in one":             {manifest(`{"revision": "", "roots": ["authz", "authz/x"]}`), "can't be read"},
 		"a revision of two lines":      {manifest(`{"revision": "a\r\nX-Evil: 1", "roots": [""]}`), "printable"},
 		"a long revision":              {manifest(`{"revision": "` + strings.Repeat("a", 129) + `", "roots": [""]}`), "128"},
-		"two manifests":                {with(entry{name: "/authz/.manifest", text: `{"revision": "b"}`}), "can't be read"},
-		"a hidden module":              {with(entry{name: "/policies/_drafts/x.rego", text: "package authz"}), "--ignore"},
-		"a module of no Rego":          {with(entry{name: "/policies/authz/x.rego", text: "package"}), "can't be read"},
-		"data in two places":           {with(entry{name: "/grants/data.json", text: "{}"}), "there already"},
-		"YAML":                         {with(entry{name: "/limits/data.yaml", text: "a: 1"}), "opa build -b makes JSON of it"},
+		"two manifests":                {added(entry{name: "/authz/.manifest", text: `{"revision": "b"}`}), "can't be read"},
+		"a hidden module":              {added(entry{name: "/policies/_drafts/x.rego", text: "package authz"}), "--ignore"},
+		"a module of no Rego":          {added(entry{name: "/policies/authz/x.rego", text: "package"}), "can't be read"},
+		"data in two places":           {added(entry{name: "/grants/data.json", text: "{}"}), "there already"},
+		"YAML":                         {added(entry{name: "/limits/data.yaml", text: "a: 1"}), "opa build -b makes JSON of it"},
 		"data of a name with a slash":  {replacedData(t, good, `{"a/b": {}}`), "name of a folder"},
 		"data of a name with a dot":    {replacedData(t, good, `{"..": {}}`), "part of a tree"},
 		"data with something after it": {replacedData(t, good, `{} {}`), "there is more"},
@@ -69,7 +69,7 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 
 func replacedData(t *testing.T, good []entry, data string) []byte {
 	t.Helper()
-	return archive(t, append(without(append([]entry{}, good...), "/data.json"), entry{name: "/data.json", text: data})...)
+	return archive(t, append(omit(append([]entry{}, good...), "/data.json"), entry{name: "/data.json", text: data})...)
 }
 
 // TestALargeBundleIsRefused before it is in memory: it is small where it is sent, and inflates.
@@ -131,8 +131,8 @@ func TestOnlyPublicKeysCheck(t *testing.T) {
 	}
 }
 
-// TestReadTree: an author names a folder, a bundle or the tree of the binary. Where a key is given as well, only a bundle
-// that it has signed is a tree.
+// TestReadTree guarantees that an author may name a folder, a bundle or the tree of the binary. With a key, only a
+// bundle signed by it is read.
 func TestReadTree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tree")
 	policytest.Small(t).Write(t, dir)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// sparse is an archive with files of that size, of which nothing is sent. The archive's writer makes no such files, so
-// the names of their records are put in behind it.
+// sparse is an archive of sparse files of the given size, without their content. The archive's writer makes no such
+// files, so sparse patches the names of their records in afterwards.
 func sparse(t *testing.T, files, size int) []byte {
 	t.Helper()
 	var plain, zipped bytes.Buffer

@@ -55,8 +55,8 @@ func ReadFile(name string) ([]byte, error) {
 }
 
 // Limited reads all of a bundle, and refuses one that is too large.
-func Limited(from io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(from, MaxSize+1))
+func Limited(r io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	if err == nil && len(raw) > MaxSize {
 		return nil, fmt.Errorf("policy bundle: %w", tooLarge())
 	}
