@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-func on(t *testing.T, url, secret string, changed func(error)) *redis.Buckets {
+func newBuckets(t *testing.T, url, secret string, changed func(error)) *redis.Buckets {
 	t.Helper()
 	return connect(t, url).Buckets([]byte(secret), changed)
 }
@@ -42,7 +42,7 @@ func answered(t *testing.T, call func() (int, time.Duration, error)) (given int,
 func TestTwoReplicasTakeOutOfOneBucket(t *testing.T) {
 	t.Parallel()
 	url, secret := servers.Redis(t).URL, rand.Text()
-	one, two := on(t, url, secret, nil), on(t, url, secret, nil)
+	one, two := newBuckets(t, url, secret, nil), newBuckets(t, url, secret, nil)
 	name := ""
 	answered(t, func() (int, time.Duration, error) { // all of it anew where one came too late
 		name += "a"
@@ -51,7 +51,7 @@ func TestTwoReplicasTakeOutOfOneBucket(t *testing.T) {
 	if given, _ := take(t, one, "b", time.Hour, 10, 4); given != 4 {
 		t.Errorf("%d out of another bucket", given)
 	}
-	if given, _ := take(t, on(t, url, rand.Text(), nil), name, time.Hour, 10, 4); given != 4 {
+	if given, _ := take(t, newBuckets(t, url, rand.Text(), nil), name, time.Hour, 10, 4); given != 4 {
 		t.Errorf("%d out of another installation's", given)
 	}
 }
@@ -74,7 +74,7 @@ func inTurns(t *testing.T, name string, replicas ...*redis.Buckets) (given int, 
 // TestFewerThanLeastAreNotTaken, and stay for others.
 func TestFewerThanLeastAreNotTaken(t *testing.T) {
 	t.Parallel()
-	r := on(t, servers.Redis(t).URL, rand.Text(), nil)
+	r := newBuckets(t, servers.Redis(t).URL, rand.Text(), nil)
 	name := ""
 	answered(t, func() (given int, full time.Duration, err error) { // all of it anew where one came too late
 		name += "a"
@@ -94,7 +94,7 @@ func TestFewerThanLeastAreNotTaken(t *testing.T) {
 func TestTokensComeWithTime(t *testing.T) {
 	t.Parallel()
 	server := servers.NewRedis(t)
-	r, client := on(t, server.URL, "s", nil), server.Client(t)
+	r, client := newBuckets(t, server.URL, "s", nil), server.Client(t)
 	const interval = 300 * time.Millisecond
 	began := time.Now()
 	take(t, r, "a", interval, 3, 3)
@@ -118,7 +118,7 @@ func TestTokensComeWithTime(t *testing.T) {
 func TestWhatSomebodyElseWroteIsWithinTheBucket(t *testing.T) {
 	t.Parallel()
 	server := servers.NewRedis(t)
-	r, client := on(t, server.URL, "s", nil), server.Client(t)
+	r, client := newBuckets(t, server.URL, "s", nil), server.Client(t)
 	take(t, r, "a", time.Hour, 10, 1)
 	key := client.Keys(t.Context(), "*").Val()[0]
 	for text, want := range map[string]int{"-1": 10, "9e99": 0, "x": 10, "": 10, "nan": 10, "inf": 0, "1": 10, "0x7": 10} {
@@ -132,13 +132,13 @@ func TestWhatSomebodyElseWroteIsWithinTheBucket(t *testing.T) {
 	}
 }
 
-// TestRedisThatHangsIsLeftAlone: each take is an error in time, and told once; when it answers
+// TestRedisThatHangsIsLeftAlone: each take is an error in time, and causes once; when it answers
 // again it is asked again.
 func TestRedisThatHangsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	server := servers.NewRedis(t)
-	told := make(chan error, 100)
-	r := on(t, server.URL, "s", func(cause error) { told <- cause })
+	causes := make(chan error, 100)
+	r := newBuckets(t, server.URL, "s", func(cause error) { causes <- cause })
 	take(t, r, "a", time.Hour, 1000, 1)
 	resume := server.Pause(t)
 	quick := 0
@@ -159,11 +159,11 @@ func TestRedisThatHangsIsLeftAlone(t *testing.T) {
 	}
 	resume()
 	take(t, r, "a", time.Hour, 1000, 1)
-	if cause := <-told; cause == nil {
+	if cause := <-causes; cause == nil {
 		t.Error("it is not said why it is left alone")
 	}
-	if cause := <-told; cause != nil || len(told) > 0 {
-		t.Errorf("%v, and %d more", cause, len(told))
+	if cause := <-causes; cause != nil || len(causes) > 0 {
+		t.Errorf("%v, and %d more", cause, len(causes))
 	}
 }
 
@@ -174,7 +174,7 @@ func TestServerThatIsNoRedisIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	r := on(t, "redis://"+l.Addr().String(), "s", nil)
+	r := newBuckets(t, "redis://"+l.Addr().String(), "s", nil)
 	began := time.Now()
 	if _, _, err := r.Take(t.Context(), "a", time.Hour, 10, 1, 1); err == nil || time.Since(began) > atMost {
 		t.Errorf("%v after %s", err, time.Since(began))
@@ -194,7 +194,7 @@ func TestRightsThatTheScriptNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := strings.Replace(server.URL, "redis://", "redis://portcullis:x@", 1)
-	if given, _ := take(t, on(t, url, "s", nil), "a", time.Hour, 10, 3); given != 3 {
+	if given, _ := take(t, newBuckets(t, url, "s", nil), "a", time.Hour, 10, 3); given != 3 {
 		t.Errorf("%d given", given)
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// trusted is the authority that this test process trusts, by the variable with which an
-// operator adds one.
+// trusted is the authority this test process trusts. SSL_CERT_FILE names it, as operators do.
 var trusted *servers.Authority
 
 func TestMain(m *testing.M) {
@@ -50,7 +49,7 @@ func TestRedisKeepsWhatIsSet(t *testing.T) {
 	server := servers.NewRedis(t)
 	r := onRedis(t, server.URL)
 	keeps(t, r, map[string][]byte{"a": []byte("1\x00\xff"), "b": {}})
-	if got := found(t, r, "b", "absent", "a"); len(got) != 3 || got[0] == nil || len(got[0]) != 0 || got[1] != nil || string(got[2]) != "1\x00\xff" {
+	if got := lookup(t, r, "b", "absent", "a"); len(got) != 3 || got[0] == nil || len(got[0]) != 0 || got[1] != nil || string(got[2]) != "1\x00\xff" {
 		t.Errorf("%q", got)
 	}
 	if ttl := server.Client(t).TTL(t.Context(), "a").Val(); ttl <= 59*time.Minute || ttl > time.Hour {
@@ -99,7 +98,7 @@ func TestRequestThatGoesAwayIsNoFault(t *testing.T) {
 	if _, err := r.Get(t.Context(), "a"); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err) // left alone
 	}
-	found(t, r, "a")
+	lookup(t, r, "a")
 }
 
 // TestRedisURL: one server, a cluster, sentinels; what can't be read, or would not be heeded,
@@ -115,13 +114,13 @@ func TestRedisURL(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	const at = "redis://u:S3CR3T@h:1"
+	const server = "redis://u:S3CR3T@h:1"
 	for _, url := range []string{
-		"", "h:1", "http://u:S3CR3T@h", "unix:///S3CR3T", "redis://u:S3CR3T@", "redis://u:S3CR3T@h:port", at + "/x", at + "/1/2", "redis://u:S3C%R3T@h",
-		at + "?unknown=1", at + "?addr", at + "?addr=h", at + "?addr=:2", at + "/2?addr=h:2", at + "?master_name", at + "?master_name=a&master_name=b",
-		at + "?sentinel_password=S3CR3T", at + "?sentinel_username=u&addr=h:2", at + "?%zz",
+		"", "h:1", "http://u:S3CR3T@h", "unix:///S3CR3T", "redis://u:S3CR3T@", "redis://u:S3CR3T@h:port", server + "/x", server + "/1/2", "redis://u:S3C%R3T@h",
+		server + "?unknown=1", server + "?addr", server + "?addr=h", server + "?addr=:2", server + "/2?addr=h:2", server + "?master_name", server + "?master_name=a&master_name=b",
+		server + "?sentinel_password=S3CR3T", server + "?sentinel_username=u&addr=h:2", server + "?%zz",
 		// Known to the driver, and overruled, dangerous or the end of the process.
-		at + "?max_retries=5", at + "?read_timeout=5s", at + "?skip_verify=true", at + "?master_name=m&route_by_latency=true", at + "?db=2",
+		server + "?max_retries=5", server + "?read_timeout=5s", server + "?skip_verify=true", server + "?master_name=m&route_by_latency=true", server + "?db=2",
 	} {
 		if _, err := redis.NewClient(url); !errors.Is(err, redis.ErrURL) || strings.Contains(err.Error(), "S3C") {
 			t.Errorf("%q: %v", url, err)

@@ -93,8 +93,8 @@ func TestClusterNodeThatIsGoneCostsItsKeysOnly(t *testing.T) {
 	keeps(t, r, all)
 }
 
-// TestNothingIsTriedTwice: neither an answer that breaks off nor a connection that is
-// refused; what is not there at once is read from the store.
+// TestNothingIsTriedTwice guarantees that the cache retries neither a broken answer nor a refused connection. The
+// caller reads the store instead.
 func TestNothingIsTriedTwice(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", servers.Address(t))

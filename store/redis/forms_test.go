@@ -16,8 +16,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// soon is how long a look may wait for what is made at the first one: connections, and
-// where sentinels or a cluster say that the values are.
+// soon is the longest wait for the first lookup. It opens connections, and asks sentinels or a cluster for the
+// servers.
 const soon = 30 * time.Second
 
 // keeps fails unless the values are there under their keys, at the latest soon.
@@ -37,7 +37,7 @@ func keeps(t *testing.T, r *redis.Cache, values map[string][]byte) {
 
 // found are the values of a look that came to its end, at the latest soon: a busy machine
 // can make one late.
-func found(t *testing.T, r *redis.Cache, keys ...string) [][]byte {
+func lookup(t *testing.T, r *redis.Cache, keys ...string) [][]byte {
 	t.Helper()
 	for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
 		got, err := r.Get(t.Context(), keys...)
@@ -99,7 +99,7 @@ func TestRedisByURL(t *testing.T) {
 	sentinel := func(t *testing.T, guard, options []servers.RedisOption) string {
 		return servers.NewRedisSentinel(t, guard, options...).URL
 	}
-	with := []servers.RedisOption{locked}
+	options := []servers.RedisOption{locked}
 	for name, c := range map[string]struct {
 		start func(t *testing.T) string
 		guard string // the sentinels' own password
@@ -110,10 +110,10 @@ func TestRedisByURL(t *testing.T) {
 		"cluster":                        {start: func(t *testing.T) string { return servers.NewRedisCluster(t).URL }},
 		"cluster, password":              {start: func(t *testing.T) string { return servers.NewRedisCluster(t, locked).URL }, pass: password},
 		"sentinels":                      {start: func(t *testing.T) string { return sentinel(t, nil, nil) }},
-		"sentinels, password of servers": {start: func(t *testing.T) string { return sentinel(t, nil, with) }, pass: password},
+		"sentinels, password of servers": {start: func(t *testing.T) string { return sentinel(t, nil, options) }, pass: password},
 		"sentinels, password of both": {
 			start: func(t *testing.T) string {
-				return sentinel(t, []servers.RedisOption{servers.WithPassword(another)}, with)
+				return sentinel(t, []servers.RedisOption{servers.WithPassword(another)}, options)
 			},
 			guard: another, pass: password,
 		},
@@ -125,9 +125,9 @@ func TestRedisByURL(t *testing.T) {
 			if c.pass == "" {
 				return
 			}
-			for what, url := range map[string]string{"no password": plain, "a wrong one": signIn(plain, c.guard, another+"x")} {
+			for name, url := range map[string]string{"no password": plain, "a wrong one": signIn(plain, c.guard, another+"x")} {
 				if _, err := onRedis(t, url).Get(t.Context(), "az1:1"); err == nil {
-					t.Errorf("%s found values", what)
+					t.Errorf("%s found values", name)
 				}
 			}
 		})
@@ -194,22 +194,22 @@ func TestClusterIsAskedOncePerNode(t *testing.T) {
 			if keys := c.DBSize(t.Context()).Val(); keys < 5 {
 				t.Fatalf("a node has %d keys", keys)
 			}
-			found := reads.FindStringSubmatch(c.Info(t.Context(), "stats").Val())
-			here, err := strconv.Atoi(found[1])
+			match := reads.FindStringSubmatch(c.Info(t.Context(), "stats").Val())
+			n, err := strconv.Atoi(match[1])
 			if err != nil {
 				t.Fatal(err)
 			}
-			total += here
+			total += n
 		}
 		return total
 	}
 	first := count()
-	own := count() - first // what counting itself costs
+	overhead := count() - first // what counting itself costs
 	var asked int
 	for range 5 { // a look that is late begins anew, on connections of its own
 		before := count()
 		wrong := lacking(t, r, values)
-		if asked = count() - before - own; wrong == "" && asked <= len(cluster.Nodes) {
+		if asked = count() - before - overhead; wrong == "" && asked <= len(cluster.Nodes) {
 			return
 		}
 	}
@@ -222,20 +222,20 @@ var commands = regexp.MustCompile(`cmdstat_(\S+?):`)
 func TestConnectionIsReadyAfterOneCommand(t *testing.T) {
 	t.Parallel()
 	server := servers.NewRedis(t)
-	own := server.Client(t)
-	if err := own.ConfigResetStat(t.Context()).Err(); err != nil {
+	client := server.Client(t)
+	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	found(t, onRedis(t, server.URL), "az1:1")
+	lookup(t, onRedis(t, server.URL), "az1:1")
 	var sent []string
-	for _, found := range commands.FindAllStringSubmatch(own.Info(t.Context(), "commandstats").Val(), -1) {
-		sent = append(sent, found[1])
+	for _, match := range commands.FindAllStringSubmatch(client.Info(t.Context(), "commandstats").Val(), -1) {
+		sent = append(sent, match[1])
 	}
 	slices.Sort(sent)
 	if want := []string{"config|resetstat", "get", "hello"}; !slices.Equal(sent, want) {
 		t.Errorf("the server was sent %q, want %q", sent, want)
 	}
-	if refused := own.Info(t.Context(), "errorstats").Val(); strings.Contains(refused, "errorstat_") {
+	if refused := client.Info(t.Context(), "errorstats").Val(); strings.Contains(refused, "errorstat_") {
 		t.Errorf("the server refused a command: %s", refused)
 	}
 }

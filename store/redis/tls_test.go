@@ -9,9 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// TestRedisOverTLS in each of the forms. Every server is held to the name under which it is
-// called: the sentinel's certificate is for localhost, and the servers' that it tells of for
-// 127.0.0.1.
+// TestRedisOverTLS guarantees that each form connects over TLS and checks each server's certificate against its
+// address. The sentinel's certificate is for localhost, the servers' for 127.0.0.1.
 func TestRedisOverTLS(t *testing.T) {
 	t.Parallel()
 	password := rand.Text()
