@@ -140,6 +140,7 @@ func (input *appInput) whole() *ast.Term {
 	))
 }
 
+// document returns the question as it was sent, with the facts every app gets and the given ones under "facts".
 func (input *appInput) document(facts ...[2]*ast.Term) ast.Value {
 	facts = append(
 		facts, input.part("principal", "kind", "id", "uuid", "account", "scopes", "credential", "key_scopes"),
