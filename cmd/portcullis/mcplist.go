@@ -26,7 +26,7 @@ func listTools(ctx context.Context, endpoint, token string) ([]message.Item, err
 		if token != "" {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
-		resp, err := client.Do(req)
+		resp, err := client.Do(req) //nolint:bodyclose // the receiver of Incoming closes it
 		if err != nil {
 			return nil, err
 		}

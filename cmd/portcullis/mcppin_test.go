@@ -313,8 +313,8 @@ func TestPinReadsAServerOfTheModernEra(t *testing.T) {
 func TestPinRefusesWhatItCantReadInOneWay(t *testing.T) {
 	for want, pages := range map[string][][]string{
 		"without duplicate members": {{`{"name":"open","name":"open","inputSchema":{"type":"object"}}`}},
-		"two tools of the name":    {{openTool}, {openTool}},
-		"inputSchema":              {{`{"name":"open","inputSchema":{"type":"object","a":{"b":1,"b":2}}}`}},
+		"two tools of the name":     {{openTool}, {openTool}},
+		"inputSchema":               {{`{"name":"open","inputSchema":{"type":"object","a":{"b":1,"b":2}}}`}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			upstream := httptest.NewServer(&legacy{pages: pages})

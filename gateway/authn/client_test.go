@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -29,6 +30,7 @@ func TestAPrincipalHasItsClient(t *testing.T) {
 	a := authenticator(t, newClock(), settings)
 	both := []string{audience, tools}
 	eight := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}
+	end := resources.At(start.Add(time.Hour + 30*time.Second)) // exp, and the clocks' leeway
 	for name, c := range map[string]struct {
 		changes object
 		want    resources.Client
@@ -50,11 +52,15 @@ func TestAPrincipalHasItsClient(t *testing.T) {
 			}
 			c.want.Issuer = issuerName
 			for _, got := range []*resources.Client{p.Client, mustAccept(t, a, token).Client} {
-				if len(got.Scopes) == 0 {
-					got = &resources.Client{Issuer: got.Issuer, ID: got.ID, Actors: got.Actors, Own: got.Own}
+				shown := *got
+				if shown.Until = 0; len(shown.Scopes) == 0 {
+					shown.Scopes = nil
 				}
-				if !reflect.DeepEqual(*got, c.want) {
-					t.Errorf("%+v", *got)
+				if !reflect.DeepEqual(shown, c.want) {
+					t.Errorf("%+v", shown)
+				}
+				if got.Until != end {
+					t.Errorf("rejected from %s on, want %s", got.Until, end)
 				}
 			}
 		})

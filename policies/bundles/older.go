@@ -21,11 +21,11 @@ import (
 // compare with one of known age.
 func NotOlder(next, inForce *policies.Source) error {
 	const remedy = "build it anew with a higher revision (opa build -r), or give --policy-bundle-allow-older"
-	newer, isVersion := parseVersion(next.Bundle)
+	candidate, isVersion := parseVersion(next.Bundle)
 	old, wasVersion := parseVersion(inForce.Bundle)
 	switch {
 	case isVersion && wasVersion:
-		if newer.compare(old) < 0 {
+		if candidate.compare(old) < 0 {
 			return fmt.Errorf("policy bundle: its revision %s is older than %s, which is in force: %s", next.Bundle, inForce.Bundle, remedy)
 		}
 	case next.Issued > 0 && inForce.Issued > 0:

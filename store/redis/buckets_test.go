@@ -132,7 +132,7 @@ func TestWhatSomebodyElseWroteIsWithinTheBucket(t *testing.T) {
 	}
 }
 
-// TestRedisThatHangsIsLeftAlone: each take is an error in time, and causes once; when it answers
+// TestRedisThatHangsIsLeftAlone: each take fails in time and is reported once; when it answers
 // again it is asked again.
 func TestRedisThatHangsIsLeftAlone(t *testing.T) {
 	t.Parallel()

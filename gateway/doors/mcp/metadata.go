@@ -13,8 +13,8 @@ import (
 // Metadata answers `GET /.well-known/oauth-protected-resource/mcp/…` (RFC 9728) for each server of the tree in force.
 type Metadata struct {
 	Door *Door
-	// Issuers are the issuers whose tokens the gateway accepts. An issuer that is not an https URL is no authorization
-	// server (RFC 8414), and the document leaves it out.
+	// Issuers are the issuers whose tokens the gateway accepts. An authorization server has an https URL (RFC 8414), so the
+	// document leaves out other issuers.
 	Issuers []string
 }
 
