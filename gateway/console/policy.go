@@ -55,6 +55,15 @@ type policyFile struct {
 // Link returns the address of the file's page.
 func (f policyFile) Link() string { return "/policy?" + url.Values{"file": {f.Name}}.Encode() }
 
+// sourceLink returns the address of a line on the Policy page. The line is given as `file:line`.
+func sourceLink(at string) string {
+	i := strings.LastIndexByte(at, ':')
+	if i < 0 {
+		return policyFile{Name: at}.Link()
+	}
+	return policyFile{Name: at[:i]}.Link() + "#L" + at[i+1:]
+}
+
 // Size formats the size of the file.
 func (f policyFile) Size() string {
 	if f.Bytes < 1<<10 {

@@ -114,3 +114,15 @@ func TestAskHostile(t *testing.T) {
 		}
 	}
 }
+
+// TestADenyRuleIsOpened guarantees that the place of a rule that the gateway names stands in its policy, at that line.
+func TestADenyRuleIsOpened(t *testing.T) {
+	operator := signIn(t, demo(t), alice)
+	page := operator.get(questionOf("user-nobody-v1", asked, "proj-demo-v1"))
+	links := page.links("/policy?file=")
+	if len(links) == 0 {
+		t.Fatalf("no rule has a link:\n%s", page.Body)
+	}
+	path, line, _ := strings.Cut(links[0], "#")
+	operator.get(path).want(t, 200, `id="`+line+`"`)
+}
