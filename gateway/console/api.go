@@ -52,7 +52,11 @@ func (c *client) get(ctx context.Context, path string, query url.Values, out any
 	return c.call(ctx, http.MethodGet, path, nil, nil, out)
 }
 
-// call sends a request and decodes the response into out if out is not nil. An error response is an *apiError.
+// errNoAnswer is the error for a gateway that does not answer, or for a response that is not the API's.
+var errNoAnswer = errors.New("the gateway did not answer")
+
+// call sends a request and decodes the response into out if out is not nil. An error response is an *apiError. Without a
+// response of the API the error wraps errNoAnswer.
 func (c *client) call(ctx context.Context, method, path string, header http.Header, body, out any) error {
 	var sent io.Reader
 	if body != nil {
@@ -79,19 +83,19 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 	}
 	resp, err := c.api.RoundTrip(req)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("%w: %w", errNoAnswer, err)
 	case len(raw) > maxAnswer:
 		return fmt.Errorf("the response of the API exceeds %d bytes", maxAnswer)
 	case resp.StatusCode >= 400:
 		return refusedBy(resp.StatusCode, raw)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return fmt.Errorf("the API returned %s: --url must be the gateway's own address", resp.Status)
+		return fmt.Errorf("%w: a server before it returned %s; --url must be the gateway's own address", errNoAnswer, resp.Status)
 	case out == nil:
 		return nil
 	}

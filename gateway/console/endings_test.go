@@ -59,16 +59,6 @@ func TestARefusedTokenEndsItsSession(t *testing.T) {
 	}
 }
 
-// TestARedirectOfTheAPIIsAnError guarantees that a change counts as made with a status of 200 to 299 only: an address in
-// front of the gateway may redirect it.
-func TestARedirectOfTheAPIIsAnError(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, map[string]answer{"POST " + account + "/projects": {301, ""}, "POST /access/v1/evaluations": {200, `{"evaluations":[]}`}})
-	if got := s.post("/platform", url.Values{"name": {"new"}}); got.Code != http.StatusInternalServerError {
-		t.Errorf("%d, %s", got.Code, got.Header().Get("Location"))
-	}
-}
-
 // waiting compares until its context ends.
 type waiting struct{ ended chan struct{} }
 

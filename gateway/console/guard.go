@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -23,8 +24,10 @@ const (
 	maxForm = 64 << 10
 	// hsts makes browsers use TLS for a year.
 	hsts = "max-age=31536000; includeSubDomains"
-	// answerWithin limits the time of a response.
+	// answerWithin is the deadline of a response, callsWithin that of the API calls for it. The rest is for the page about
+	// a call that failed.
 	answerWithin = 30 * time.Second
+	callsWithin  = answerWithin - 2*time.Second
 )
 
 // ServeHTTP implements http.Handler.
@@ -40,6 +43,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isUpload { // a browser that can't send the whole form shows a broken connection instead of the response
 		defer func() { _, _ = io.Copy(io.Discard, r.Body) }()
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), callsWithin)
+	defer cancel()
+	r = r.WithContext(ctx)
 	switch {
 	case r.Host != c.cfg.URL.Host:
 		c.refuse(w, r, http.StatusMisdirectedRequest, "This is the console of "+c.cfg.URL.Host+".", "Open it by that name.")

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +34,8 @@ type answer struct {
 // scripted answers by method and path, and by path with query first; 403 for all else. It notes the calls.
 type scripted struct {
 	answers map[string]answer
+	// instead replaces answers, by method and path.
+	instead map[string]func(*http.Request) (*http.Response, error)
 	// waits has paths that answer at the end of the request alone.
 	waits string
 
@@ -51,6 +54,9 @@ func (s *scripted) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.waits != "" && strings.HasPrefix(r.URL.Path, s.waits) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
+	}
+	if instead := s.instead[r.Method+" "+r.URL.Path]; instead != nil {
+		return instead(r)
 	}
 	a, ok := s.answers[r.Method+" "+r.URL.RequestURI()]
 	if !ok {
@@ -74,17 +80,23 @@ func (s *scripted) called(part string) (out []string) {
 	return out
 }
 
-// oneSession has a session for the secret "s" alone.
-type oneSession struct{ console.Sessions }
+// oneSession has a session for the secret "s" until it ends.
+type oneSession struct {
+	console.Sessions
+	ended atomic.Bool
+}
 
-func (oneSession) Session(_ context.Context, secret string, _ bool) (*resources.ConsoleSession, error) {
-	if secret != "s" {
+func (o *oneSession) Session(_ context.Context, secret string, _ bool) (*resources.ConsoleSession, error) {
+	if secret != "s" || o.ended.Load() {
 		return nil, nil
 	}
 	return &resources.ConsoleSession{UserID: "user-ada-v1", AccountID: "acct-a-v1", Token: "t"}, nil
 }
 
-func (oneSession) End(context.Context, string) error { return nil }
+func (o *oneSession) End(context.Context, string) error {
+	o.ended.Store(true)
+	return nil
+}
 
 // logNow is the console's clock.
 var logNow = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -93,6 +105,7 @@ var logNow = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 type site struct {
 	*console.Console
 	api, private *scripted
+	session      *oneSession
 }
 
 const account = "/api/v1/accounts/acct-a-v1"
@@ -110,10 +123,10 @@ func newSiteOf(t *testing.T, answers map[string]answer, change func(*console.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{api: &scripted{answers: answers}, private: &scripted{answers: map[string]answer{}}}
+	s := &site{api: &scripted{answers: answers}, private: &scripted{answers: map[string]answer{}}, session: &oneSession{}}
 	s.api.answers["GET "+account+"/users/user-ada-v1/profile"] = answer{200, `{"user":{"id":"user-ada-v1","name":"Ada"}}`}
 	cfg := console.Config{
-		URL: address, API: s.api, Private: s.private, Sessions: oneSession{},
+		URL: address, API: s.api, Private: s.private, Sessions: s.session,
 		IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: func() time.Time { return logNow }, Log: slog.New(slog.DiscardHandler),
 	}
 	change(&cfg)

@@ -28,7 +28,7 @@ func (c *Console) askPrivate(ctx context.Context, path string, out any) (ok bool
 	}
 	resp, err := c.cfg.Private.RoundTrip(req)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
@@ -37,7 +37,7 @@ func (c *Console) askPrivate(ctx context.Context, path string, out any) (ok bool
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPrivate+1))
 	switch {
 	case err != nil:
-		return false, err
+		return false, fmt.Errorf("%w: %w", errNoAnswer, err)
 	case len(raw) > maxPrivate:
 		return false, fmt.Errorf("the response of the private listener exceeds %d bytes", maxPrivate)
 	}

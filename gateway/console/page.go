@@ -112,20 +112,42 @@ func doneText(outcome string) string {
 
 // fail renders an error. An error response of the API keeps its status and message.
 func (p *page) fail(err error) {
+	if p.refusedToken(err) {
+		return
+	}
+	said := p.refusalFor(err)
+	_ = p.show(said.Status, "error", http.StatusText(said.Status), "", said) // it always renders
+}
+
+// refusedToken ends the session and redirects to the sign-in page if the API rejects the token. It reports whether it did.
+func (p *page) refusedToken(err error) bool {
+	_, refused := isRefusal(err, http.StatusUnauthorized)
+	if refused {
+		p.ended()
+		p.c.signInFirst(p.w, p.r)
+	}
+	return refused
+}
+
+// refusalFor returns the data of the page about an error, and logs faults.
+func (p *page) refusalFor(err error) refusal {
 	said := refusal{RequestID: p.r.Header.Get("X-Request-ID")}
 	refused, isAPI := errors.AsType[*apiError](err)
 	switch {
 	case errors.Is(err, errNoPage):
 		said.Status, said.Message, said.Remedy = http.StatusNotFound, "This page does not exist.", "Choose a page from the menu."
-	case isAPI && refused.Status == http.StatusUnauthorized:
-		p.ended()
-		p.c.signInFirst(p.w, p.r)
-		return
+		return said
 	case isAPI:
 		said.Status, said.Message, said.Details = refused.Status, refused.Message, refused.Details
+		return said
+	case errors.Is(err, errNoAnswer):
+		said.Status, said.Message, said.Remedy = http.StatusServiceUnavailable, "The gateway does not answer.", "Try again in a moment."
+		if p.r.Method == http.MethodPost {
+			said.Remedy = "The change may have been made. Check before you send it again."
+		}
 	default:
 		said.Status, said.Message = http.StatusInternalServerError, "The console could not show this page."
-		p.c.cfg.Log.Error("a console page failed", "path", p.r.URL.Path, "request_id", said.RequestID, "error", err.Error())
 	}
-	_ = p.show(said.Status, "error", http.StatusText(said.Status), "", said) // it always renders
+	p.c.cfg.Log.Error("a console page failed", "path", p.r.URL.Path, "request_id", said.RequestID, "error", err.Error())
+	return said
 }

@@ -98,15 +98,19 @@ func (c *Console) signInFirst(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, target, http.StatusSeeOther)
 }
 
-// refuseEntry ends the session of a user whom the gateway refuses, and says why.
+// refuseEntry shows, without the menu, why the gateway did not let the user in. It ends the session if the gateway refuses
+// the user.
 func (p *page) refuseEntry(err error) {
-	refused, ok := isRefusal(err, http.StatusForbidden)
-	if !ok {
-		p.fail(err)
+	if p.refusedToken(err) {
 		return
 	}
-	p.ended()
-	p.c.refuse(p.w, p.r, refused.Status, refused.Message, "Ask an admin of the account.")
+	if refused, ok := isRefusal(err, http.StatusForbidden); ok {
+		p.ended()
+		p.c.refuse(p.w, p.r, refused.Status, refused.Message, "Ask an admin of the account.")
+		return
+	}
+	said := p.refusalFor(err)
+	p.c.templates.render(p.w, said.Status, "error", view{Title: http.StatusText(said.Status), Theme: themeOf(p.r), Data: said})
 }
 
 // ended ends a session after the gateway refused its token.
