@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -135,5 +136,20 @@ func TestFollowersAreBounded(t *testing.T) {
 	}
 	if len(s.api.called("/decisions")) != most {
 		t.Errorf("%d followers reached the API", len(s.api.called("/decisions")))
+	}
+}
+
+// TestNothingForASessionThatEndsMeanwhile guarantees that a following page gets no decision after its session has ended.
+func TestNothingForASessionThatEndsMeanwhile(t *testing.T) {
+	s := newSite(t, map[string]answer{})
+	s.api.instead = map[string]func(*http.Request) (*http.Response, error){"GET " + account + "/decisions": func(r *http.Request) (*http.Response, error) {
+		err := s.session.End(r.Context(), "s")
+		body := decisionsAnswer(recorded("d1", "user-bob-v1", "false")).body
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body))}, err
+	}}
+	w := s.get("/decisions/new?after=c")
+	shows(t, w, 401, "the session has ended")
+	if strings.Contains(w.Body.String(), "user-bob-v1") || w.Header().Get("X-After") != "" {
+		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 }

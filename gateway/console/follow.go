@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 const (
@@ -61,18 +63,25 @@ func (c *Console) Close() { c.followers.end() }
 func (c *Console) scripted(answer func(*page)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		secret := c.cookie(r, sessionCookie)
-		session, err := c.cfg.Sessions.Session(r.Context(), secret, false)
-		switch {
-		case err != nil:
-			c.cfg.Log.Error("a session of the console could not be read", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
-			plain(w, http.StatusServiceUnavailable, "the console can't read sessions now")
-			return
-		case session == nil:
-			plain(w, http.StatusUnauthorized, "the session is over")
-			return
+		if session := c.unusedSession(w, r, secret); session != nil {
+			answer(&page{c: c, w: w, r: r, session: session, secret: secret, api: &client{api: c.cfg.API, token: session.Token, requestID: r.Header.Get("X-Request-ID")}})
 		}
-		answer(&page{c: c, w: w, r: r, session: session, secret: secret, api: &client{api: c.cfg.API, token: session.Token, requestID: r.Header.Get("X-Request-ID")}})
 	}
+}
+
+// unusedSession returns the session of a secret without restarting its idle timeout. Without a session it answers the
+// script and returns nil.
+func (c *Console) unusedSession(w http.ResponseWriter, r *http.Request, secret string) *resources.ConsoleSession {
+	session, err := c.cfg.Sessions.Session(r.Context(), secret, false)
+	switch {
+	case err != nil:
+		c.cfg.Log.Error("reading a console session failed", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
+		plain(w, http.StatusServiceUnavailable, "the console can't read sessions now")
+		return nil
+	case session == nil:
+		plain(w, http.StatusUnauthorized, "the session has ended")
+	}
+	return session
 }
 
 // follow returns the rows of newer decisions and the cursor after them. It calls the API once: a second call would make
@@ -98,6 +107,9 @@ func follow(p *page) {
 		unshown(p.w, err)
 		return
 	}
+	if p.c.unusedSession(p.w, p.r, p.secret) == nil { // the session ended during the wait
+		return
+	}
 	p.w.Header().Set("X-After", answer.After)
 	slices.Reverse(answer.Decisions) // the API has the oldest first
 	p.part("decisions", "rows", answer.Decisions)
@@ -109,7 +121,7 @@ func unshown(w http.ResponseWriter, err error) {
 		plain(w, refused.Status, refused.Message)
 		return
 	}
-	plain(w, http.StatusServiceUnavailable, "the gateway gave no answer")
+	plain(w, http.StatusServiceUnavailable, "the gateway does not answer")
 }
 
 // part renders a part of a page.
