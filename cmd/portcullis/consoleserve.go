@@ -41,11 +41,11 @@ func newConsoleCommand() *cobra.Command {
 			"    --console-listen :9003 --console-url https://console.example.com \\\n" +
 			"    --tls-cert-file tls.pem --tls-key-file tls.key --master-key-file master.key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if gateway.url == "" && gateway.private == "" && gateway.tokenFile == "" {
-				return cmd.Help()
-			}
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
+			}
+			if gateway.url == "" && gateway.private == "" && gateway.tokenFile == "" {
+				return cmd.Help()
 			}
 			if err := refuse(append(settings.ValidateConsole(), gateway.validate()...)); err != nil {
 				return err
@@ -96,7 +96,11 @@ func (b *behind) token(settings *config.Config) func() (string, error) {
 	}
 	return func() (string, error) {
 		raw, err := os.ReadFile(b.tokenFile)
-		return strings.TrimSpace(string(raw)), err
+		token := strings.TrimSpace(string(raw))
+		if err == nil && token == "" {
+			err = fmt.Errorf("%s is empty", b.tokenFile)
+		}
+		return token, err
 	}
 }
 
@@ -149,7 +153,7 @@ func serveConsole(ctx context.Context, settings *config.Config, gateway *behind,
 	}
 	server, site, err := newConsoleServer(ctx, settings, listener.Addr(), console.Config{
 		Sessions: remoteSessions{
-			&private.RemoteSessions{URL: baseOf(gateway.private).String(), Client: &http.Client{Transport: operators.inner}, Token: gateway.token(settings)}, sealer,
+			&private.RemoteSessions{URL: baseOf(gateway.private).String(), Transport: operators.inner, Token: gateway.token(settings)}, sealer,
 		},
 		Operators: settings.Console.Operators(), IDs: ids, Now: time.Now, Log: log.Logger,
 		API: towards(baseOf(gateway.url)), Private: operators, Compare: comparer{baseOf(gateway.private).String()},
@@ -174,11 +178,8 @@ func serveConsole(ctx context.Context, settings *config.Config, gateway *behind,
 	return nil
 }
 
-// gatewayWithin is the timeout for the headers of a response. It exceeds the time for which the API holds a follower's
-// request.
-const gatewayWithin = 28 * time.Second
-
-// elsewhere sends every request to one server. It prefixes the path of the base URL.
+// elsewhere sends every request to one server, with the path of the base URL before its own. It has no timeout: the
+// console's requests have deadlines.
 type elsewhere struct {
 	base  *url.URL
 	inner *http.Transport
@@ -187,7 +188,7 @@ type elsewhere struct {
 func towards(base *url.URL) elsewhere {
 	dialer := &net.Dialer{Timeout: 5 * time.Second}
 	return elsewhere{base, &http.Transport{
-		DialContext: dialer.DialContext, TLSHandshakeTimeout: 5 * time.Second, ResponseHeaderTimeout: gatewayWithin,
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: 5 * time.Second,
 		MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 	}}

@@ -24,8 +24,9 @@ var errSessionReply = errors.New("the gateway's response about sessions is malfo
 // RemoteSessions reads and changes the sessions of a gateway through its private listener. It is safe for concurrent use.
 type RemoteSessions struct {
 	// URL is the listener's URL, without a trailing slash.
-	URL    string
-	Client *http.Client
+	URL string
+	// Transport sends the requests. It must follow no redirect, which could lead the secrets to another server.
+	Transport http.RoundTripper
 	// Token returns the token of a service with console:sessions. Each call asks for it.
 	Token func() (string, error)
 }
@@ -98,7 +99,7 @@ func (s *RemoteSessions) ask(ctx context.Context, do string, ask sessionAsk) (re
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := s.Client.Do(req)
+	resp, err := s.Transport.RoundTrip(req)
 	if err != nil {
 		return reply, fmt.Errorf("the private listener does not answer: %w", err)
 	}

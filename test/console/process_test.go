@@ -157,6 +157,14 @@ func TestAllSettingsOfAConsoleAreChecked(t *testing.T) {
 	o = harness.Command(t, nil, "console", "--url", "http://127.0.0.1:1", "--private-url", "http://127.0.0.1:2", "--console-listen", "127.0.0.1:0",
 		"--token-file", filepath.Join(t.TempDir(), "none"))
 	harness.WantOneLine(t, o, "the token for sessions")
+	o = harness.Command(t, nil, "console", "--url", "http://127.0.0.1:1", "--private-url", "http://127.0.0.1:2", "--console-listen", "127.0.0.1:0",
+		"--token-file", harness.TempFile(t, "token", "\n"))
+	harness.WantOneLine(t, o, "the token for sessions", "is empty")
 	o = harness.Command(t, nil, "console", "--url", "http://127.0.0.1:1")
 	harness.WantOneLine(t, o, "--private-url", "--console-listen")
+	o = harness.Command(t, []string{"PORTCULLIS_URL=http://127.0.0.1:1"}, "console")
+	harness.WantOneLine(t, o, "--private-url", "--console-listen")
+	if o = harness.Command(t, nil, "console"); o.Code != 0 || !strings.Contains(o.Stdout, "console link") {
+		t.Errorf("without settings: exit %d, %s%s", o.Code, o.Stdout, o.Stderr)
+	}
 }
