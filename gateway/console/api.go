@@ -52,7 +52,7 @@ func (c *client) get(ctx context.Context, path string, query url.Values, out any
 	return c.call(ctx, http.MethodGet, path, nil, nil, out)
 }
 
-// errNoAnswer is the error for a gateway that does not answer, or for a response that is not the API's.
+// errNoAnswer is the error for a silent gateway, and for a response of another server.
 var errNoAnswer = errors.New("the gateway did not answer")
 
 // call sends a request and decodes the response into out if out is not nil. An error response is an *apiError. Without a

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDenyRulesAreLinked guarantees that an operator opens a deny rule at its line, and that others have no link to a
-// page that would not show it.
+// TestDenyRulesAreLinked guarantees links from deny rules to their lines, for operators only: the Policy page shows nobody
+// else the source.
 func TestDenyRulesAreLinked(t *testing.T) {
 	const verdict = `{"allowed":false,"reason":"x","denies":[{"reason":"no","at":"own/a b&c.rego:2"},{"reason":"hidden"}],` +
 		`"blocked_by":[{"reason":"no","at":"own/a b&c.rego:2"}],"complete":true}`

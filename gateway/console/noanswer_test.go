@@ -13,7 +13,7 @@ import (
 
 const profile = "GET " + account + "/users/user-ada-v1/profile"
 
-// notAnswers are the ways in which a gateway that is down, or a proxy before it, fails a call.
+// notAnswers are the failures of a call by a broken gateway or by a proxy before it.
 func notAnswers() map[string]func(*http.Request) (*http.Response, error) {
 	return map[string]func(*http.Request) (*http.Response, error){
 		"no connection": func(*http.Request) (*http.Response, error) { return nil, errors.New("refused by 10.0.0.5") },
@@ -78,7 +78,7 @@ func TestTheAPIsRefusalAtTheDoor(t *testing.T) {
 	}
 }
 
-// TestCallsOfThePageAreBounded guarantees that each API call has a deadline before that of the page.
+// TestCallsOfThePageAreBounded guarantees an earlier deadline for API calls than for the page.
 func TestCallsOfThePageAreBounded(t *testing.T) {
 	s := newSite(t, full())
 	bounded := false

@@ -55,13 +55,13 @@ type policyFile struct {
 // Link returns the address of the file's page.
 func (f policyFile) Link() string { return "/policy?" + url.Values{"file": {f.Name}}.Encode() }
 
-// sourceLink returns the address of a line on the Policy page. The line is given as `file:line`.
-func sourceLink(at string) string {
-	i := strings.LastIndexByte(at, ':')
+// sourceLink returns the address of a line on the Policy page. place has the form `file:line`.
+func sourceLink(place string) string {
+	i := strings.LastIndexByte(place, ':')
 	if i < 0 {
-		return policyFile{Name: at}.Link()
+		return policyFile{Name: place}.Link()
 	}
-	return policyFile{Name: at[:i]}.Link() + "#L" + at[i+1:]
+	return policyFile{Name: place[:i]}.Link() + "#L" + place[i+1:]
 }
 
 // Size formats the size of the file.

@@ -115,7 +115,7 @@ func TestAskHostile(t *testing.T) {
 	}
 }
 
-// TestADenyRuleIsOpened guarantees that the place of a rule that the gateway names stands in its policy, at that line.
+// TestADenyRuleIsOpened guarantees that the link of a deny rule leads to a line of the policy in force.
 func TestADenyRuleIsOpened(t *testing.T) {
 	operator := signIn(t, demo(t), alice)
 	page := operator.get(questionOf("user-nobody-v1", asked, "proj-demo-v1"))
