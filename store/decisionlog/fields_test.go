@@ -13,6 +13,7 @@ import (
 
 // notRecorded are the parts of a verdict that no record has, since policy does not read them or something else says them.
 var notRecorded = []string{
+	".Question.Principal.Client.Until",                             // the token's end says nothing about the verdict
 	".Question.SubjectID", ".Question.Through", ".Question.Denied", // the subject, the target and the reason say them
 	".Question.Route.Spec", ".Question.Route.Method", ".Question.Route.Host", ".Question.Route.Path", ".Question.Route.Place", ".Question.Route.Action",
 	".Question.Route.Claims", ".Question.Route.Audience", ".Question.Route.Area", ".Question.Route.Upstream", // the row of that name has them
