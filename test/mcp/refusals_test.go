@@ -3,7 +3,9 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -284,6 +286,56 @@ func TestAnExpiredTokensStreamEnds(t *testing.T) {
 			t.Errorf("the stream ended %s after its token", late)
 		}
 	case <-time.After(20 * time.Second):
+		t.Error("the stream goes on")
+	}
+}
+
+// TestARevokeDuringTheWaitEndsTheStream guarantees that a stream ends if its user was suspended after the call was judged
+// and before the server began its response.
+func TestARevokeDuringTheWaitEndsTheStream(t *testing.T) {
+	t.Parallel()
+	called, answer := make(chan struct{}, 1), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		called <- struct{}{}
+		<-answer
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	g := startOn(t, server.URL, policiesWith(t, rows))
+	token := tokenFor(t, g, reader, bothScopes)
+	ended := make(chan time.Time, 1)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+path, strings.NewReader(call("search_issues")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := append(modern("tools/call", "search_issues"), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
+	for i := 0; i < len(h); i += 2 {
+		req.Header.Set(h[i], h[i+1])
+	}
+	go func() {
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body) // until its end
+			_ = resp.Body.Close()
+		}
+		ended <- time.Now()
+	}()
+	<-called
+	if r := harness.Call(t, "PUT", g.URL+"/api/v1/users/"+reader, g.UserToken(t, admin), `{"status": "SUSPENDED"}`, "x-account-id", account); r.Status != 200 {
+		t.Fatalf("%d %s", r.Status, r.Raw)
+	}
+	begun := time.Now()
+	close(answer)
+	select {
+	case end := <-ended:
+		if took := end.Sub(begun); took > time.Second {
+			t.Errorf("the stream ended after %s", took)
+		}
+	case <-time.After(10 * time.Second):
 		t.Error("the stream goes on")
 	}
 }

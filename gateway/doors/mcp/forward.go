@@ -125,7 +125,10 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	if err != nil {
 		return a, err
 	}
-	if a.Body, err = v.judgeAnswer(ctx, p, raw); err != nil {
+	if a.Body, err = v.judgeAnswer(ctx, p, raw); err == nil && a.Body == nil {
+		err = errAnswerOther // a request of the server, which has been rejected
+	}
+	if err != nil {
 		return a, err
 	}
 	return a, answer.Body.Close()

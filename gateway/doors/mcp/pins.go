@@ -23,7 +23,10 @@ const (
 	pinsAtOnce = 4
 )
 
-var errNotListed = errors.New("mcp: the gateway has not listed the server's tools yet")
+var (
+	errNotListed  = errors.New("mcp: the gateway has not listed the server's tools yet")
+	errOldListing = errors.New("mcp: the last listing of the server's tools is too old")
+)
 
 // Pins caches the current definitions of every server's tools. It is safe for concurrent use.
 type Pins struct {
@@ -63,8 +66,8 @@ func (p *Pins) Definition(server, tool string) (string, error) {
 	switch l := p.latest[server]; {
 	case l == nil:
 		return "", errNotListed
-	case l.definitions == nil:
-		return "", l.err
+	case p.Now().Sub(l.made) > pinsOld:
+		return "", errors.Join(errOldListing, l.err)
 	default:
 		return l.definitions[tool], nil
 	}
@@ -151,9 +154,7 @@ func (p *Pins) list(ctx context.Context, s *resources.MCPServer) {
 	}
 	now := p.Now()
 	if err != nil {
-		if l.err = err; now.Sub(l.made) > pinsOld {
-			l.definitions = nil
-		}
+		l.err = err
 		p.Log.Warn("mcp: listing the tools of a server failed", "server", s.Name, "error", err.Error())
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,26 +100,18 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	return raw, nil
 }
 
-// watch judges the rows of an open stream every rejudgeEvery and ends the stream once an allowed row is denied.
+// watch judges the rows of an open stream every rejudgeEvery and ends the stream once an allowed row is denied. Rows that
+// were judged before the call count as allowed: the server may have taken minutes to answer. Without rows watch judges
+// all rows of the server.
 func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
-	if len(rows) == 0 {
+	judged := len(rows) > 0
+	if !judged {
 		rows = used(v.server)
 	}
-	allowed := func() ([]bool, error) {
-		if client := v.call.Caller.Client; client != nil && resources.At(v.IDs.Now()) >= client.Until {
-			return nil, errExpired
-		}
-		judge := v.Door.Judge.Pinned().Quiet()
-		now := *v
-		if now.server = judge.Pin().MCPServer(v.place.server); now.server == nil {
-			return nil, errGone
-		}
-		return now.allowed(ctx, judge, rows)
-	}
-	first, err := allowed()
+	held := slices.Repeat([]bool{judged}, len(rows))
 	tick := time.NewTicker(rejudgeEvery)
 	defer tick.Stop()
-	for err == nil {
+	for v.still(ctx, rows, held, judged) == nil {
 		select {
 		case <-ctx.Done():
 			return
@@ -126,24 +119,42 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 			return
 		case <-tick.C:
 		}
-		var next []bool
-		next, err = allowed()
-		for i := range next {
-			if first[i] && !next[i] {
-				err = errGone
-			}
-		}
 	}
 	_ = s.Close() // the reader gets io.EOF
 }
 
+// still judges rows by the policy in force, and updates which of them are held. The error says why the stream must end.
+// Rows that were judged one by one are also held to their definitions and approvals.
+func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool) error {
+	if client := v.call.Caller.Client; client != nil && resources.At(v.IDs.Now()) >= client.Until {
+		return errExpired
+	}
+	judge := v.Door.Judge.Pinned().Quiet()
+	now := *v
+	now.server = judge.Pin().MCPServer(v.place.server)
+	if now.server == nil || !slices.Equal(now.server.ServerRequests, v.server.ServerRequests) {
+		return errGone
+	}
+	next, err := now.allowed(ctx, judge, rows, judged)
+	if err != nil {
+		return err
+	}
+	for i := range next {
+		if held[i] && !next[i] {
+			return errGone
+		}
+		held[i] = next[i]
+	}
+	return nil
+}
+
 var (
-	errGone    = errors.New("mcp: the verdict has changed")
+	errGone    = errors.New("mcp: the verdict or the server's row has changed")
 	errExpired = errors.New("mcp: the token has expired")
 )
 
-// allowed judges the rows of the current tree, in order.
-func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row) ([]bool, error) {
+// allowed judges the rows of the current tree, in order. With hold it also checks definitions and approvals.
+func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, hold bool) ([]bool, error) {
 	out := make([]bool, len(rows))
 	current := make([]row, len(rows))
 	for i, r := range rows {
@@ -157,6 +168,11 @@ func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row) (
 		return nil, err
 	}
 	for i := range verdicts {
+		if hold && verdicts[i].Allowed {
+			if err := v.hold(&verdicts[i], current[i]); err != nil {
+				return nil, err
+			}
+		}
 		out[i] = verdicts[i].Allowed
 	}
 	return out, nil
