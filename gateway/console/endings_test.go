@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,30 @@ func TestARefusedTokenEndsItsSession(t *testing.T) {
 		over := c.answer.status == 401 || name == "suspended"
 		if got.Code != c.want || over != (len(ended) == 1) || over != strings.Contains(got.Header().Get("Set-Cookie"), "Max-Age=0") {
 			t.Errorf("%s: %d, ended %q, cookie %q", name, got.Code, ended, got.Header().Get("Set-Cookie"))
+		}
+	}
+}
+
+// usedSessions records whether a read restarts the idle timeout.
+type usedSessions struct {
+	console.Sessions
+	used *[]bool
+}
+
+func (u usedSessions) Session(_ context.Context, _ string, used bool) (*resources.ConsoleSession, error) {
+	*u.used = append(*u.used, used)
+	return &resources.ConsoleSession{UserID: "user-ada-v1", AccountID: "acct-a-v1", Token: "t"}, nil
+}
+
+// TestTheScriptDoesNotUseASession guarantees that an open page does not keep its session from timing out.
+func TestTheScriptDoesNotUseASession(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{"/roles": true, "/decisions/new?after=c": false, "/clusters/proj-a-v1/kubernetes": false} {
+		var used []bool
+		s := newSiteOf(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer()}, func(cfg *console.Config) { cfg.Sessions = usedSessions{used: &used} })
+		s.get(path)
+		if len(used) == 0 || slices.Contains(used, !want) {
+			t.Errorf("%s: %v, want %v", path, used, want)
 		}
 	}
 }

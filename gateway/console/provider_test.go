@@ -2,6 +2,8 @@ package console_test
 
 import (
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -52,5 +54,63 @@ func TestAProviderThatIsDownIsAskedNowAndThen(t *testing.T) {
 	now = now.Add(6 * time.Second)
 	if status := login(); status != http.StatusOK || asked != 2 {
 		t.Errorf("%d after %d requests", status, asked)
+	}
+}
+
+// plainSessions seals nothing.
+type plainSessions struct{ tlsSessions }
+
+func (plainSessions) Seal(value []byte, _ string) string {
+	return base64.RawURLEncoding.EncodeToString(value)
+}
+
+func (plainSessions) Open(sealed, _ string) ([]byte, bool) {
+	value, err := base64.RawURLEncoding.DecodeString(sealed)
+	return value, err == nil
+}
+
+// TestALateAnswerSignsNobodyIn guarantees that the console exchanges no code more than ten minutes after the sign-in began.
+func TestALateAnswerSignsNobodyIn(t *testing.T) {
+	exchanged := 0
+	var provider *httptest.Server
+	provider = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/t" {
+			exchanged++
+			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+			return
+		}
+		_, _ = w.Write([]byte(`{"issuer":"` + provider.URL + `","authorization_endpoint":"` + provider.URL + `/a","token_endpoint":"` + provider.URL + `/t","jwks_uri":"` + provider.URL + `/k"}`))
+	}))
+	defer provider.Close()
+	for wait, want := range map[time.Duration]int{9 * time.Minute: 1, 10 * time.Minute: 0} {
+		now := time.Now()
+		exchanged = 0
+		handler, err := console.New(console.Config{
+			URL: &url.URL{Scheme: "https", Host: "console.example"}, API: http.DefaultTransport, Sessions: plainSessions{}, Provider: &console.Provider{Issuer: provider.URL},
+			IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := httptest.NewRequest(http.MethodPost, "https://console.example/login", http.NoBody)
+		begin.Header.Set("Origin", "https://console.example")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, begin)
+		cookies := w.Result().Cookies()
+		if len(cookies) != 1 {
+			t.Fatal(w.Code, cookies)
+		}
+		raw, _ := plainSessions{}.Open(cookies[0].Value, "")
+		var login struct{ State string }
+		if err := json.Unmarshal(raw, &login); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(wait)
+		callback := httptest.NewRequest(http.MethodGet, "https://console.example/login/callback?code=c&state="+login.State, http.NoBody)
+		callback.AddCookie(cookies[0])
+		w = httptest.NewRecorder()
+		if handler.ServeHTTP(w, callback); w.Code != http.StatusForbidden || exchanged != want {
+			t.Errorf("after %s: %d, exchanged %d times, want %d", wait, w.Code, exchanged, want)
+		}
 	}
 }
