@@ -84,15 +84,17 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
 	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/cli ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
-		-- -vet=off -count=1 -timeout 15m -run 'TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf' ./policies/compare \
+		-- -vet=off -count=1 -timeout 15m -run 'TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound' ./policies/compare \
 		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer' ./test/mcp \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
+# make setups runs the long tests of policies/compare, which take ten minutes under the race detector.
 race: ## all tests but those that start the program, under the race detector
 	@echo "=== make $@"
-	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/%,$(shell go list $(EVERY)))
+	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/% $(MODULE)/policies/compare,$(shell go list $(EVERY))) \
+		-- -race -short -vet=off -count=1 -timeout 15m ./policies/compare
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
