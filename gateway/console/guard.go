@@ -40,9 +40,6 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		most = maxUpload
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
-	if isUpload { // a browser that can't send the whole form shows a broken connection instead of the response
-		defer func() { _, _ = io.Copy(io.Discard, r.Body) }()
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), callsWithin)
 	defer cancel()
 	r = r.WithContext(ctx)
@@ -58,6 +55,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, r, http.StatusBadRequest, "This form is malformed or too large.", "Open the page here, and send the form again.")
 	default:
 		c.mux.ServeHTTP(w, r)
+		if isUpload { // a browser that can't send the whole form shows a broken connection instead of the response
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
 	}
 }
 
