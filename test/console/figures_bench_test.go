@@ -11,11 +11,9 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -120,7 +118,7 @@ func BenchmarkPages(b *testing.B) {
 			for range 10 {
 				admin.get(page.path)
 			}
-			before := cpu(b, g)
+			before := harness.CPU(b, g.Cmd.Process.Pid)
 			for b.Loop() {
 				began := time.Now()
 				resp, err := admin.client.Do(admin.request(http.MethodGet, page.path, nil))
@@ -134,7 +132,7 @@ func BenchmarkPages(b *testing.B) {
 				}
 				size = len(raw)
 			}
-			b.ReportMetric(ms(cpu(b, g)-before)/float64(len(took)), "cpu-ms")
+			b.ReportMetric(ms(harness.CPU(b, g.Cmd.Process.Pid)-before)/float64(len(took)), "cpu-ms")
 			report(b, took)
 			b.ReportMetric(float64(size)/1024, "KiB")
 		})
@@ -154,14 +152,14 @@ func BenchmarkQuestions(b *testing.B) {
 			if beside {
 				end = follow(b, g, followed)
 			}
-			before, began := cpu(b, g), time.Now()
+			before, began := harness.CPU(b, g.Cmd.Process.Pid), time.Now()
 			for n := range perWindow {
 				due := began.Add(time.Duration(n) * every)
 				time.Sleep(time.Until(due))
 				ask(reader(n % crowd))
 				took[beside] = append(took[beside], time.Since(due))
 			}
-			spent[beside] += cpu(b, g) - before
+			spent[beside] += harness.CPU(b, g.Cmd.Process.Pid) - before
 			end()
 		}
 		turn++
@@ -215,26 +213,6 @@ func held(b *testing.B, g *harness.Gateway) (m memory) {
 		b.Fatalf("%d %.300s", r.Status, r.Raw)
 	}
 	return m
-}
-
-// cpu returns the processor time of the gateway's threads. /proc/PID/stat has it in steps of 10 ms only.
-func cpu(b *testing.B, g *harness.Gateway) time.Duration {
-	b.Helper()
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", g.Cmd.Process.Pid)) // it is well formed
-	var sum time.Duration
-	for _, thread := range threads {
-		text, err := os.ReadFile(thread)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		first, _, _ := strings.Cut(string(text), " ")
-		n, wrong := strconv.ParseInt(first, 10, 64)
-		if err = errors.Join(err, wrong); err != nil {
-			b.Fatal(err)
-		}
-		sum += time.Duration(n)
-	}
-	return sum
 }
 
 // newAsker returns a function that asks E3 about a user, with a service's token. The answer is a denial.

@@ -8,13 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -116,12 +112,12 @@ func BenchmarkWarmCall(b *testing.B) {
 	turn := 0
 	for b.Loop() {
 		for _, door := range []bool{turn%2 == 0, turn%2 != 0} {
-			before := cpu(b, pids[door])
+			before := harness.CPU(b, pids[door])
 			for range perTurn {
 				one, _ := senders[door].first()
 				took[door] = append(took[door], one)
 			}
-			spent[door] += cpu(b, pids[door]) - before
+			spent[door] += harness.CPU(b, pids[door]) - before
 		}
 		turn++
 	}
@@ -162,13 +158,13 @@ func compare(b *testing.B, g *harness.Gateway, senders map[bool]sender, each int
 	turn := 0
 	for b.Loop() {
 		for _, door := range []bool{turn%2 == 0, turn%2 != 0} {
-			before := cpu(b, g.Cmd.Process.Pid)
+			before := harness.CPU(b, g.Cmd.Process.Pid)
 			for range each {
 				one, _ := senders[door].first()
 				took[door] = append(took[door], one)
 			}
 			if door {
-				spent += cpu(b, g.Cmd.Process.Pid) - before
+				spent += harness.CPU(b, g.Cmd.Process.Pid) - before
 			}
 		}
 		turn++
@@ -228,25 +224,6 @@ func manyDefinitions(b *testing.B, pin string) (list, row string) {
 		b.Fatal(err)
 	}
 	return `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[` + strings.Join(all, ",") + `],"ttlMs":0,"cacheScope":"private"}}`, string(raw)
-}
-
-// cpu is the processor time of a process's threads. /proc/PID/stat has the same in steps of 10 ms.
-func cpu(b *testing.B, pid int) (sum time.Duration) {
-	b.Helper()
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // it is well formed
-	for _, thread := range threads {
-		text, err := os.ReadFile(thread)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		first, _, _ := strings.Cut(string(text), " ")
-		n, wrong := strconv.ParseInt(first, 10, 64)
-		if err = errors.Join(err, wrong); err != nil {
-			b.Fatal(err)
-		}
-		sum += time.Duration(n)
-	}
-	return sum
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
