@@ -27,9 +27,9 @@ MODULE      = $(shell GOWORK=off go list -m)
 MODULES     = gateway/client test/load
 EVERY       = ./... $(MODULES:%=./%/...)
 BLACK_BOX   = ./test/api ./test/cli ./test/doors ./test/faults ./test/raw
-# Their own code is under the race detector in CI. The program under test is so on request, since that takes ten
+# make nightly sets it to -race for their own code. The program under test is built so on request, since that takes ten
 # minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
-RACE        = $(if $(filter true,$(CI)),-race)
+RACE        =
 # One package at a time: each starts servers of its own.
 ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -p 1 -vet=off -count=1 -timeout 15m $(BLACK_BOX)
 ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -p 1 -vet=off -count=1 -timeout 15m $(BLACK_BOX)
@@ -40,6 +40,13 @@ NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in
 # take longest come first.
 PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 LONGEST     = $(BLACK_BOX) ./store/redis ./policies/engine
+
+# The unit tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the
+# race detector makes them five times as long.
+LONG_TESTS  = TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame
+LONG_IN     = ./policies/compare ./policies/engine ./policies/replay
+# What starts no goroutine is not under the race detector: TestRaceLeavesOutWhatStartsNoGoroutine.
+SEQUENTIAL  = policies/compare/diff policies/compare/guards policies/overlay policies/policytest policies/proof policies/replay
 
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
@@ -83,21 +90,23 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 # all of their tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/cli ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
-		-- -vet=off -count=1 -timeout 15m -run 'TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound' ./policies/compare \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
+		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
 		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer' ./test/mcp \
+		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
-# make setups runs the long tests of policies/compare, which take ten minutes under the race detector.
-race: ## all tests but those that start the program, under the race detector
+race: ## the tests that don't start the program, under the race detector
 	@echo "=== make $@"
-	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/% $(MODULE)/policies/compare,$(shell go list $(EVERY))) \
-		-- -race -short -vet=off -count=1 -timeout 15m ./policies/compare
+	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/% $(MODULE)/policies/%,$(shell go list $(EVERY))) \
+		-- -race -short -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/policies/compare $(SEQUENTIAL:%=$(MODULE)/%),$(shell go list ./policies/...)) \
+		-- -race -short -vet=off -count=1 -timeout 15m -run 'TestTwoRunsReportTheSame|TestAnEndedComparisonIsAnError' ./policies/compare
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
+	$(MAKE) -k --no-print-directory setups RACE=-race
 	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load bench-mcp fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
@@ -155,7 +164,7 @@ fuzz: ## run every fuzz target for FUZZTIME each (60s)
 
 fuzz-briefly:
 	@echo "=== make $@"
-	@.ci/fuzz 4s
+	@.ci/fuzz 3s
 
 # Six runs are the fewest in which benchstat can tell a difference from chance.
 bench: tool-benchstat ## run every benchmark COUNT times (6) for BENCHTIME each (1s), and compare with the baseline

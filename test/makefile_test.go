@@ -1,0 +1,116 @@
+package test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMakefileNamesLongTests guarantees that `make setups` runs in full each test of policies with a short form.
+// No other target of CI does.
+func TestMakefileNamesLongTests(t *testing.T) {
+	named, folders := strings.Split(makeVariable(t, "LONG_TESTS"), "|"), strings.Fields(makeVariable(t, "LONG_IN"))
+	var shortened, all []string
+	eachFunction(t, "../policies", func(folder string, f *ast.FuncDecl) {
+		if !strings.HasPrefix(f.Name.Name, "Test") {
+			return
+		}
+		all = append(all, f.Name.Name)
+		if !callsTier(f) {
+			return
+		}
+		shortened = append(shortened, f.Name.Name)
+		if !slices.Contains(named, f.Name.Name) || !slices.Contains(folders, "."+strings.TrimPrefix(folder, "..")) {
+			t.Errorf("%s of %s does less under -short: name it in LONG_TESTS, and its folder in LONG_IN", f.Name.Name, folder)
+		}
+	})
+	for _, name := range named {
+		if !slices.Contains(all, name) {
+			t.Errorf("LONG_TESTS has %s, which no package of policies has", name)
+		}
+	}
+	if len(shortened) == 0 {
+		t.Error("no test calls tier")
+	}
+}
+
+// callsTier reports whether a test calls a function of test/tier itself.
+func callsTier(f *ast.FuncDecl) (calls bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "tier" {
+				calls = true
+			}
+		}
+		return !calls
+	})
+	return calls
+}
+
+// TestRaceLeavesOutWhatStartsNoGoroutine guarantees that a package left out of `make race` starts no goroutine.
+func TestRaceLeavesOutWhatStartsNoGoroutine(t *testing.T) {
+	for _, folder := range strings.Fields(makeVariable(t, "SEQUENTIAL")) {
+		functions := 0
+		eachFunction(t, filepath.Join("..", folder), func(_ string, f *ast.FuncDecl) {
+			functions++
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					t.Errorf("%s: %s starts a goroutine", folder, f.Name.Name)
+				case *ast.SelectorExpr:
+					if n.Sel.Name == "Go" {
+						t.Errorf("%s: %s starts a goroutine", folder, f.Name.Name)
+					}
+				}
+				return true
+			})
+		})
+		if functions == 0 {
+			t.Errorf("SEQUENTIAL has %s, where no function is", folder)
+		}
+	}
+}
+
+// makeVariable returns what the Makefile sets a variable to.
+func makeVariable(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^` + name + ` *= *(.*)$`).FindSubmatch(text)
+	if line == nil {
+		t.Fatalf("the Makefile has no %s", name)
+	}
+	return string(line[1])
+}
+
+// eachFunction calls do with each function below a folder.
+func eachFunction(t *testing.T, root string, do func(folder string, f *ast.FuncDecl)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				do(filepath.ToSlash(filepath.Dir(file)), f)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
