@@ -1,7 +1,10 @@
 package resources
 
-// About names whose facts a decision needs: a user and a project of one account, each "" for none.
-type About struct{ UserID, ProjectID string }
+// About names whose facts a decision needs: a user, a project and an agent of one account, each of them or none.
+type About struct {
+	UserID, ProjectID string
+	Agent             AgentRef
+}
 
 // Entities are what a question has that an app of the policy tree decides. Its facts are those of the subject in the account;
 // their Subject is nobody's where the subject is not a user.

@@ -15,3 +15,12 @@ type Client struct {
 	// Until is the time from which on the gateway rejects the token. Records leave it out.
 	Until Time `json:"-"`
 }
+
+// Agent returns the client that acts for the token's subject; ok is false if the subject acts without one, or with one of
+// the operator's own applications. A client with malformed claims is an agent without an id.
+func (c *Client) Agent() (client AgentClient, ok bool) {
+	if c == nil || c.Own || c.ID == "" && len(c.Actors) == 0 {
+		return AgentClient{}, false
+	}
+	return AgentClient{Issuer: c.Issuer, ClientID: c.ID}, true
+}

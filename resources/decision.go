@@ -93,6 +93,10 @@ type Facts struct {
 	Subject *Subject
 	// ProjectState is active, deleting or absent; "" for a question without a project.
 	ProjectState string
+	// Agent has the facts about an agent as its own subject, Delegation what the user delegates to it. Both are nil in
+	// facts that name no agent. An unknown agent is a subject that does not exist; no delegation is nil.
+	Agent      *Subject
+	Delegation *Delegation
 }
 
 // Target is the place that a request names.
@@ -128,6 +132,8 @@ type Question struct {
 	// Through is the project on the path of an account action, "" for none. Unless it is an active project of the
 	// account, the question is denied.
 	Through string
+	// Agent is the agent that does the action for the subject; nil for none.
+	Agent *ActingAgent
 	// Denied is why the question is denied before policy is asked: it names what does not exist. It is "" if policy
 	// decides.
 	Denied string

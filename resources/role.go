@@ -32,7 +32,12 @@ type Role struct {
 const (
 	AssigneeUser  = "USER"
 	AssigneeGroup = "IAMGROUP"
+	// AssigneeAgent is not the specification's.
+	AssigneeAgent = "AGENT"
 )
+
+// AssigneeTypes returns the types of assignee.
+func AssigneeTypes() []string { return []string{AssigneeUser, AssigneeGroup, AssigneeAgent} }
 
 // Assignment is the grant of a role to a user or a group, in the whole account, in one project, or on
 // one resource of a project.

@@ -38,11 +38,15 @@ func assignmentsOf(account, role string) store.Query {
 	return store.Query{Index: records.ByRole, Equal: []store.Value{store.String(account), store.String(role)}}
 }
 
-// assigneeExists says whether the assignee is a member or a group of the account.
+// assigneeExists says whether the assignee is a member, a group or an agent of the account.
 func (s *Service) assigneeExists(ctx context.Context, tx store.Tx, account, kind, id string) (bool, error) {
-	if kind == resources.AssigneeGroup {
+	switch kind {
+	case resources.AssigneeGroup:
 		group, err := store.Lookup(s.c.Groups.Get(ctx, tx, id))
 		return group != nil && group.Value.AccountID == account, err
+	case resources.AssigneeAgent:
+		agent, err := store.Lookup(s.c.Agents.Get(ctx, tx, id))
+		return agent != nil && agent.Value.AccountID == account, err
 	}
 	user, err := store.Lookup(s.c.Users.Get(ctx, tx, id))
 	return user != nil && user.Value.AccountID == account, err
@@ -50,8 +54,11 @@ func (s *Service) assigneeExists(ctx context.Context, tx store.Tx, account, kind
 
 // assigneeNoun returns the noun of an assignee for an error.
 func assigneeNoun(kind string) string {
-	if kind == resources.AssigneeGroup {
+	switch kind {
+	case resources.AssigneeGroup:
 		return "group"
+	case resources.AssigneeAgent:
+		return "agent"
 	}
 	return "user"
 }

@@ -27,7 +27,7 @@ func readAssignment(r *wire.Request, now resources.Time) *assignmentInput {
 	inQuery, projectInQuery := q.ID("projectId"), q.Text("projectId") != ""
 	q.Done()
 	body := r.ParseObject(p)
-	input.kind = body.OneOf("assigneeType", resources.AssigneeUser, resources.AssigneeUser, resources.AssigneeGroup)
+	input.kind = body.OneOf("assigneeType", resources.AssigneeUser, resources.AssigneeTypes()...)
 	var readable bool
 	if input.current, readable = readBodyID(body, "roleId"); readable && input.current == "" && body.Has("roleId") {
 		body.Add("roleId", "must not be empty; leave it out to grant the role as a new assignment")

@@ -40,7 +40,7 @@ func readRevocation(r *wire.Request) (resources.Assignment, error) {
 	q := r.ParseQuery(&p)
 	a := resources.Assignment{
 		AccountID: r.Params["accountId"], RoleID: r.Params["roleId"], AssigneeID: r.Params["assigneeId"],
-		AssigneeType: q.OneOf("assigneeType", resources.AssigneeUser, resources.AssigneeUser, resources.AssigneeGroup),
+		AssigneeType: q.OneOf("assigneeType", resources.AssigneeUser, resources.AssigneeTypes()...),
 		ProjectID:    q.ID("projectId"), ResourceID: q.Text("resourceId"),
 	}
 	if a.ResourceID != "" && !validResource(a.ResourceID) {

@@ -86,7 +86,7 @@ func (s *Service) join(
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if err := s.mayShare(ctx, tx, caller, actor, g); err != nil {
+	if err := s.mayShare(ctx, tx, caller, actor, g.AccountID, resources.AssigneeGroup, g.ID); err != nil {
 		return err
 	}
 	return s.c.Members.Insert(ctx, tx, member)

@@ -17,8 +17,8 @@ type grantPlace struct {
 	empty bool
 }
 
-// mayShare refuses with FORBIDDEN a caller without everything the group grants, since adding a
-// member grants all of it.
+// mayShare refuses with FORBIDDEN a caller without everything that is assigned to a group or an agent: a new member of the
+// group gets all of it, and so does a new client of the agent.
 //
 // Inactive assignments and roles count too: somebody may activate them later without a look at
 // the members.
@@ -26,16 +26,16 @@ type grantPlace struct {
 // A group may have thousands of assignments. mayShare asks policy once for each place, and reads
 // the roles together, and the projects.
 func (s *Service) mayShare(
-	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group,
+	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, account, kind, assignee string,
 ) error {
 	held, err := s.c.Assignments.Find(ctx, tx, store.Query{
 		Index: records.ByAssignee,
-		Equal: []store.Value{store.String(g.AccountID), store.String(resources.AssigneeGroup), store.String(g.ID)},
+		Equal: []store.Value{store.String(account), store.String(kind), store.String(assignee)},
 	})
 	if err != nil {
 		return err
 	}
-	places, granted, err := s.byPlace(ctx, tx, g.AccountID, held)
+	places, granted, err := s.byPlace(ctx, tx, account, held)
 	if err != nil {
 		return err
 	}
@@ -43,14 +43,14 @@ func (s *Service) mayShare(
 	for i, place := range places {
 		projects[i] = place.project
 	}
-	states, err := s.c.ProjectStates(ctx, tx, g.AccountID, projects)
+	states, err := s.c.ProjectStates(ctx, tx, account, projects)
 	if err != nil {
 		return err
 	}
 	for _, place := range places {
 		actor.ProjectState = states[place.project]
 		err := s.mayGrant(ctx, resources.Question{
-			Principal: caller, AccountID: g.AccountID, Facts: actor, Target: resources.TargetAt(place.project, place.resource),
+			Principal: caller, AccountID: account, Facts: actor, Target: resources.TargetAt(place.project, place.resource),
 			Grant: &resources.Grant{Permissions: granted[place], Until: place.until},
 		})
 		if err != nil {

@@ -73,7 +73,7 @@ func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections}
 // Routes returns all handlers of the area.
 func (s *Service) Routes() wire.Routes {
 	out := wire.Routes{}
-	for _, part := range []wire.Routes{s.accountRoutes(), s.roleRoutes(), s.groupRoutes()} {
+	for _, part := range []wire.Routes{s.accountRoutes(), s.roleRoutes(), s.groupRoutes(), s.agentRoutes()} {
 		maps.Copy(out, part)
 	}
 	return out

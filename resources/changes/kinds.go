@@ -49,11 +49,17 @@ func (r *Recorder) kinds() map[string]kind {
 		c.Groups.Schema().Name: kindOf("group", 4, func(g resources.Group) (string, string, any) {
 			return g.AccountID, g.ID, g
 		}),
+		c.Agents.Schema().Name: kindOf("agent", 4, func(a resources.Agent) (string, string, any) {
+			return a.AccountID, a.ID, a
+		}),
 		c.Assignments.Schema().Name: kindOf("role_assignment", 5, func(a resources.Assignment) (string, string, any) {
 			return a.AccountID, a.AssigneeID, r.Shown.Assignment(a)
 		}),
 		c.Members.Schema().Name: kindOf("group_member", 6, func(m resources.GroupMember) (string, string, any) {
 			return m.AccountID, m.UserID, memberBody{m.GroupID, m.UserID, m.AddedAt}
+		}),
+		c.Delegations.Schema().Name: kindOf("delegation", 6, func(d resources.Delegation) (string, string, any) {
+			return d.AccountID, d.UserID, d
 		}),
 		c.APIKeys.Schema().Name: kindOf("api_key", 7, func(k resources.APIKey) (string, string, any) {
 			return k.AccountID, k.ID, r.Shown.APIKey(k)

@@ -50,7 +50,7 @@ func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, acco
 }
 
 // leave ends the user's membership of their account: it deletes their assignments, memberships of
-// groups, API keys and sessions of the console, so a user who comes back starts without them. It
+// groups, delegations, API keys and sessions of the console, so a user who comes back starts without them. It
 // changes u, which the caller stores.
 func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now resources.Time) error {
 	account, user := store.String(u.AccountID), store.String(u.ExternalID)
@@ -60,6 +60,9 @@ func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now
 	}
 	query := store.Query{Index: records.ByUser, Equal: []store.Value{account, user}}
 	if err := s.c.Members.DeleteAll(ctx, tx, query); err != nil {
+		return err
+	}
+	if err := s.c.Delegations.DeleteAll(ctx, tx, query); err != nil {
 		return err
 	}
 	if err := s.c.EndConsoleSessions(ctx, tx, u.ExternalID); err != nil {

@@ -143,8 +143,12 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 
 // assignees returns the users of an assignment.
 func (c Collections) assignees(ctx context.Context, tx store.Tx, a resources.Assignment) ([]string, error) {
-	if a.AssigneeType != resources.AssigneeGroup {
+	switch a.AssigneeType {
+	case resources.AssigneeUser:
 		return []string{a.AssigneeID}, nil
+	case resources.AssigneeGroup:
+	default: // an agent is not a user
+		return nil, nil
 	}
 	members, err := c.Members.Find(ctx, tx, store.Query{Index: ByGroup, Equal: []store.Value{store.String(a.AssigneeID)}})
 	if err != nil {

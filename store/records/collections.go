@@ -16,6 +16,8 @@ type Collections struct {
 	Assignments store.Collection[resources.Assignment]
 	Groups      store.Collection[resources.Group]
 	Members     store.Collection[resources.GroupMember]
+	Agents      store.Collection[resources.Agent]
+	Delegations store.Collection[resources.Delegation]
 	APIKeys     store.Collection[resources.APIKey]
 	KeyUses     store.Collection[KeyUse]
 	Outbox      store.Collection[resources.Message]
@@ -25,6 +27,9 @@ type Collections struct {
 	Copies      store.Collection[Copy]
 	LogHeads    store.Collection[LogHead]
 	PolicyTrees store.Collection[PolicyTree]
+
+	// AgentClients finds the agent of a client.
+	AgentClients store.Collection[AgentClient]
 
 	ConsoleSessions store.Collection[ConsoleSession]
 	ConsoleCodes    store.Collection[ConsoleCode]
@@ -56,6 +61,7 @@ const (
 	ByProject  = "by_project"
 	ByGroup    = "by_group"
 	ByUser     = "by_user"
+	ByAgent    = "by_agent"
 	ByDue      = "by_due"
 	ByExpiry   = "by_expiry"
 	ByStatus   = "by_status"
@@ -84,6 +90,8 @@ func NewCollections() Collections {
 		Assignments: assignments(),
 		Groups:      groups(),
 		Members:     members(),
+		Agents:      agents(),
+		Delegations: delegations(),
 		APIKeys:     apiKeys(),
 		KeyUses:     keyUses(),
 		Outbox:      outbox(),
@@ -93,6 +101,8 @@ func NewCollections() Collections {
 		Copies:      copies(),
 		LogHeads:    logHeads(),
 		PolicyTrees: policyTrees(),
+
+		AgentClients: agentClients(),
 
 		ConsoleSessions: consoleSessions(),
 		ConsoleCodes:    consoleCodes(),
@@ -118,6 +128,7 @@ func (c Collections) Schemas() []*store.Schema {
 		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.PolicyTrees.Schema(), c.Copies.Schema(), c.ConsoleSessions.Schema(), c.ConsoleCodes.Schema(),
 		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(), c.ChangeParts.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
+		c.Agents.Schema(), c.AgentClients.Schema(), c.Delegations.Schema(),
 	}
 }
 

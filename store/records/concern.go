@@ -54,9 +54,10 @@ func (c Collections) Holding(ctx context.Context, tx store.Tx, concern Concern, 
 		}
 		all = all && (limit == 0 || len(held) < limit)
 		for _, rec := range held {
-			if rec.Value.AssigneeType == resources.AssigneeGroup {
+			switch rec.Value.AssigneeType {
+			case resources.AssigneeGroup:
 				groups[rec.Value.AssigneeID] = true
-			} else {
+			case resources.AssigneeUser:
 				users[rec.Value.AssigneeID] = true
 			}
 		}

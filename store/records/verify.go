@@ -65,6 +65,17 @@ func (v *verification) steps() []func(context.Context) error {
 			r.user(m.UserID)
 		}),
 		checked(v, c.Assignments, v.assignment),
+		checked(v, c.Agents, func(r *refs, a resources.Agent) {
+			r.account(a.AccountID)
+			for _, client := range a.Clients {
+				r.agentClient(a, client)
+			}
+		}),
+		checked(v, c.AgentClients, func(r *refs, a AgentClient) { r.agent(a.AccountID, a.AgentID) }),
+		checked(v, c.Delegations, func(r *refs, d resources.Delegation) {
+			r.user(d.UserID)
+			r.agent(d.AccountID, d.AgentID)
+		}),
 		checked(v, c.APIKeys, func(r *refs, k resources.APIKey) {
 			r.account(k.AccountID)
 			r.user(k.UserID)
@@ -207,10 +218,15 @@ func (v *verification) held(r *refs, account string, a resources.Assignment) (bo
 // assignment checks that an assignment's references exist.
 func (v *verification) assignment(r *refs, a resources.Assignment) {
 	r.account(a.AccountID)
-	if a.AssigneeType == resources.AssigneeGroup {
+	switch a.AssigneeType {
+	case resources.AssigneeGroup:
 		r.group(a.AccountID, a.AssigneeID)
-	} else {
+	case resources.AssigneeUser:
 		r.user(a.AssigneeID)
+	case resources.AssigneeAgent:
+		r.agent(a.AccountID, a.AssigneeID)
+	default:
+		r.fault("the type of assignee %q is unknown", a.AssigneeType)
 	}
 	if a.ProjectID != "" {
 		r.project(a.AccountID, a.ProjectID)

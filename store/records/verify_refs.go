@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -60,6 +61,20 @@ func (r *refs) group(account, id string) {
 	r.account(account)
 	if !r.exists("group "+id, r.c.Groups.Schema(), id) {
 		r.fault("the group %s is missing", id)
+	}
+}
+
+func (r *refs) agent(account, id string) {
+	r.account(account)
+	if !r.exists("agent "+id, r.c.Agents.Schema(), id) {
+		r.fault("the agent %s is missing", id)
+	}
+}
+
+func (r *refs) agentClient(a resources.Agent, client resources.AgentClient) {
+	key := AgentClientID(a.AccountID, client)
+	if !r.exists("agent client "+key, r.c.AgentClients.Schema(), key) {
+		r.fault("its client %q of the issuer %q is missing", client.ClientID, client.Issuer)
 	}
 }
 

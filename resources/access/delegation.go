@@ -1,0 +1,189 @@
+package access
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// delegationBody is the response with one delegation.
+type delegationBody struct {
+	Delegation resources.Delegation `json:"delegation"`
+}
+
+// delegationList is the response of delegation.list.
+type delegationList struct {
+	Delegations []resources.Delegation `json:"delegations"`
+	listMeta
+}
+
+// putDelegation answers delegation.put (N26). The user gives the delegation with a token that no agent uses.
+func (s *Service) putDelegation(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := givesOwn(r); err != nil {
+		return wire.Response{}, err
+	}
+	var p wire.Problems
+	noQuery(r, &p)
+	body := r.ParseObject(&p)
+	wanted := resources.Delegation{
+		AccountID: r.Params["accountId"], UserID: pathUser(r), AgentID: r.Params["agentId"], Permissions: readPermissions(body),
+	}
+	wanted.ProjectID, _ = readBodyID(body, "project_id")
+	now := s.now()
+	if t, ok := body.Time("expires_at"); ok {
+		if wanted.ExpiresAt = t; t <= now {
+			body.Add("expires_at", "must be in the future")
+		}
+	}
+	body.Done()
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
+		if err := s.beginOwn(ctx, tx, r, "account:delegation:update"); err != nil {
+			return err
+		}
+		problems := p
+		if wanted.ProjectID != "" {
+			state, err := s.c.ProjectState(ctx, tx, wanted.AccountID, wanted.ProjectID)
+			if err != nil {
+				return err
+			}
+			if state != resources.ProjectActive {
+				problems.Add("project_id", "is not an active project of this account")
+			}
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		if _, err := s.pathAgent(ctx, tx, r); err != nil {
+			return err
+		}
+		return s.writeDelegation(ctx, tx, &wanted, now)
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(delegationBody{wanted})
+}
+
+// givesOwn refuses other users, API keys, and clients that act for the user. It doesn't rely on the route's row in the
+// policy tree.
+func givesOwn(r *wire.Request) error {
+	_, agent := r.Principal.Client.Agent()
+	switch {
+	case r.Principal.Kind != resources.PrincipalUser || pathUser(r) != r.Principal.ID:
+		return resources.Forbidden("Only the user gives a delegation.")
+	case r.Principal.Credential != resources.CredentialToken:
+		return resources.Forbidden("A delegation is given with a token, and not with an API key.")
+	case agent:
+		return resources.Forbidden("A delegation is given by the user, and not by a client that acts for the user.")
+	}
+	return nil
+}
+
+// writeDelegation stores the delegation in place of an earlier one.
+func (s *Service) writeDelegation(ctx context.Context, tx store.Tx, d *resources.Delegation, now resources.Time) error {
+	d.CreatedAt, d.UpdatedAt = now, now
+	given, err := store.Lookup(s.c.Delegations.Get(ctx, tx, records.DelegationID(d.AccountID, d.UserID, d.AgentID)))
+	if err != nil {
+		return err
+	}
+	if given == nil {
+		return s.c.Delegations.Insert(ctx, tx, *d)
+	}
+	d.CreatedAt, given.Value = given.Value.CreatedAt, *d
+	given.Value.CreatedAt = d.CreatedAt
+	return s.c.Delegations.Replace(ctx, tx, *given)
+}
+
+// beginOwn begins a change of what is the user's in the path. The user needs no permission for it, and anybody else
+// needs the action.
+func (s *Service) beginOwn(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
+	account := r.Params["accountId"]
+	if r.Principal.Kind != resources.PrincipalUser || pathUser(r) != r.Principal.ID {
+		_, err := s.beginChange(ctx, tx, r, action)
+		return err
+	}
+	if _, err := tx.Bump(ctx, account); err != nil {
+		return err
+	}
+	_, err := s.c.LoadCaller(ctx, tx, account, r.Principal, s.now())
+	return err
+}
+
+// pathUser returns the external id of the user in the path. The caller's own UUID names the caller.
+func pathUser(r *wire.Request) string {
+	user := r.Params["userId"]
+	if r.Principal.Kind == resources.PrincipalUser && r.Principal.UUID != "" && user == r.Principal.UUID {
+		return r.Principal.ID
+	}
+	return user
+}
+
+// listDelegations answers delegation.list (N26), in the order of creation.
+func (s *Service) listDelegations(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	account, user := r.Params["accountId"], pathUser(r)
+	delegations, page, err := listByToken(ctx, s, r, s.c.Delegations, listing{
+		query:   store.Query{Index: records.ByUser, Equal: []store.Value{store.String(account), store.String(user)}},
+		binding: binding("delegation.list", account, user),
+		check: func(tx store.Tx) error {
+			exists, err := s.assigneeExists(ctx, tx, account, resources.AssigneeUser, user)
+			if err == nil && !exists {
+				err = resources.NotFound(assigneeNoun(resources.AssigneeUser))
+			}
+			return err
+		},
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(delegationList{delegations, page})
+}
+
+// getDelegation answers delegation.get (N26).
+func (s *Service) getDelegation(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	var rec store.Record[resources.Delegation]
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		rec, err = s.pathDelegation(ctx, tx, r)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(delegationBody{rec.Value})
+}
+
+// deleteDelegation answers delegation.delete (N26). The user ends it, or somebody with the action.
+func (s *Service) deleteDelegation(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
+		if err := s.beginOwn(ctx, tx, r, "account:delegation:delete"); err != nil {
+			return err
+		}
+		rec, err := s.pathDelegation(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		return s.c.Delegations.Delete(ctx, tx, rec)
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return done("The delegation is over.")
+}
+
+// pathDelegation reads the delegation of the path; 404 without one.
+func (s *Service) pathDelegation(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[resources.Delegation], error) {
+	rec, err := s.c.Delegations.Get(ctx, tx, records.DelegationID(r.Params["accountId"], pathUser(r), r.Params["agentId"]))
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Record[resources.Delegation]{}, resources.NotFound("delegation")
+	}
+	return rec, err
+}
