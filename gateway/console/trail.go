@@ -90,6 +90,9 @@ var conditionTexts = map[string]string{
 	"needs_account_level":    "An account action is asked on the account",
 	"needs_active_project":   "The project, if one is named, is an active one of the account",
 	"needs_credential_scope": "The credential's scopes allow it",
+	"needs_registered_agent": "The account has registered the agent, if one acts",
+	"needs_active_agent":     "The agent, if one acts, is not suspended",
+	"needs_delegation":       "The user has delegated this to the agent, if one acts",
 }
 
 // ConditionText describes a condition. It returns the name of a condition that the shipped policy does not have.

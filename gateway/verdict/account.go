@@ -70,7 +70,11 @@ func (a *asking) pair(q *resources.Question) resources.About {
 	if q.Denied != "" {
 		return a.asker()
 	}
-	return resources.About{UserID: q.SubjectID, ProjectID: cmp.Or(q.Target.ProjectID, q.Through)}
+	pair := resources.About{UserID: q.SubjectID, ProjectID: cmp.Or(q.Target.ProjectID, q.Through)}
+	if q.Agent != nil {
+		pair.Agent = q.Agent.Ref
+	}
+	return pair
 }
 
 // userOf returns the id of a caller who is a user, "" for others.

@@ -10,6 +10,13 @@ import (
 
 var errNoDoor = errors.New("verdict: questions without a door, whose action is the right to ask")
 
+// errForeignAgent is the error of a question about an agent that doesn't act with the token of its user. Comparisons of
+// trees ask no such question (policies/compare).
+var errForeignAgent = errors.New("verdict: an agent acts for the caller alone, with a token")
+
+// CodeAgentRole is the code of a denial for an agent without the permission that its user has.
+const CodeAgentRole = "needs_agent_role"
+
 // asking is the judging of the questions that one caller asks together at a door. It is for one goroutine.
 type asking struct {
 	*Judge
@@ -114,13 +121,41 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	if q.App != nil {
 		asked.Facts.Subject = a.forApp(asked.Facts.Subject)
 	}
+	if asked.Agent != nil {
+		if userOf(a.caller) != q.SubjectID || a.caller.Credential != resources.CredentialToken {
+			return Outcome{}, unavailable(errForeignAgent)
+		}
+		asked.Agent = asked.Agent.In(&asked)
+	}
+	ofAgent := asked
 	o := a.decide(ctx, &asked)
 	if o.Err != nil {
 		return Outcome{Err: o.Err}, nil //nolint:nilerr // it is the outcome's
 	}
 	o.AccountRevision = RevisionFor(a.caller, account.id, asked.Facts.Revision)
 	a.tell(resources.PathDecision, &o, &asked)
+	if o.Allowed && asked.Agent != nil {
+		a.asAgent(ctx, &o, ofAgent)
+	}
 	return o, nil
+}
+
+// asAgent denies a use that the user is allowed and the agent is not, on the same facts. It records the agent's verdict
+// inside the user's.
+func (a *asking) asAgent(ctx context.Context, o *Outcome, q resources.Question) {
+	q.SubjectID, q.Facts.Subject, q.Agent = q.Agent.ID, q.Facts.Agent, nil
+	agent := a.decide(ctx, &q)
+	if agent.Err != nil {
+		*o = Outcome{Err: agent.Err}
+		return
+	}
+	a.tell(resources.PathDecision, &agent, &q)
+	if a.Log != nil {
+		a.judgements[len(a.judgements)-1].ParentID = o.ID
+	}
+	if !agent.Allowed {
+		o.Allowed, o.Code, o.Reason = false, CodeAgentRole, "no active role of the agent grants the action"
+	}
 }
 
 // decide has policy, or an app of it, decide.

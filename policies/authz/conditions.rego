@@ -18,6 +18,13 @@ condition_codes contains "needs_active_project"
 
 condition_codes contains "needs_credential_scope"
 
+# Of the agent that acts for the user, where one does.
+condition_codes contains "needs_registered_agent"
+
+condition_codes contains "needs_active_agent"
+
+condition_codes contains "needs_delegation"
+
 # METADATA
 # title: Does every condition hold, and does no deny rule fire?
 # description: |
@@ -73,6 +80,18 @@ met contains "needs_active_project" if {
 }
 
 met contains "needs_credential_scope" if _credential_suffices
+
+met contains "needs_registered_agent" if input.agent.named == false
+
+met contains "needs_registered_agent" if input.agent.exists
+
+met contains "needs_active_agent" if input.agent.named == false
+
+met contains "needs_active_agent" if input.agent.status == "ACTIVE"
+
+met contains "needs_delegation" if input.agent.named == false
+
+met contains "needs_delegation" if input.agent.delegation_covers
 
 # A question without an action is one of `access` or `grantable`, which ask the credential
 # themselves.

@@ -8,11 +8,14 @@ questions_in_order := {
 	"at account level": question("account:role:read", both(account_level, admin)),
 	"whose path names no account": question("project:instance:read", both({"target": {"account": ""}}, admin)),
 	"by a key": question("project:instance:read", both(admin, key({"read"}))),
+	"by an agent": question("project:instance:read", both(admin, by_agent)),
 	"of a service": question("project:instance:read", both(
 		admin,
 		{"principal": {"kind": "service", "id": "service-x", "uuid": "", "account": ""}},
 	)),
 }
+
+by_agent := {"agent": {"named": true, "exists": true, "status": "ACTIVE", "delegation_covers": true}}
 
 # The values that a field can have: those that rules name, one that none of them names, and the
 # empty one. The action and the target are changed as a whole, since the engine makes each of them
@@ -33,6 +36,10 @@ field_values := {
 	"/subject/exists": [false],
 	"/subject/status": ["INACTIVE", "active", ""],
 	"/subject/member": [false],
+	"/agent/named": [true],
+	"/agent/exists": [false],
+	"/agent/status": ["SUSPENDED", "active", ""],
+	"/agent/delegation_covers": [false],
 	"/target": [target |
 		some account in ["acct-demo-v1", "acct-other-v1", ""]
 		some [project, state] in [["", ""], ["proj-demo-v1", "active"], ["proj-demo-v1", "deleting"], ["proj-demo-v1", "absent"]]
@@ -51,6 +58,7 @@ missing_fields := [
 	"/account", "/account/id", "/account/exists", "/account/status",
 	"/subject", "/subject/id", "/subject/exists", "/subject/status", "/subject/member",
 	"/target", "/target/account",
+	"/agent", "/agent/named", "/agent/exists", "/agent/status", "/agent/delegation_covers",
 ]
 
 changes[name] := {"op": "replace", "path": path, "value": value} if {
@@ -102,6 +110,11 @@ test_allowed_is_what_nothing_speaks_against_by_a_key[change] if {
 	agree(questions_in_order["by a key"], patch)
 }
 
+test_allowed_is_what_nothing_speaks_against_by_an_agent[change] if {
+	some change, patch in changes
+	agree(questions_in_order["by an agent"], patch)
+}
+
 test_allowed_is_what_nothing_speaks_against_of_a_service[change] if {
 	some change, patch in changes
 	agree(questions_in_order["of a service"], patch)
@@ -117,6 +130,9 @@ test_each_condition_has_its_reason[code] if {
 		"needs_account_level": {"action": action("account:role:read")},
 		"needs_active_project": {"target": {"project_state": "absent"}},
 		"needs_credential_scope": key({"write"}),
+		"needs_registered_agent": both(by_agent, {"agent": {"exists": false}}),
+		"needs_active_agent": both(by_agent, {"agent": {"status": "SUSPENDED"}}),
+		"needs_delegation": both(by_agent, {"agent": {"delegation_covers": false}}),
 	}[code]
 	asked := question("project:instance:read", both(admin, without))
 	conditions := authz.conditions with input as asked

@@ -21,6 +21,7 @@ base := {
 		"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
 		"assignments": {}, "roles": {},
 	},
+	"agent": {"named": false, "exists": false, "status": "", "delegation_covers": false},
 	"clock": {"hour": 0, "weekday": "Thursday"},
 	"target": {
 		"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",

@@ -22,6 +22,12 @@ reason_texts["needs_active_project"] := "the project is not an active project of
 
 reason_texts["needs_credential_scope"] := "the scopes of the credential do not allow this"
 
+reason_texts["needs_registered_agent"] := "the account has not registered the agent"
+
+reason_texts["needs_active_agent"] := "the agent is suspended"
+
+reason_texts["needs_delegation"] := "the user has not delegated {action} to the agent in {place}"
+
 # Other denials.
 reason_texts["incomplete"] := "the question is incomplete"
 

@@ -169,6 +169,10 @@ func (a *asker) question(entry string) (q resources.Question, row string) {
 	if entry != engine.EntryDecision && q.Principal.Kind != resources.PrincipalUser { // the subject is the caller
 		q.Facts.Subject = &resources.Subject{AccountID: subject.AccountID, AccountExists: subject.AccountExists, AccountStatus: subject.AccountStatus}
 	}
+	if entry == engine.EntryDecision && !a.often() && q.Principal.Kind == resources.PrincipalUser && q.Principal.ID == subject.UserID && q.Principal.Credential == resources.CredentialToken {
+		status := a.one("", resources.StatusActive, resources.StatusSuspended)
+		q.Agent = &resources.ActingAgent{ID: "agent-a-v1", Exists: status != "", Status: status, Covered: a.often()}
+	}
 	a.place(&q, path, entry, route.Upstream == "authorize")
 	if entry != engine.EntryGrantable {
 		return q, row

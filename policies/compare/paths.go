@@ -29,6 +29,10 @@ const (
 	accountID
 	accountExists
 	accountStatus
+	agentNamed
+	agentExists
+	agentStatus
+	agentCovers
 	subjectID
 	subjectExists
 	subjectStatus
@@ -54,6 +58,7 @@ func (p path) String() string {
 		"route.name", "route.effect", "route.access",
 		"principal.kind", "principal.id", "principal.uuid", "principal.account", "principal.credential", "principal.scopes", "principal.key_scopes",
 		"account.id", "account.exists", "account.status",
+		"agent.named", "agent.exists", "agent.status", "agent.delegation_covers",
 		"subject.id", "subject.exists", "subject.status", "subject.member", "subject.roles", "subject.assignments", "subject.here",
 		"target.account", "target.project", "target.project_state", "target.resource", "target.rest", "target.user",
 		"grant.permissions", "grant.until", "now",

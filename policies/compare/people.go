@@ -32,6 +32,9 @@ func (c constants) people(anyCaller bool) (out []person) {
 				p.states = slices.DeleteFunc(slices.Clone(p.states), func(s State) bool { return s.Name == "user" })
 			}
 			out = append(out, p)
+			if anyCaller && p.caller == "self" && p.credential == resources.CredentialToken {
+				out = append(out, p.withAgents()...)
+			}
 		}
 	}
 	if !anyCaller {
@@ -49,6 +52,27 @@ func (c constants) people(anyCaller bool) (out []person) {
 		}
 		return -1
 	})
+	return out
+}
+
+// withAgents returns the person with an agent in each state. Agents act at decision alone, with the token of their user
+// (gateway/verdict).
+func (p person) withAgents() (out []person) {
+	add := func(state string, agent resources.ActingAgent) {
+		acting := p
+		acting.agent, acting.states = &agent, append(slices.Clone(p.states), State{"agent", state})
+		out = append(out, acting)
+	}
+	for _, covered := range []bool{true, false} {
+		words := map[bool]string{true: "", false: ", without a delegation"}[covered]
+		for _, status := range statuses("agent.status") {
+			if status == "" {
+				add("unknown"+words, resources.ActingAgent{Covered: covered})
+			} else {
+				add(status+words, resources.ActingAgent{ID: "agent-any-v1", Exists: true, Status: status, Covered: covered})
+			}
+		}
+	}
 	return out
 }
 

@@ -209,7 +209,7 @@ func (t *table) question(side int, pt point) resources.Question {
 	}
 	q := resources.Question{
 		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target,
-		Route: a.routes[side], Now: g.now,
+		Route: a.routes[side], Agent: w.agent, Now: g.now,
 	}
 	if t.entry == engine.EntryGrantable {
 		return resources.Question{

@@ -130,7 +130,8 @@ type alias struct {
 // person is a value of the person part: the caller, the user and the account.
 type person struct {
 	principal          resources.Principal
-	subject            *resources.Subject // nil if the gateway reads no facts
+	subject            *resources.Subject     // nil if the gateway reads no facts
+	agent              *resources.ActingAgent // nil for none
 	account            string
 	caller, credential string
 	states             []State

@@ -19,7 +19,7 @@ import (
 // assignments here, whether they grant or not, and with the permissions of custom roles among them, and not with what
 // is held in other projects.
 func TestADecisionTakesFewAllocations(t *testing.T) {
-	const most, each, permission = 450, 100, 4
+	const most, each, permission = 490, 115, 4
 	e := newEngine(t, benchTree(t), engine.Options{Verdicts: -1})
 	one, five, thousand := policytest.ActiveSubject(), policytest.ActiveSubject(), policytest.ActiveSubject()
 	five.Assignments = benchSubject(false).Assignments[:5]

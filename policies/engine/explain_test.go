@@ -75,7 +75,7 @@ func TestConditionsAreTheTrees(t *testing.T) {
 	suspended := policytest.AdminSubject()
 	suspended.AccountStatus = resources.StatusSuspended
 	said, err := p.Explain(t.Context(), policytest.Question(suspended, "project:instance:read"))
-	if err != nil || len(said.Conditions) != 6 {
+	if err != nil || len(said.Conditions) != 9 {
 		t.Fatalf("%+v, %v", said, err)
 	}
 	for i, c := range said.Conditions {

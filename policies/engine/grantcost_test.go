@@ -44,7 +44,7 @@ func stepsOfGrant(t *testing.T, patterns int) int {
 		rego.Input(map[string]any{
 			"principal": user, "account": map[string]any{"named": true, "exists": true, "status": "ACTIVE"},
 			"action": map[string]any{"id": "", "scope": ""}, "target": map[string]any{"level": "account", "same_account": true, "project_state": ""},
-			"grant": map[string]any{"permissions": held, "until": 1},
+			"grant": map[string]any{"permissions": held, "until": 1}, "agent": map[string]any{"named": false},
 			"subject": map[string]any{
 				"named": true, "exists": true, "status": "ACTIVE", "member": true, "is_caller": true,
 				"here": []any{map[string]any{

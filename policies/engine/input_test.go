@@ -29,6 +29,7 @@ func TestEveryInputKeyIsThere(t *testing.T) {
 			"named": false, "id": "", "exists": false, "status": "", "member": false, "is_caller": false,
 			"assignments": object{}, "here": []any{}, "roles": object{},
 		},
+		"agent": object{"named": false, "exists": false, "status": "", "delegation_covers": false},
 		"target": object{
 			"level": "account", "same_account": true, "kind": "", "about": "",
 			"account": "", "project": "", "project_state": "", "resource": "", "rest": "", "user": "",
@@ -98,6 +99,7 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 				"scope": "RESOURCE", "permissions": object{"project:*:read": true, "project:a:b": true},
 			}},
 		},
+		"agent": object{"named": false, "exists": false, "status": "", "delegation_covers": false},
 		"target": object{
 			"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",
 			"resource": "instances/i-1", "rest": "instances/i-1/disks", "user": "user-eve-v1",

@@ -171,6 +171,9 @@ func (a *Asker) question(entry string) *Asked {
 		return &Asked{Questions: [2]*resources.Question{&q, &q}}
 	}
 	q.Action = a.action()
+	if p := &q.Principal; p.Kind == resources.PrincipalUser && p.Credential == resources.CredentialToken && p.ID == s.UserID {
+		q.Agent = Random{a.Rand}.agent()
+	}
 	out := &Asked{}
 	for side := range out.Questions {
 		asked := q

@@ -150,6 +150,7 @@ func values() []change {
 		func(r Random, a *Ask) {
 			a.Question.Facts.ProjectState = One(r.Rand, "active", "active", "deleting", "absent", "", "ACTIVE")
 		},
+		func(r Random, a *Ask) { a.Question.Agent = r.agent() },
 		func(r Random, a *Ask) { a.Question.Target.Resource = r.resource() },
 		func(r Random, a *Ask) { a.Question.Target.Rest = r.rest(r.resource()) },
 		func(r Random, a *Ask) { a.Question.Target.UserID = One(r.Rand, r.user(), r.user(), "b0b", "e5e") },
@@ -284,6 +285,14 @@ func (r Random) place(a *Ask) {
 	t.ProjectID, t.Resource = One(r.Rand, "proj-demo-v1", "proj-other-v1", "proj-none-v1"), r.resource()
 	t.Rest = r.rest(t.Resource)
 	a.Question.Facts.ProjectState = One(r.Rand, "active", "active", "active", "deleting", "absent")
+}
+
+// agent draws an agent that acts, mostly none.
+func (r Random) agent() *resources.ActingAgent {
+	if r.IntN(3) > 0 {
+		return nil
+	}
+	return &resources.ActingAgent{ID: "agent-a-v1", Exists: r.IntN(2) == 0, Status: r.status(), Covered: r.IntN(2) == 0}
 }
 
 func (r Random) user() string {

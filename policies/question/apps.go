@@ -62,11 +62,11 @@ func readsAppTime(path string) bool {
 func (p *AppPlan) Key(b []byte, input ast.Value, in *Input, most int) []byte {
 	k := bytesOfTerms(appendNumber(b, int64(p.Entry)))
 	for _, path := range p.Paths {
-		switch found := at(input, path); {
-		case found == nil:
+		switch value := at(input, path); {
+		case value == nil:
 			k = append(k, '-') // which no value begins with
-		case fits(found, &most):
-			k.term(found)
+		case fits(value, &most):
+			k.term(value)
 		default:
 			return nil
 		}
@@ -77,33 +77,33 @@ func (p *AppPlan) Key(b []byte, input ast.Value, in *Input, most int) []byte {
 	return k
 }
 
-// fits takes from left what a key needs for a term at least, and says whether there was enough.
-func fits(t *ast.Term, left *int) bool {
-	*left--
+// fits takes from room what a key needs for a term at least, and says whether there was enough.
+func fits(t *ast.Term, room *int) bool {
+	*room--
 	switch v := t.Value.(type) {
 	case ast.String:
-		*left -= len(v)
+		*room -= len(v)
 	case ast.Number:
-		*left -= len(v)
+		*room -= len(v)
 	case ast.Object:
-		return !v.Until(func(key, value *ast.Term) bool { return !fits(key, left) || !fits(value, left) })
+		return !v.Until(func(key, value *ast.Term) bool { return !fits(key, room) || !fits(value, room) })
 	case *ast.Array:
-		return !v.Until(func(t *ast.Term) bool { return !fits(t, left) })
+		return !v.Until(func(t *ast.Term) bool { return !fits(t, room) })
 	}
-	return *left >= 0
+	return *room >= 0
 }
 
 // at returns the value at a path, nil for none. A path stands for members of objects only: other values have none.
-func at(v ast.Value, path string) (found *ast.Term) {
+func at(v ast.Value, path string) (value *ast.Term) {
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(ast.Object)
 		if !ok {
 			return nil
 		}
-		if found = object.Get(ast.StringTerm(name)); found == nil {
+		if value = object.Get(ast.StringTerm(name)); value == nil {
 			return nil
 		}
-		v = found.Value
+		v = value.Value
 	}
-	return found
+	return value
 }

@@ -10,7 +10,7 @@ import (
 // kind, each by itself. One that begins by asking for another kind is undefined whatever else it would read, so that
 // of it the question alone is left: what only users are asked tells no services apart.
 func branchesFor(c *ast.Compiler, entry, kind string) []*ast.Rule {
-	var found, next []*ast.Rule
+	var branches, next []*ast.Rule
 	for _, rule := range c.GetRules(ast.MustParseRef(entry)) {
 		for r := rule; r != nil; r = r.Else {
 			next = append(next, r)
@@ -33,9 +33,9 @@ func branchesFor(c *ast.Compiler, entry, kind string) []*ast.Rule {
 				next = append(next, dependency.(*ast.Rule))
 			}
 		}
-		found = append(found, &branch)
+		branches = append(branches, &branch)
 	}
-	return found
+	return branches
 }
 
 // asksForAnother says whether a branch begins with input.principal.kind == "…", for another kind. Arguments

@@ -69,8 +69,8 @@ func sorted(members []string) []string {
 }
 
 // wordAmong returns the word, "" for one that is not among those known.
-func wordAmong(known []string, word string) string {
-	if slices.Contains(known, word) {
+func wordAmong(words []string, word string) string {
+	if slices.Contains(words, word) {
 		return word
 	}
 	return ""

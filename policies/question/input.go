@@ -39,6 +39,7 @@ func Of(q *resources.Question) Input {
 var (
 	nobody  = sync.OnceValue(func() *resources.Subject { return &resources.Subject{} })
 	noRoute = sync.OnceValue(func() *resources.Route { return &resources.Route{} })
+	noAgent = sync.OnceValue(func() *resources.ActingAgent { return &resources.ActingAgent{} })
 )
 
 // Question returns the question.
@@ -136,6 +137,14 @@ func (in *Input) grant() resources.Grant {
 		return resources.Grant{}
 	}
 	return *in.q.Grant
+}
+
+// agent returns the agent's part, an empty one for a question without an agent.
+func (in *Input) agent() *resources.ActingAgent {
+	if in.q.Agent == nil {
+		return noAgent()
+	}
+	return in.q.Agent
 }
 
 func (in *Input) time() time.Time { return time.UnixMilli(int64(in.q.Now)).UTC() }

@@ -71,6 +71,10 @@ var table = sync.OnceValue(func() []Row {
 		word("subject.id", Text, nil, func(in *Input) string { return in.subject.UserID }),
 		{Path: "subject.assignments", Kind: Text, Type: "object", term: (*Input).assignments, key: func(b []byte, in *Input) []byte { return in.appendHeld(b) }, empty: ast.InternedEmptyObject},
 		{Path: "subject.roles", Kind: Text, Type: "object", term: (*Input).roles, key: func(b []byte, in *Input) []byte { return in.appendHeld(b) }, empty: ast.InternedEmptyObject},
+		flag("agent.named", func(in *Input) bool { return in.q.Agent != nil }),
+		flag("agent.exists", func(in *Input) bool { return in.agent().Exists }),
+		word("agent.status", Column, agentStatuses(), func(in *Input) string { return in.agent().Status }),
+		flag("agent.delegation_covers", func(in *Input) bool { return in.agent().Covered }),
 		word("target.level", Column, levels(), (*Input).level),
 		flag("target.same_account", (*Input).sameAccount),
 		word("target.project_state", Column, projectStates(), (*Input).projectState),
@@ -169,6 +173,8 @@ func accountStatuses() []string {
 func userStatuses() []string {
 	return []string{"", resources.StatusActive, resources.StatusInactive, resources.StatusSuspended, resources.StatusInvited}
 }
+
+func agentStatuses() []string { return append([]string{""}, resources.AgentStatuses()...) }
 
 func roleStatuses() []string { return []string{"", resources.StatusActive, resources.StatusInactive} }
 

@@ -15,7 +15,7 @@ import (
 var known = sync.OnceValue(func() map[string]*ast.Term {
 	all := map[string]*ast.Term{}
 	for word := range strings.FieldsSeq(`
-		about access account action assignments clock credential custom effect exists expires grant here hour id is_caller
+		about access account action agent assignments clock credential custom delegation_covers effect exists expires grant here hour id is_caller
 		key_scopes kind level member name named now outlasts_grant patterns permissions principal project project_state resource
 		rest role role_scope role_status roles route running same_account scope scopes status subject target until user uuid
 		verb weekday

@@ -27,6 +27,7 @@ type record struct {
 	Route   route  `json:"route,omitzero"`
 	Action  string `json:"action,omitzero"`
 	Target  target `json:"target,omitzero"`
+	Agent   *agent `json:"agent,omitzero"`
 	Grant   *grant `json:"grant,omitzero"`
 	App     *asked `json:"app,omitzero"`
 	// Context is what an app says, an object.
@@ -56,6 +57,14 @@ type caller struct {
 	KeyID      string   `json:"key_id,omitzero"`
 	// Client is nil for a caller without one, and in records of former versions.
 	Client *resources.Client `json:"client,omitzero"`
+}
+
+// agent is the agent's part in the question.
+type agent struct {
+	ID      string `json:"id,omitzero"`
+	Exists  bool   `json:"exists,omitzero"`
+	Status  string `json:"status,omitzero"`
+	Covered bool   `json:"covered,omitzero"`
 }
 
 type route struct {
@@ -110,6 +119,9 @@ func newRecord(j *resources.Judgement, facts int64) (r record) {
 			Issuer: c.text(client.Issuer), ID: c.text(client.ID), Actors: c.list(client.Actors), Scopes: c.list(client.Scopes), Own: client.Own,
 		}
 	}
+	if a := q.Agent; a != nil {
+		r.Agent = &agent{a.ID, a.Exists, c.text(a.Status), a.Covered}
+	}
 	if g := q.Grant; g != nil {
 		r.Grant = &grant{c.list(g.Permissions), r.Target.ProjectID, r.Target.Resource, instant{g.Until}}
 	}
@@ -138,6 +150,9 @@ func (r *record) judgement(subject *resources.Subject) *resources.Judgement {
 	q := &j.Question
 	if row := r.Route; row.Name != "" || row.Effect != "" || len(row.Access) > 0 {
 		q.Route = &resources.Route{Name: row.Name, Access: row.Access, Effect: row.Effect}
+	}
+	if a := r.Agent; a != nil {
+		q.Agent = &resources.ActingAgent{ID: a.ID, Exists: a.Exists, Status: a.Status, Covered: a.Covered}
 	}
 	if g := r.Grant; g != nil {
 		q.Target, q.Grant = resources.TargetAt(g.Project, g.Resource), &resources.Grant{Permissions: g.Permissions, Until: g.Until.Time}

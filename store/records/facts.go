@@ -54,7 +54,7 @@ func (c Collections) LoadFactsOf(
 	for i, pair := range pairs {
 		out[i] = resources.Facts{Revision: revision, Subject: subjects[pair.UserID], ProjectState: states[pair.ProjectID]}
 	}
-	return out, nil
+	return out, r.addAgents(ctx, pairs, out)
 }
 
 // readsPerUser is how many reads a user in an account takes.

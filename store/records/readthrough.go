@@ -1,6 +1,10 @@
 package records
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
 
 // Shared is a kind of facts in common for many users of an account.
 type Shared string
@@ -11,7 +15,24 @@ const (
 	SharedRole    Shared = "role"
 	SharedGroup   Shared = "group" // the roles of its members through it
 	SharedProject Shared = "project"
+	// The id of the agent of a client, "" for none; an agent with its roles, nil for none; a delegation, nil for none.
+	SharedClient     Shared = "client"
+	SharedAgent      Shared = "agent"
+	SharedDelegation Shared = "delegation"
 )
+
+// Invented reports whether a client of the API could invent the id of such a value: caches leave it out.
+func Invented(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == "" || v == resources.ProjectAbsent
+	case *resources.Subject:
+		return v == nil
+	case *resources.Delegation:
+		return v == nil
+	}
+	return false
+}
 
 // ReadThrough is a read-through cache of what users of an account share at one revision. It returns the results for several
 // ids of a kind, in their order: those of earlier reads, and that of read for all others. Callers do not change the

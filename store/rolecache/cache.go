@@ -116,41 +116,67 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 		return resources.Facts{}, err
 	}
 	k := key{generation, account, revision, user}
-	if facts, ok := c.cached(k, project); ok {
+	pair := resources.About{UserID: user, ProjectID: project}
+	if facts, ok := c.cached(k, &pair); ok {
 		return facts, nil
 	}
-	return c.fill(ctx, k, project)
+	return c.fill(ctx, k, pair)
 }
 
 // cached returns the facts of that revision from the first level; ok is false on a miss.
-func (c *Cache) cached(k key, project string) (facts resources.Facts, ok bool) {
+func (c *Cache) cached(k key, pair *resources.About) (facts resources.Facts, ok bool) {
 	facts.Revision = k.revision
 	subject := c.subjects.Get(k)
 	if subject == nil {
 		return facts, false
 	}
 	facts.Subject = *subject
-	if project == "" {
-		return facts, true
+	if pair.ProjectID != "" {
+		state := c.shared.Get(k.sharedKeyOf(records.SharedProject, pair.ProjectID))
+		if state == nil {
+			return facts, false
+		}
+		facts.ProjectState = (*state).(string)
 	}
-	state := c.shared.Get(k.sharedKeyOf(records.SharedProject, project))
-	if state == nil {
-		return facts, false
-	}
-	facts.ProjectState = (*state).(string)
-	return facts, true
+	return facts, !pair.Agent.Named() || c.cachedAgent(k, pair, &facts)
 }
 
-// fill makes one read for all concurrent misses of the same key, which names the revision.
-func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Facts, error) {
-	pair := resources.About{UserID: k.id, ProjectID: project}
-	return together(ctx, c, flightName{key: k, project: project}, func(ctx context.Context) (facts resources.Facts, err error) {
-		if facts, ok := c.cached(k, project); ok { // the flight before this one stored them
+// cachedAgent adds the facts about the pair's agent from the first level, and reports whether all of them are there.
+func (c *Cache) cachedAgent(k key, pair *resources.About, facts *resources.Facts) bool {
+	agent := pair.Agent.ID
+	if agent == "" {
+		id := c.shared.Get(k.sharedKeyOf(records.SharedClient, records.AgentClientID(k.account, pair.Agent.Client)))
+		if id == nil {
+			return false
+		}
+		agent = (*id).(string)
+	}
+	subject := c.shared.Get(k.sharedKeyOf(records.SharedAgent, agent))
+	if subject == nil {
+		return false
+	}
+	facts.Agent = (*subject).(*resources.Subject)
+	if pair.UserID == "" {
+		return true
+	}
+	delegation := c.shared.Get(k.sharedKeyOf(records.SharedDelegation, records.DelegationID(k.account, pair.UserID, agent)))
+	if delegation == nil {
+		return false
+	}
+	facts.Delegation = (*delegation).(*resources.Delegation)
+	return true
+}
+
+// fill makes one read for all concurrent misses of the same key, which names the revision. The second level has no facts
+// about agents.
+func (c *Cache) fill(ctx context.Context, k key, pair resources.About) (resources.Facts, error) {
+	return together(ctx, c, flightName{key: k, pair: pair}, func(ctx context.Context) (facts resources.Facts, err error) {
+		if facts, ok := c.cached(k, &pair); ok { // the flight before this one stored them
 			return facts, nil
 		}
-		if c.remote != nil {
+		if c.remote != nil && !pair.Agent.Named() {
 			if facts := c.remote.facts(ctx, k, pair)[0]; facts.Subject != nil {
-				c.put(k, project, facts)
+				c.put(k, pair.ProjectID, facts)
 				return facts, nil
 			}
 		}
@@ -184,7 +210,7 @@ func (c *Cache) load(ctx context.Context, k key, pairs ...resources.About) (fact
 		return facts, nil
 	}
 	for named, v := range values {
-		if v != resources.ProjectAbsent {
+		if !records.Invented(v) {
 			c.shared.Put(named, v)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -25,13 +26,13 @@ type flights struct {
 	under map[flightName]*flight
 }
 
-// flightName is a key with the further inputs of its read: the project of a fill, the epoch of a look-up, and the
+// flightName is a key with the further inputs of its read: the pair of a fill, the epoch of a look-up, and the
 // account whose turn it takes. So an account's users do not wait for the turns of a caller from another account.
 type flightName struct {
 	key
-	project string
-	epoch   int64
-	turn    string
+	pair  resources.About
+	epoch int64
+	turn  string
 }
 
 // flight is one read. value and err are set before done is closed.

@@ -62,7 +62,7 @@ func (c *Cache) gather(ctx context.Context, k key, pairs []resources.About, all 
 		if all[i].Subject != nil && all[i].Revision == k.revision {
 			continue
 		}
-		if facts, ok := c.cached(k.named(pair.UserID), pair.ProjectID); ok && share {
+		if facts, ok := c.cached(k.named(pair.UserID), &pair); ok && share {
 			all[i] = facts
 			continue
 		}
@@ -82,7 +82,7 @@ func (c *Cache) fillAt(ctx context.Context, k key, pairs []resources.About, all 
 	if len(places) == 0 || share && len(places) <= 2 {
 		for _, i := range places {
 			pair := owned(pairs[i])
-			if all[i], err = c.fill(ctx, k.named(pair.UserID), pair.ProjectID); err != nil {
+			if all[i], err = c.fill(ctx, k.named(pair.UserID), pair); err != nil {
 				return err
 			}
 		}
@@ -104,7 +104,11 @@ func (c *Cache) fillAt(ctx context.Context, k key, pairs []resources.About, all 
 
 // owned returns a copy whose names the cache may keep: a name can be a part of a long text.
 func owned(pair resources.About) resources.About {
-	return resources.About{UserID: strings.Clone(pair.UserID), ProjectID: strings.Clone(pair.ProjectID)}
+	agent := resources.AgentRef{
+		ID:     strings.Clone(pair.Agent.ID),
+		Client: resources.AgentClient{Issuer: strings.Clone(pair.Agent.Client.Issuer), ClientID: strings.Clone(pair.Agent.Client.ClientID)},
+	}
+	return resources.About{UserID: strings.Clone(pair.UserID), ProjectID: strings.Clone(pair.ProjectID), Agent: agent}
 }
 
 // fillSeveral is fill for several misses, without waiting for those of others.
@@ -115,7 +119,7 @@ func (c *Cache) fillSeveral(ctx context.Context, k key, pairs []resources.About)
 	out := c.remote.facts(ctx, k, pairs...)
 	var missing []int
 	for i, pair := range pairs {
-		if out[i].Subject == nil {
+		if out[i].Subject == nil || pair.Agent.Named() { // the second level has no facts about agents
 			missing = append(missing, i)
 		} else {
 			c.put(k.named(pair.UserID), pair.ProjectID, out[i])

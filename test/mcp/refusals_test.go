@@ -208,7 +208,7 @@ func TestClientsThatMayNotAct(t *testing.T) {
 	u := newUpstream(t, true)
 	for agents, want := range map[string]string{
 		`"agents": "registered"`: "needs_registered_agent", `"agents": "none"`: "needs_registered_agent",
-		`"agents": "any", "consent": "required"`: "needs_delegation", `"agents": "any", "consent": "not_required"`: "done search_issues",
+		`"agents": "any", "consent": "required"`: "needs_registered_agent", `"agents": "any", "consent": "not_required"`: "done search_issues",
 	} {
 		row := strings.Replace(rows, `"agents": "any", "consent": "not_required"`, agents, 1)
 		provider := harness.NewIdentityProvider(t, "https://login.example", "k1")

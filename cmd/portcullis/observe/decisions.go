@@ -40,6 +40,7 @@ func allowCodes() []string {
 func denyCodes() []string {
 	return []string{
 		"needs_active_member", "needs_active_account", "needs_same_account", "needs_account_level", "needs_active_project", "needs_credential_scope",
+		"needs_registered_agent", "needs_active_agent", "needs_delegation",
 		"needs_known_action", "incomplete", "deny_rule", "no_role", "no_credential", "no_service_scope", "not_own", "not_a_user", "nothing_to_grant", "not_held",
 	}
 }

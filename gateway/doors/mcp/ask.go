@@ -15,6 +15,7 @@ import (
 const (
 	codeNoRole          = "no_role"
 	codeRegisteredAgent = "needs_registered_agent"
+	codeActiveAgent     = "needs_active_agent"
 	codeDelegation      = "needs_delegation"
 	codeDefinition      = "definition_changed"
 	codeApproval        = "needs_approval"
@@ -37,7 +38,7 @@ func (v *visit) account() string { return cmp.Or(v.place.account, v.call.Caller.
 
 // question is E3's question about the caller's use of a row.
 func (v *visit) question(r row) resources.Question {
-	q := resources.Question{SubjectID: v.call.Caller.ID, AccountID: v.account(), Action: r.action, Target: v.place.target(r)}
+	q := resources.Question{SubjectID: v.call.Caller.ID, AccountID: v.account(), Action: r.action, Target: v.place.target(r), Agent: v.agent()}
 	switch {
 	case !r.listed: // narrow denies callers whom a wildcard allows this action
 		q.Action = absent
@@ -71,30 +72,27 @@ func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]v
 	return out, nil
 }
 
-// narrow denies a name without a row, and a client that may not act here.
+// narrow denies a name without a row, and an agent at a server for people alone.
 func (v *visit) narrow(o *verdict.Outcome, r row) {
-	switch code := v.agentDenial(); {
+	_, agent := v.call.Caller.Client.Agent()
+	switch {
 	case !o.Allowed:
 	case !r.listed:
 		o.Allowed, o.Code = false, codeNoRole
-	case code != "":
-		o.Allowed, o.Code = false, code
+	case agent && v.server.Agents != resources.MCPAgentsAny && v.server.Agents != resources.MCPAgentsRegistered:
+		o.Allowed, o.Code = false, codeRegisteredAgent
 	}
 }
 
-// agentDenial returns the code with which the door denies every call of the caller's client, or "". Clients of the
-// operator's own applications are not agents. A token without a client is the user's.
-func (v *visit) agentDenial() string {
-	client := v.call.Caller.Client
-	switch {
-	case client == nil || client.ID == "" || client.Own:
-		return ""
-	case v.server.Agents != resources.MCPAgentsAny:
-		return codeRegisteredAgent
-	case v.server.Consent == resources.MCPConsentRequired:
-		return codeDelegation
+// agent returns the agent that acts for the caller, nil for none.
+func (v *visit) agent() *resources.ActingAgent {
+	client, acts := v.call.Caller.Client.Agent()
+	if !acts {
+		return nil
 	}
-	return ""
+	return &resources.ActingAgent{
+		Ref: resources.AgentRef{Client: client}, Any: v.server.Agents == resources.MCPAgentsAny, Consented: v.server.Consent != resources.MCPConsentRequired,
+	}
 }
 
 // reason explains a denial to a user. It names the server and the tool, and not the action.
@@ -104,9 +102,16 @@ func (v *visit) reason(o *verdict.Outcome, r row) string {
 	case codeNoRole:
 		return fmt.Sprintf("no role of yours lets you use the %s %q of the server %q", kind, r.name, v.server.Name)
 	case codeRegisteredAgent:
-		return fmt.Sprintf("the server %q accepts people and agents that the account has registered", v.server.Name)
+		if v.server.Agents == resources.MCPAgentsNone {
+			return fmt.Sprintf("the server %q accepts people alone, and no agents", v.server.Name)
+		}
+		return "the account has not registered your agent"
+	case codeActiveAgent:
+		return "your agent is suspended in this account"
+	case verdict.CodeAgentRole:
+		return fmt.Sprintf("no role of your agent lets it use the %s %q of the server %q", kind, r.name, v.server.Name)
 	case codeDelegation:
-		return fmt.Sprintf("the server %q accepts an agent only with a delegation of its user", v.server.Name)
+		return fmt.Sprintf("you have not delegated the use of the %s %q of the server %q to your agent", kind, r.name, v.server.Name)
 	case codeApproval:
 		return fmt.Sprintf("each call of the %s %q of the server %q needs an approval", kind, r.name, v.server.Name)
 	case codeDefinition:

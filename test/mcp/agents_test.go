@@ -1,0 +1,211 @@
+package mcp_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// agentScene is a gateway with an outside issuer, whose tokens can name a client, before a server for registered agents.
+type agentScene struct {
+	*harness.Gateway
+	u        *upstream
+	provider *harness.IdentityProvider
+}
+
+// agentRows need a delegation.
+var agentRows = strings.Replace(rows, `"agents": "any", "consent": "not_required"`, `"agents": "registered", "consent": "required"`, 1)
+
+func newAgentScene(t *testing.T, row string) *agentScene {
+	t.Helper()
+	u := newUpstream(t, true)
+	provider := harness.NewIdentityProvider(t, "https://login.example", "k1")
+	g := harness.OutsideGateway(t, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience, "--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()),
+		"--public-url", publicURL, "--policy-dir", policiesWith(t, row), "--upstream", "github="+u.url)
+	return &agentScene{g, u, provider}
+}
+
+const (
+	agentPath    = "/mcp/projects/proj-outside-v1/issues"
+	outsideOwner = "/api/v1/accounts/" + harness.OutsideAccount
+)
+
+// token is the admin's, through a client.
+func (s *agentScene) token(t *testing.T, client string, change ...func(jwt.MapClaims)) string {
+	t.Helper()
+	return s.provider.Token(t, harness.OutsideAdmin, append([]func(jwt.MapClaims){func(c jwt.MapClaims) {
+		c["aud"], c["scope"] = publicURL+agentPath, bothScopes
+		if client != "" {
+			c["client_id"] = client
+		}
+	}}, change...)...)
+}
+
+// api calls the API as the admin, without a client.
+func (s *agentScene) api(t *testing.T, status int, method, rest, body string) harness.Reply {
+	t.Helper()
+	r := harness.Call(t, method, s.URL+outsideOwner+rest, s.provider.Token(t, harness.OutsideAdmin), body)
+	if r.Status != status {
+		t.Fatalf("%s %s: %d %s", method, rest, r.Status, r.Raw)
+	}
+	return r
+}
+
+// register makes an agent of the client, and returns its id.
+func (s *agentScene) register(t *testing.T, client string) string {
+	t.Helper()
+	r := s.api(t, 201, "POST", "/agents", fmt.Sprintf(`{"name":%q,"clients":[{"issuer":"https://login.example","client_id":%q}]}`, client, client))
+	id, _ := harness.At(r.Body, "agent", "id").(string)
+	return id
+}
+
+// call calls a tool and returns the code of the denial, or "" for a call that the server answered.
+func (s *agentScene) call(t *testing.T, token, tool string) string {
+	t.Helper()
+	before := len(s.u.called())
+	_, text := raw(t, s.Gateway, agentPath, token, call(tool), modern("tools/call", tool)...)
+	made := len(s.u.called()) - before
+	if strings.Contains(text, "done "+tool) {
+		if made != 1 {
+			t.Errorf("%s was called %d times", tool, made)
+		}
+		return ""
+	}
+	if made != 0 {
+		t.Errorf("%s was called, and answered %s", tool, text)
+	}
+	_, rest, _ := strings.Cut(text, `"code":"`)
+	code, _, denied := strings.Cut(rest, `"`)
+	if !denied {
+		t.Fatalf("%s: %s", tool, text)
+	}
+	return code
+}
+
+// TestAnAgentNeedsEveryPart guarantees that an agent's call needs registration, an active status, a role of the agent, and
+// a delegation of the user. Each is in force with the answer that gives or ends it.
+func TestAnAgentNeedsEveryPart(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t, agentRows)
+	const tool = "search_issues"
+	token := s.token(t, "helper")
+	want := func(code string) {
+		t.Helper()
+		if got := s.call(t, token, tool); got != code {
+			t.Errorf("denied by %q, want %q", got, code)
+		}
+		if got := s.call(t, s.token(t, ""), tool); got != "" {
+			t.Errorf("the user alone is denied by %q", got)
+		}
+	}
+	want("needs_registered_agent")
+	id := s.register(t, "helper")
+	want("needs_delegation")
+	delegation, role := "/users/"+harness.OutsideAdmin+"/delegations/"+id, "/roles/project_reader/assignments/"+id
+	delegate := func(body string) { s.api(t, 200, "PUT", delegation, body) }
+	delegate(`{"permissions":["project:github_pull:*"]}`)
+	want("needs_delegation")
+	delegate(`{"permissions":["project:github_issue:read"]}`)
+	want("needs_agent_role")
+	s.api(t, 200, "PUT", role, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
+	want("")
+	if got := s.call(t, token, "merge_pull_request"); got != "needs_delegation" {
+		t.Errorf("a tool that is not delegated: %q", got)
+	}
+	delegate(`{"permissions":["*:*:*"]}`)
+	if got := s.call(t, token, "merge_pull_request"); got != "needs_agent_role" {
+		t.Errorf("a tool beyond the agent's roles: %q", got)
+	}
+	s.api(t, 200, "PATCH", "/agents/"+id, `{"status":"SUSPENDED"}`)
+	want("needs_active_agent")
+	s.api(t, 200, "PATCH", "/agents/"+id, `{"status":"ACTIVE"}`)
+	want("")
+	s.api(t, 200, "DELETE", role+"?assigneeType=AGENT&projectId=proj-outside-v1", "")
+	want("needs_agent_role")
+	s.api(t, 200, "PUT", role, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
+	want("")
+	s.api(t, 200, "DELETE", delegation, "")
+	want("needs_delegation")
+	delegate(`{"permissions":["project:*:read"]}`)
+	want("")
+	s.api(t, 200, "PATCH", "/agents/"+id, `{"clients":[]}`)
+	want("needs_registered_agent")
+	s.api(t, 200, "PATCH", "/agents/"+id, `{"clients":[{"issuer":"https://login.example","client_id":"helper"}]}`)
+	want("")
+	s.api(t, 200, "DELETE", "/agents/"+id, "")
+	want("needs_registered_agent")
+}
+
+// TestTheOutermostActorIsTheAgent guarantees that `act.sub` goes before `client_id`. Nested actors count for nothing.
+func TestTheOutermostActorIsTheAgent(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t, strings.Replace(agentRows, `"consent": "required"`, `"consent": "not_required"`, 1))
+	id := s.register(t, "outer")
+	s.api(t, 200, "PUT", "/roles/project_reader/assignments/"+id, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
+	act := func(outer, inner string) string {
+		return s.token(t, "other", func(c jwt.MapClaims) {
+			c["act"] = map[string]any{"sub": outer, "act": map[string]any{"sub": inner}}
+		})
+	}
+	for want, token := range map[string]string{"": act("outer", "unknown"), "needs_registered_agent": act("unknown", "outer")} {
+		if got := s.call(t, token, "search_issues"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	// A client that acts for the user gives no delegation.
+	r := harness.Call(t, "PUT", s.URL+outsideOwner+"/users/"+harness.OutsideAdmin+"/delegations/"+id, s.provider.Token(t, harness.OutsideAdmin, func(c jwt.MapClaims) { c["client_id"] = "outer" }), `{"permissions":["*:*:*"]}`)
+	harness.WantRefusal(t, r, 403, "FORBIDDEN")
+}
+
+// TestNoAgentExceedsItsUser asks of 200 random users, agents and delegations: the call is allowed where the user alone is
+// allowed, the agent's roles allow it and the delegation covers it, and nowhere else.
+func TestNoAgentExceedsItsUser(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t, agentRows)
+	const seed = 11
+	random := rand.New(rand.NewPCG(seed, seed))
+	tools := map[string]string{"search_issues": "project:github_issue:read", "merge_pull_request": "project:github_pull:merge"}
+	roles := []string{"", "project_reader", "project_admin"}
+	patterns := []string{"", "project:github_issue:read", "project:*:read", "*:*:*", "project:github_pull:merge", "account:*:*"}
+	reads := map[string]bool{"project_reader": true, "project_admin": true, "project:github_issue:read": true, "project:*:read": true, "*:*:*": true}
+	merges := map[string]bool{"project_admin": true, "*:*:*": true, "project:github_pull:merge": true}
+	agents, allowed := map[string]string{}, 0
+	for _, role := range roles {
+		client := "agent-" + role
+		agents[role] = s.register(t, client)
+		if role != "" {
+			s.api(t, 200, "PUT", "/roles/"+role+"/assignments/"+agents[role], `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
+		}
+	}
+	delegated := map[string]string{}
+	for range 200 {
+		role, pattern := roles[random.IntN(len(roles))], patterns[random.IntN(len(patterns))]
+		place := "/users/" + harness.OutsideAdmin + "/delegations/" + agents[role]
+		switch {
+		case pattern != "":
+			s.api(t, 200, "PUT", place, fmt.Sprintf(`{"permissions":[%q]}`, pattern))
+		case delegated[role] != "":
+			s.api(t, 200, "DELETE", place, "")
+		}
+		delegated[role] = pattern
+		token := s.token(t, "agent-"+role)
+		for tool := range tools {
+			holds := map[string]map[string]bool{"search_issues": reads, "merge_pull_request": merges}[tool]
+			want := holds[role] && holds[pattern]
+			if got := s.call(t, token, tool); (got == "") != want {
+				t.Fatalf("seed %d: agent with %q, delegation %q, %s: %q", seed, role, pattern, tool, got)
+			}
+			if want {
+				allowed++
+			}
+		}
+	}
+	if allowed < 20 {
+		t.Errorf("%d of 400 calls were allowed", allowed)
+	}
+}
