@@ -24,6 +24,9 @@ type Judgement struct {
 	Context []Member
 	// Unasked says that the decision is not policy's: something in the question does not exist.
 	Unasked bool
+	// Call makes this the record of a call at an MCP server. The decision is the door's: its code names the part that
+	// denied. ParentID is the id of policy's verdict on the call.
+	Call *MCPCall
 }
 
 // DecisionLog takes the callers' verdicts (store/decisionlog).

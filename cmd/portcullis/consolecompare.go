@@ -112,6 +112,9 @@ func (c comparer) replayed(ctx context.Context, token string, next *engine.Set) 
 	query := private.Query{Search: decisions.Search{Since: replayedSince}, Limit: replayedMost}
 	seen := 0
 	err = query.Ask(ctx, private.Log{URL: c.url, Bearer: func() (string, error) { return token, nil }}, func(e decisionlog.Event) error {
+		if resources.IsMCPRecord(e.Path) {
+			return nil
+		}
 		seen++
 		made, err := time.Parse(time.RFC3339, e.Timestamp)
 		if err != nil {

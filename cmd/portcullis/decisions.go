@@ -115,7 +115,7 @@ func decisionsCommand(r reading) *cobra.Command {
 	f.StringVar(&q.Account, "account", "", "the `id` of the account in question")
 	f.StringVar(&q.Action, "action", "", "the `action` in question")
 	f.StringVar(&q.Place, "place", "", "a `path`, as projects/proj-demo-v1: decisions there and below")
-	f.StringVar(&q.Path, "path", "", "what was `asked`: authz/decision, authz/access, authz/grantable or apps/<name>/decision")
+	f.StringVar(&q.Path, "path", "", "what was `asked`: authz/decision, authz/access, authz/grantable, apps/<name>/decision, mcp/call or mcp/outcome")
 	f.StringVar(&q.Verdict, "verdict", "", "allow or deny")
 	f.StringVar(&q.Since, "since", "", "the earliest `time`, as 2026-01-31T12:00:00Z, or how long ago, as 90m")
 	f.StringVar(&q.Until, "until", "", "the latest `time`")
@@ -238,11 +238,15 @@ func decisionLine(e *decisionlog.Event) string {
 	}
 	var result struct {
 		Allow, Decision bool
-		Reason          string
+		Reason, Code    string
+		EndedBy         string `json:"ended_by"`
 	}
 	_ = errors.Join(json.Unmarshal(e.Input, &parsed), json.Unmarshal(e.Result, &result)) // of what is masked nothing is shown
 	verdict := "deny "
-	if result.Allow || result.Decision {
+	switch {
+	case e.Path == resources.PathMCPOutcome:
+		verdict = "ended"
+	case result.Allow || result.Decision:
 		verdict = "allow"
 	}
 	place := []string{}
@@ -256,7 +260,12 @@ func decisionLine(e *decisionlog.Event) string {
 		place = append(place, parsed.Target.Rest)
 	}
 	parts := []string{e.Timestamp, verdict, e.DecisionID, e.Path, "by=" + e.RequestedBy}
-	for name, value := range map[string]string{"user=": parsed.Subject.ID, "action=": parsed.Action.ID, "place=": strings.Join(place, "/")} {
+	if result.Reason != "" {
+		result.Code = ""
+	}
+	for name, value := range map[string]string{
+		"user=": parsed.Subject.ID, "action=": parsed.Action.ID, "place=": strings.Join(place, "/"), "code=": result.Code, "ended_by=": result.EndedBy,
+	} {
 		if value != "" {
 			parts = append(parts, name+value)
 		}

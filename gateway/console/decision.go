@@ -97,6 +97,8 @@ func factsOf(input json.RawMessage) recordedFacts {
 type recordedResult struct {
 	Allow, Decision bool
 	Code, Reason    string
+	// EndedBy is who ended a call at an MCP server. The record of an end has no verdict.
+	EndedBy string `json:"ended_by"`
 }
 
 // Verdict returns the verdict with its reason.
@@ -114,6 +116,22 @@ func verdictOf(result json.RawMessage) (out recordedResult) {
 func (d decision) Allowed() bool {
 	v := d.Verdict()
 	return v.Allow || v.Decision
+}
+
+// Class returns the class of the decision's mark.
+func (d decision) Class() string {
+	switch {
+	case d.Path == resources.PathMCPOutcome:
+		return "end"
+	case d.Allowed():
+		return "allow"
+	}
+	return "deny"
+}
+
+// Mark returns the verdict for readers.
+func (d decision) Mark() string {
+	return map[string]string{"end": "Ended", "allow": "✓ Allowed", "deny": "✕ Denied"}[d.Class()]
 }
 
 // User returns the id of the subject.
@@ -182,6 +200,10 @@ func (d decision) Kind() string {
 		return "a call of the API"
 	case "authz/grantable":
 		return "whether a grant may be made"
+	case resources.PathMCPCall:
+		return "a call at an MCP server"
+	case resources.PathMCPOutcome:
+		return "the end of a call at an MCP server"
 	}
 	return d.Path
 }

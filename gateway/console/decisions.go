@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // decisionsPages returns the handlers of the decision log, by pattern.
@@ -99,6 +101,8 @@ func (decisionsView) Paths() []entry {
 		{Name: "Questions", Path: "authz/decision"},
 		{Name: "Calls of the API", Path: "authz/access"},
 		{Name: "Grants that may be made", Path: "authz/grantable"},
+		{Name: "Calls at MCP servers", Path: resources.PathMCPCall},
+		{Name: "Ends of those calls", Path: resources.PathMCPOutcome},
 	}
 }
 

@@ -38,6 +38,26 @@ func TestDecisionsAreListed(t *testing.T) {
 	}
 }
 
+// The records of a call at an MCP server: the call, which the door denied, and its end.
+const (
+	deniedCall = `{"labels":{},"decision_id":"c1","parent_id":"d1","path":"mcp/call","input":{"server":"desk","name":"open","action":{"id":"project:desk:open"}},"result":{"allow":false,"code":"no_role"},"requested_by":"user-bob-v1","timestamp":"2026-03-04T11:59:30.000Z"}`
+	endedCall  = `{"labels":{},"decision_id":"e1","parent_id":"d1","path":"mcp/outcome","input":{"server":"desk","name":"open"},"result":{"ended_by":"caller","status":200},"requested_by":"user-bob-v1","timestamp":"2026-03-04T11:59:30.000Z"}`
+)
+
+// TestTheEndOfACallIsNoDenial guarantees the word for the end of a call at an MCP server, and that the overview counts the
+// denial of a call once.
+func TestTheEndOfACallIsNoDenial(t *testing.T) {
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(endedCall)})
+	for _, page := range []string{"/decisions?verdict=all", "/decisions/e1"} {
+		if w := s.get(page); w.Code != 200 || !strings.Contains(w.Body.String(), "Ended</span>") || strings.Contains(w.Body.String(), "✕ Denied</span>") {
+			t.Errorf("%s: %d %s", page, w.Code, w.Body)
+		}
+	}
+	answers := full()
+	answers["GET "+account+"/decisions"] = answer{200, strings.Replace(decisionsAnswer(deniedCall, recorded("d1", "user-bob-v1", "false")).body, "n/x", "", 1)}
+	shows(t, newSite(t, answers).get("/"), 200, `<p class="figure">1</p>`)
+}
+
 // TestLookupsAreLeftOut guarantees that the page says so, and shows them on request, with the same filters.
 func TestLookupsAreLeftOut(t *testing.T) {
 	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("d1", "user-bob-v1", "false"))})

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 const (
@@ -66,9 +68,19 @@ func (p *page) denied(v *overviewView) error {
 		}
 		query.Set("page_token", answer.Next)
 	}
+	out.newest = onceEach(out.newest)
 	out.count(p.c.cfg.Now().UnixMilli())
 	v.Denials = out
 	return nil
+}
+
+// onceEach drops the records of calls at MCP servers that policy denied: the decisions have the same denial.
+func onceEach(all []decision) []decision {
+	ids := map[string]bool{}
+	for _, one := range all {
+		ids[one.ID] = true
+	}
+	return slices.DeleteFunc(all, func(d decision) bool { return d.Path == resources.PathMCPCall && ids[d.Parent] })
 }
 
 // count counts the denials by code and by minute before now (Unix milliseconds).

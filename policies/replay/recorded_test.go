@@ -60,3 +60,17 @@ func TestTheTreeThatHasDecidedDecidesTheSame(t *testing.T) {
 		t.Errorf("%d of %d were allowed, which shows little", allowed, decisions)
 	}
 }
+
+// TestRecordsOfCallsAreNotJudged guarantees that calls at MCP servers are neither judged nor missed. Their decisions have
+// records of their own.
+func TestRecordsOfCallsAreNotJudged(t *testing.T) {
+	t.Parallel()
+	r := replay.New(compiled(t, theTree(t)))
+	for _, path := range []string{resources.PathMCPCall, resources.PathMCPOutcome} {
+		r.Add(t.Context(), &resources.Judgement{Path: path, Call: &resources.MCPCall{}})
+		r.AddMasked(t.Context(), &replay.Masked{Masked: engine.Masked{Path: path, Input: []byte(`{}`)}, Result: []byte(`{"allow":true}`)})
+	}
+	if report := r.Report(); report.Judged > 0 || !report.Whole() {
+		t.Errorf("%+v", report)
+	}
+}

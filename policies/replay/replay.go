@@ -109,8 +109,12 @@ func New(set *engine.Set) *Replay {
 	}
 }
 
-// Add judges a record without masked parts.
+// Add judges a record without masked parts. It passes over records of calls at MCP servers, whose verdicts have records of
+// their own.
 func (r *Replay) Add(ctx context.Context, j *resources.Judgement) {
+	if resources.IsMCPRecord(j.Path) {
+		return
+	}
 	if j.Unasked {
 		r.report.NotJudged[WhyUnasked]++
 		return
@@ -120,10 +124,12 @@ func (r *Replay) Add(ctx context.Context, j *resources.Judgement) {
 	r.compare(ctx, j.ID, j.Decision.PolicyRevision, old, q, err)
 }
 
-// AddMasked judges a record that may lack masked parts.
+// AddMasked judges a record that may lack masked parts, as Add does.
 func (r *Replay) AddMasked(ctx context.Context, m *Masked) {
 	old, ok := m.answer()
 	switch {
+	case resources.IsMCPRecord(m.Path):
+		return
 	case m.Unasked:
 		r.report.NotJudged[WhyUnasked]++
 		return

@@ -84,7 +84,7 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 var (
 	// placeForm is the characters of a path as it is recorded.
 	placeForm = regexp.MustCompile(`^[A-Za-z0-9._~!$&'()*+,=:@%/-]*$`)
-	pathForm  = regexp.MustCompile(`^(|authz/(decision|access|grantable)|apps/[A-Za-z0-9_.-]{1,128}/decision)$`)
+	pathForm  = regexp.MustCompile(`^(|authz/(decision|access|grantable)|apps/[A-Za-z0-9_.-]{1,128}/decision|mcp/(call|outcome))$`)
 )
 
 // validate adds a problem for each text that no decision has.
@@ -99,7 +99,7 @@ func (s *Search) validate(p *wire.Problems) {
 		p.Add("place", "must be a path in the account, such as projects/proj-demo-v1")
 	}
 	if !pathForm.MatchString(s.Path) {
-		p.Add("path", "must be authz/decision, authz/access, authz/grantable or apps/<name>/decision")
+		p.Add("path", "must be authz/decision, authz/access, authz/grantable, apps/<name>/decision, mcp/call or mcp/outcome")
 	}
 }
 

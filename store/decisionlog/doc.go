@@ -23,6 +23,9 @@
 // With a mask in the policy tree a record is the masked input, and its facts are masked, too: what a mask removes is
 // never on disk.
 //
+// The record of a call at an MCP server, and that of its outcome, is a verdict's record with the call: filters, masks and
+// the chain are the same. Its event has the call as the input.
+//
 // A start closes the segment that a crash has left. It cuts off a torn tail, for whose records nobody
 // can have been answered, and sets it aside; it cuts nothing off before the head, and if lines are
 // missing there, the log says so from then on.
@@ -33,6 +36,7 @@
 //   - a part of the queue for each account: most of it would be empty, and two accounts with batches
 //     would still fill what is for all others;
 //   - a record's members appended by hand: 200 lines more, for 1 µs less a verdict and the same allocations;
+//   - a line of its own kind for calls: older programs would report each as unreadable;
 //   - one type for whole and masked records: what a mask leaves has any form, and an older program would read it as whole;
 //   - facts named by account, revision and user alone, without their content: a restored database
 //     counts its revisions again.

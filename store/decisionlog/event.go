@@ -47,6 +47,9 @@ const (
 
 // newEvent returns a verdict as an event.
 func newEvent(log, version string, j *resources.Judgement, input Input) (Event, error) {
+	if j.Call != nil {
+		input = callInput
+	}
 	raw, err := input(j)
 	if err == nil && !jsontext.Value(raw).IsValid() {
 		err = errNotJSON
@@ -67,7 +70,7 @@ func newEvent(log, version string, j *resources.Judgement, input Input) (Event, 
 func erasedEvent(log, version string, j *resources.Judgement, why error) Event {
 	e := bareEvent(log, version, j)
 	e.Erased, e.MaskError = []string{"/" + PartInput}, strings.ToValidUTF8(why.Error(), "\ufffd")
-	bare := &resources.Judgement{Question: resources.Question{App: j.Question.App}, Decision: resources.Decision{Allowed: j.Decision.Allowed}}
+	bare := &resources.Judgement{Question: resources.Question{App: j.Question.App}, Decision: resources.Decision{Allowed: j.Decision.Allowed}, Call: j.Call}
 	e.Result, _ = result(bare) // of one boolean
 	return e
 }
@@ -85,6 +88,9 @@ func bareEvent(log, version string, j *resources.Judgement) Event {
 
 // result returns the value of the rule that was asked.
 func result(j *resources.Judgement) (jsontext.Value, error) {
+	if j.Call != nil {
+		return callResult(j)
+	}
 	var c cleaner
 	members := map[string]any{"allow": j.Decision.Allowed, "reason": c.text(j.Decision.Reason)}
 	if j.Question.App != nil {

@@ -27,7 +27,8 @@ type entry struct {
 	err  error
 }
 
-// newEntry measures verdicts. It is about how many bytes an app's questions and answers take, which callers choose.
+// newEntry measures verdicts. It is about how many bytes of them callers choose: an app's questions and answers, and
+// names and arguments of calls.
 func newEntry(judgements []*resources.Judgement, waits bool) *entry {
 	e := &entry{judgements: judgements, owner: ownerOf(judgements[0])}
 	for _, j := range judgements {
@@ -36,6 +37,9 @@ func newEntry(judgements []*resources.Judgement, waits bool) *entry {
 		}
 		for _, m := range j.Context {
 			e.bytes += len(m.Value)
+		}
+		if j.Call != nil {
+			e.bytes += len(j.Call.Name) + len(j.Call.Arguments)
 		}
 		if e.owner != ownerOf(j) {
 			e.owner = j.Question.Principal.ID // a service's, about several accounts

@@ -58,7 +58,7 @@ func (r *Record) about() about {
 	if t := r.whole; t != nil {
 		a := about{
 			id: t.ID, path: t.Path, account: t.Account, action: t.Action, project: t.Target.ProjectID, rest: t.Target.Rest,
-			users: []string{t.Caller.ID}, allowed: t.Allow, decided: true,
+			users: []string{t.Caller.ID}, allowed: t.Allow, decided: t.Call == nil || t.Call.Outcome == nil,
 			person: isPerson(t.Caller.Kind, t.Caller.Credential), route: t.Route.Name, effect: t.Route.Effect,
 		}
 		if r.subject != nil {

@@ -33,6 +33,7 @@ type record struct {
 	// Context is what an app says, an object.
 	Context jsontext.Value `json:"context,omitzero"`
 	Unasked bool           `json:"unasked,omitzero"`
+	Call    *call          `json:"call,omitzero"`
 	// Changed says that a credential, or bytes outside UTF-8, were removed: the question differs from the judged one.
 	Changed bool `json:"changed,omitzero"`
 }
@@ -129,18 +130,21 @@ func newRecord(j *resources.Judgement, facts int64) (r record) {
 		r.App = &asked{a.ResourceType, c.value(a.Subject), c.value(a.Action), c.value(a.Resource), c.value(a.Context)}
 		c.texts(&r.App.Type)
 	}
+	r.Call = newCall(j.Call, &c)
 	r.Changed = c.changed
 	return r
 }
 
 // plain says that the record has neither JSON nor times of a caller: every reader can parse it.
-func (r *record) plain() bool { return r.App == nil && r.Grant == nil && r.Context == nil }
+func (r *record) plain() bool {
+	return r.App == nil && r.Grant == nil && r.Context == nil && r.Call == nil
+}
 
 // judgement returns the verdict of the record with its facts.
 func (r *record) judgement(subject *resources.Subject) *resources.Judgement {
 	action, _ := resources.ParseAction(r.Action) // "" is none
 	j := &resources.Judgement{
-		ID: r.ID, ParentID: r.Parent, Path: r.Path, Context: membersOf(r.Context), Unasked: r.Unasked,
+		ID: r.ID, ParentID: r.Parent, Path: r.Path, Context: membersOf(r.Context), Unasked: r.Unasked, Call: r.Call.call(),
 		Decision: resources.Decision{Allowed: r.Allow, Reason: r.Reason, Code: r.Code, PolicyRevision: r.Policy},
 		Question: resources.Question{
 			Principal: resources.Principal(r.Caller), Action: action, AccountID: r.Account, Target: resources.Target(r.Target), Now: r.Time.Time,
