@@ -7,14 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 var (
-	errClientGone = errors.New("the client has gone")
-	errStopping   = errors.New("the server stops")
-	errAnswered   = errors.New("the call is answered")
+	errStopping = errors.New("the server stops")
+	errAnswered = errors.New("the call is answered")
 )
 
 // lastStreamTime is how long before the end of the time for a stop the last streams end: their ends are yet to be sent.
@@ -120,7 +120,7 @@ func (x *exchange) Open(endless bool) (context.Context, error) {
 	s.ctx, s.cancel = context.WithCancelCause(parent)
 	s.unstop = context.AfterFunc(stop, func() { s.cancel(errStopping) })
 	if c, ok := x.raw.Conn().(*conn); ok {
-		s.conn, s.watch = c, c.watch(func() { s.cancel(errClientGone) })
+		s.conn, s.watch = c, c.watch(func() { s.cancel(doors.ErrClientGone) })
 	}
 	x.stream = s
 	return s.ctx, nil

@@ -32,7 +32,7 @@ func (a *app) newMCP() (*mcp.Door, error) {
 	}
 	lister := &mcp.Lister{Send: send, IDs: a.ids}
 	return &mcp.Door{
-		Judge: a.judge, Base: a.settings.Listeners.PublicURL, Send: send, Sealed: sealed, IDs: a.ids, Log: a.log.Logger,
+		Judge: a.judge, Base: a.settings.Listeners.PublicURL, Send: send, Sealed: sealed, IDs: a.ids, Log: a.log.Logger, Records: a.recordTo(),
 		Pins: &mcp.Pins{List: lister.List, Servers: a.pinnedServers, Now: time.Now, Log: a.log.Logger},
 	}, nil
 }

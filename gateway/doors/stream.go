@@ -1,6 +1,12 @@
 package doors
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// ErrClientGone is the cause of the end of a context of Streams if the client went away.
+var ErrClientGone = errors.New("the client has gone")
 
 // Streams lets a call last longer than a request may: it waits for an upstream, or its answer is a stream.
 type Streams interface {

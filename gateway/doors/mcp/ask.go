@@ -31,6 +31,8 @@ type visit struct {
 	judge  *verdict.Judge
 	// answered is the call to the server whose response is read.
 	answered Outgoing
+	// use is the use of the row that the message names, nil without one.
+	use *use
 }
 
 // account returns the account in the path or, without one, the caller's.

@@ -16,9 +16,11 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Door handles calls to MCP servers. Every field is required.
+// Door handles calls to MCP servers. Every field but Records is required.
 type Door struct {
 	Judge *verdict.Judge
+	// Records takes a record of each judged call before the server gets the call, and of how it ended. nil records none.
+	Records resources.DecisionLog
 	// Base is the gateway's URL for clients (--public-url). An empty Base turns the door off.
 	Base string
 	// Send sends a message to a server.

@@ -83,13 +83,22 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	}
 	o.Endless = true // tools may run for any time
 	v.answered = o
-	answer, err := v.Send(ctx, o)
-	if err != nil {
+	if err := v.use.allowed(ctx); err != nil {
 		return v.undecided(p, err), nil
 	}
+	answer, err := v.Send(ctx, o)
+	if err != nil {
+		v.use.end(ctx, resources.MCPEndedByUpstream)
+		return v.undecided(p, err), nil
+	}
+	answer = v.use.measured(answer)
 	a, err := v.passBack(ctx, p, answer, judged)
 	if err != nil {
+		v.use.end(ctx, resources.MCPEndedByGateway)
 		return v.undecided(p, errors.Join(err, answer.Body.Close())), nil
+	}
+	if a.Stream == nil {
+		v.use.end(ctx, resources.MCPEndedByUpstream)
 	}
 	return a, nil
 }
@@ -150,6 +159,7 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 			return nil, errUnasked
 		}
 	}
+	v.use.response(m)
 	switch class := p.Class(p.Spoken.Era); {
 	case m.Failed:
 		return raw, nil

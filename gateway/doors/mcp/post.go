@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -104,34 +105,46 @@ func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
 		return doors.Answer{}, err
 	}
 	o := &out[0]
+	v.use = v.newUse(p, r, o)
 	if o.Allowed {
 		if err := v.hold(o, r); err != nil {
-			return v.undecided(p, err), nil
+			return v.unsent(ctx, p, codeUndecided, v.undecided(p, err), nil)
 		}
 	}
 	a := doors.Answer{Action: r.action.ID, Outcome: *o}
 	if !o.Allowed {
 		a.Status, a.Body = http.StatusOK, v.denied(p, o, r)
-		return a, nil
+		return v.unsent(ctx, p, o.Code, a, nil)
 	}
 	if r.kind == kindTool {
 		params, err := message.ParamHeaders(r.schema)
 		if err != nil {
-			return v.undecided(p, err), nil
+			return v.unsent(ctx, p, codeUndecided, v.undecided(p, err), nil)
 		}
 		if fault := p.ParamFault(v.headers, p.Spoken.Era, params); fault != nil {
 			f := refuse(fault)
 			a.Status, a.Body = f.Status, f.Body
-			return a, nil
+			return v.unsent(ctx, p, codeHeader, a, nil)
 		}
 	}
 	if scopes := lacking(v.call.Caller, r.effect); len(scopes) > 0 {
 		a.Scopes = scopes
-		return a, resources.Forbidden("The token lacks the scope %s.", strings.Join(scopes, " "))
+		return v.unsent(ctx, p, codeScope, a, resources.Forbidden("The token lacks the scope %s.", strings.Join(scopes, " ")))
 	}
 	passed, err := v.forward(p, []row{r}, &r)
 	passed.Action, passed.Outcome = a.Action, a.Outcome
-	return passed, err
+	if err != nil {
+		return v.unsent(ctx, p, codeUnsent, passed, err)
+	}
+	return passed, nil
+}
+
+// unsent records a call that the door does not send, and returns the answer to it.
+func (v *visit) unsent(ctx context.Context, p *posted, code string, a doors.Answer, err error) (doors.Answer, error) {
+	if failed := v.use.denied(ctx, code); failed != nil {
+		return v.undecided(p, errors.Join(err, failed)), nil
+	}
+	return a, err
 }
 
 // hold denies an allowed use if the definition has changed or an approval is missing. It returns an error if the current

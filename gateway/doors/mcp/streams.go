@@ -46,6 +46,7 @@ func (s *stream) Read(room []byte) (int, error) {
 		default:
 		}
 		if err != nil {
+			s.v.use.end(s.ctx, endOf(err))
 			return 0, err
 		}
 		if !e.Given || len(bytes.TrimSpace(e.Data)) == 0 {
@@ -56,6 +57,7 @@ func (s *stream) Read(room []byte) (int, error) {
 		switch {
 		case err != nil:
 			s.v.Log.Warn("mcp: a stream was ended", "server", s.v.server.Name, "error", err.Error())
+			s.v.use.end(s.ctx, resources.MCPEndedByGateway)
 			return 0, err
 		case data == nil: // dropped
 		case bytes.Equal(data, e.Data):
@@ -72,8 +74,17 @@ func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.over)
 		s.closed = s.body.Close()
+		s.v.use.end(s.ctx, resources.MCPEndedByCaller) // unless it has ended before
 	})
 	return s.closed
+}
+
+// endOf returns who ended a stream with an error of message.Events.
+func endOf(err error) string {
+	if errors.Is(err, message.ErrEventTooLarge) {
+		return resources.MCPEndedByGateway
+	}
+	return resources.MCPEndedByUpstream
 }
 
 // judgeEvent returns the part of a stream's message that the client may see. A stream can carry the response to a list
@@ -111,7 +122,8 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 	held := slices.Repeat([]bool{judged}, len(rows))
 	tick := time.NewTicker(rejudgeEvery)
 	defer tick.Stop()
-	for v.still(ctx, rows, held, judged) == nil {
+	err := v.still(ctx, rows, held, judged)
+	for ; err == nil; err = v.still(ctx, rows, held, judged) {
 		select {
 		case <-ctx.Done():
 			return
@@ -120,6 +132,11 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 		case <-tick.C:
 		}
 	}
+	endedBy := resources.MCPEndedByVerdict
+	if errors.Is(err, errExpired) {
+		endedBy = resources.MCPEndedByToken
+	}
+	v.use.end(ctx, endedBy)
 	_ = s.Close() // the reader gets io.EOF
 }
 
