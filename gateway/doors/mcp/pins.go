@@ -54,8 +54,38 @@ type listing struct {
 	// err is the error of the latest attempt, made the time of the latest success.
 	err  error
 	made time.Time
-	// logged holds the logged definitions of changed tools, by name.
-	logged map[string]string
+	// changed is the number of listed tools with a changed definition. logged holds their logged changes, by name.
+	changed int
+	logged  map[string]string
+	// read and failed count the listings.
+	read, failed uint64
+}
+
+// PinStats are the figures of one server.
+type PinStats struct {
+	Server string
+	// Changed is the number of tools with a changed definition, by the latest listing.
+	Changed int
+	// Read and Failed count listings.
+	Read, Failed uint64
+}
+
+// Stats returns the figures of the servers of the policy in force whose tools are held to definitions.
+func (p *Pins) Stats() (out []PinStats) {
+	all := p.Servers()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range all {
+		if s.Pin != resources.MCPPinDefinitions {
+			continue
+		}
+		one := PinStats{Server: s.Name}
+		if l := p.latest[s.Name]; l != nil {
+			one.Changed, one.Read, one.Failed = l.changed, l.read, l.failed
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // Definition returns the definition of a tool, or "" if the server does not list it. It returns an error if no listing
@@ -108,7 +138,7 @@ func (p *Pins) definitionOf(tool []byte) (string, error) {
 func (p *Pins) Run(ctx context.Context) {
 	tick := time.NewTicker(pinsEvery)
 	defer tick.Stop()
-	all := p.Servers()
+	all := p.current()
 	for {
 		_ = atonce.Each(ctx, all, pinsAtOnce, func(ctx context.Context, s *resources.MCPServer) error {
 			p.list(ctx, s)
@@ -118,11 +148,25 @@ func (p *Pins) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			all = p.Servers()
+			all = p.current()
 		case name := <-p.again():
 			all = named(p.Servers(), name)
 		}
 	}
+}
+
+// current returns the servers of the policy in force, and forgets the listings of all others.
+func (p *Pins) current() []*resources.MCPServer {
+	all, next := p.Servers(), map[string]*listing{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range all {
+		if l := p.latest[s.Name]; l != nil && s.Pin == resources.MCPPinDefinitions {
+			next[s.Name] = l
+		}
+	}
+	p.latest = next
+	return all
 }
 
 func named(all []*resources.MCPServer, name string) []*resources.MCPServer {
@@ -144,35 +188,43 @@ func (p *Pins) list(ctx context.Context, s *resources.MCPServer) {
 	definitions, err := p.List(ctx, s)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.latest == nil {
-		p.latest = map[string]*listing{}
-	}
 	l := p.latest[s.Name]
 	if l == nil {
-		l = &listing{logged: map[string]string{}}
+		l = &listing{}
 		p.latest[s.Name] = l
 	}
 	now := p.Now()
 	if err != nil {
 		l.err = err
+		l.failed++
 		p.Log.Warn("mcp: listing the tools of a server failed", "server", s.Name, "error", err.Error())
 		return
 	}
 	l.definitions, l.err, l.made = definitions, nil, now
+	l.read++
 	p.tell(s, l)
 }
 
 // pinsOld is the greatest age of a listing in use.
 const pinsOld = 3 * pinsEvery
 
-// tell logs each changed tool once per definition.
+// tell counts the changed tools, and logs each change once. A tool with its reviewed definition can change anew.
 func (p *Pins) tell(s *resources.MCPServer, l *listing) {
+	logged := map[string]string{}
+	l.changed = 0
 	for name, tool := range s.Tools {
 		is, offered := l.definitions[name]
-		if !offered || is == tool.Definition || l.logged[name] == is {
+		if !offered {
+			logged[name] = l.logged[name]
 			continue
 		}
-		l.logged[name] = is
-		p.Log.Warn("mcp: the definition of a tool differs from the reviewed one; the gateway hides and denies the tool", "server", s.Name, "tool", name, "reviewed", tool.Definition, "is", is)
+		if is == tool.Definition {
+			continue
+		}
+		l.changed++
+		if logged[name] = tool.Definition + " " + is; logged[name] != l.logged[name] {
+			p.Log.Warn("mcp: the definition of a tool differs from the reviewed one; the gateway hides and denies the tool", "server", s.Name, "tool", name, "reviewed", tool.Definition, "is", is)
+		}
 	}
+	l.logged = logged
 }

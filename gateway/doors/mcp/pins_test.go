@@ -1,9 +1,13 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -55,6 +59,119 @@ func TestAListingGrowsTooOld(t *testing.T) {
 		down.Store(false)
 		pins.Changed("desk")
 		want("after a listing that was asked for", "sha256:1", true)
+		cancel()
+		<-ended
+	})
+}
+
+// listed is a server whose tools change.
+type listed struct {
+	mu      sync.Mutex
+	tools   map[string]string
+	err     error
+	servers []*resources.MCPServer
+	log     bytes.Buffer
+}
+
+func (l *listed) pins() *mcp.Pins {
+	return &mcp.Pins{
+		List: func(context.Context, *resources.MCPServer) (map[string]string, error) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return l.tools, l.err
+		},
+		Servers: func() []*resources.MCPServer {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return l.servers
+		},
+		Now: time.Now, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+	}
+}
+
+// set changes the server before the next listing, and waits for it.
+func (l *listed) set(change func()) {
+	l.mu.Lock()
+	change()
+	l.mu.Unlock()
+	time.Sleep(31 * time.Second)
+	synctest.Wait()
+}
+
+// TestEachChangeOfADefinitionIsLogged guarantees a line for each change, also for one after the reviewed definition was
+// back, and the figures of the latest listing. Between two changes there is no further line.
+func TestEachChangeOfADefinitionIsLogged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		desk := func(reviewed string) []*resources.MCPServer {
+			return []*resources.MCPServer{
+				{Name: "desk", Pin: resources.MCPPinDefinitions, Tools: map[string]resources.MCPTool{"open": {Definition: reviewed}, "shut": {Definition: "same"}}},
+				{Name: "names", Pin: resources.MCPPinNames},
+			}
+		}
+		l := &listed{tools: map[string]string{"open": "a", "shut": "same", "new": "n"}, servers: desk("a")}
+		pins := l.pins()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			pins.Run(ctx)
+			close(ended)
+		}()
+		synctest.Wait()
+		lines := func() int { return strings.Count(l.log.String(), "differs") }
+		for i, step := range []struct {
+			tools          map[string]string
+			reviewed       string
+			lines, changed int
+		}{
+			{map[string]string{"open": "b", "shut": "same"}, "a", 1, 1},
+			{map[string]string{"open": "b", "shut": "same"}, "a", 1, 1},
+			{map[string]string{"shut": "same"}, "a", 1, 0}, // not offered
+			{map[string]string{"open": "b", "shut": "same"}, "a", 1, 1},
+			{map[string]string{"open": "a", "shut": "same"}, "a", 1, 0},
+			{map[string]string{"open": "b", "shut": "same"}, "a", 2, 1},
+			{map[string]string{"open": "b", "shut": "other"}, "a", 3, 2},
+			{map[string]string{"open": "b", "shut": "same"}, "c", 4, 1}, // another review
+		} {
+			l.set(func() { l.tools, l.servers = step.tools, desk(step.reviewed) })
+			if all := pins.Stats(); lines() != step.lines || len(all) != 1 || all[0].Changed != step.changed || all[0].Server != "desk" || all[0].Read != uint64(i+2) {
+				t.Errorf("step %d: %d lines, %+v", i, lines(), all)
+			}
+		}
+		l.set(func() { l.err = errors.New("down") })
+		if all := pins.Stats(); all[0].Failed != 1 || all[0].Changed != 1 {
+			t.Errorf("after a failure: %+v", all)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// TestAServerThatLeavesTheTreeIsForgotten guarantees that a server without a row has neither definitions nor figures, and
+// begins anew when it is back.
+func TestAServerThatLeavesTheTreeIsForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		desk := []*resources.MCPServer{{Name: "desk", Pin: resources.MCPPinDefinitions}}
+		l := &listed{tools: map[string]string{"open": "a"}, servers: desk}
+		pins := l.pins()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			pins.Run(ctx)
+			close(ended)
+		}()
+		synctest.Wait()
+		l.set(func() { l.servers = nil })
+		if _, err := pins.Definition("desk", "open"); err == nil || len(pins.Stats()) > 0 {
+			t.Errorf("%v, %+v", err, pins.Stats())
+		}
+		l.mu.Lock()
+		l.servers, l.err = slices.Clone(desk), errors.New("down")
+		l.mu.Unlock()
+		if all := pins.Stats(); len(all) != 1 || all[0] != (mcp.PinStats{Server: "desk"}) {
+			t.Errorf("%+v", all)
+		}
 		cancel()
 		<-ended
 	})
