@@ -152,13 +152,17 @@ func TestARevokeDuringTheWaitEndsTheStream(t *testing.T) {
 }
 
 // TestServersAskWhatTheyMay guarantees that a legacy server's request reaches the client if server_requests lists its
-// kind. Otherwise the server gets an error at once, and the client nothing.
+// kind. Otherwise the server gets an error at once, the client nothing, and the log one line for the stream.
 func TestServersAskWhatTheyMay(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t, false)
 	asked := make(chan error, 10)
 	u.server.AddTool(&mcp.Tool{Name: "search_issues", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		_, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "which one?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+		_, again := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "and then?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+		if (err == nil) != (again == nil) {
+			t.Errorf("first %v, then %v", err, again)
+		}
 		asked <- err
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "asked"}}}, nil
 	})
@@ -180,12 +184,17 @@ func TestServersAskWhatTheyMay(t *testing.T) {
 		if err != nil || result.IsError {
 			t.Fatalf("%s: %v %+v", listed, err, result)
 		}
-		if err := <-asked; (err == nil) != want || (reached == 1) != want || err != nil && !strings.Contains(err.Error(), "does not let this server") {
+		if err := <-asked; (err == nil) != want || (reached == 2) != want || err != nil && !strings.Contains(err.Error(), "does not let this server") {
 			t.Errorf("%s: the server got %v, the client %d requests", listed, err, reached)
 		}
 		if err := session.Close(); err != nil {
 			t.Error(err)
 		}
 		cancel()
+		g.Terminate(t) // so that its log is whole
+		g.Ended(t)
+		if lines := strings.Count(g.Stderr.String(), "server's request was rejected"); (lines == 1) == want || lines > 1 {
+			t.Errorf("%s: %d lines in the log", listed, lines)
+		}
 	}
 }

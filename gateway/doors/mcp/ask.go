@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -33,6 +34,8 @@ type visit struct {
 	answered Outgoing
 	// use is the use of the row that the message names, nil without one.
 	use *use
+	// rejected is true once the door has logged the rejection of a request of the server.
+	rejected *atomic.Bool
 }
 
 // account returns the account in the path or, without one, the caller's.

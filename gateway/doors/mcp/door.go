@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -110,7 +111,7 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 	if server == nil {
 		return nil, resources.NotFound("MCP server")
 	}
-	return &visit{Door: d, call: c, place: p, server: server, judge: judge}, nil
+	return &visit{Door: d, call: c, place: p, server: server, judge: judge, rejected: new(atomic.Bool)}, nil
 }
 
 // origin returns the origin of the gateway's own pages.

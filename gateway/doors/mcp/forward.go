@@ -190,7 +190,10 @@ const rejectWithin = 5 * time.Second
 // reject answers a server's request with an error in place of the client, so that the server does not wait for a
 // timeout. The stream waits for the rejection, which limits their number.
 func (v *visit) reject(ctx context.Context, m *message.ServerMessage) {
-	v.Log.Warn("mcp: a server's request was rejected; server_requests does not list it", "server", v.server.Name, "method", m.Method)
+	first := !v.rejected.Swap(true)
+	if first {
+		v.Log.Warn("mcp: a server's request was rejected; server_requests does not list it. Further ones of this stream are not logged", "server", v.server.Name, "method", m.Method)
+	}
 	h := v.answered.Header.Clone()
 	for _, name := range []string{message.HeaderMethod, message.HeaderName, message.HeaderLastEvent} {
 		h.Del(name)
@@ -205,7 +208,7 @@ func (v *visit) reject(ctx context.Context, m *message.ServerMessage) {
 	if err == nil {
 		err = answer.Body.Close()
 	}
-	if err != nil {
+	if err != nil && first {
 		v.Log.Warn("mcp: the rejection did not reach the server", "server", v.server.Name, "error", err.Error())
 	}
 }
