@@ -160,7 +160,7 @@ var mayImport = map[string]row{
 	"cmd/portcullis/config":    {inside: []string{"gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/bundles", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/masterkey": {inside: []string{"cmd/portcullis/scratch", "resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/provision": {},
-	"cmd/portcullis/observe":   {inside: []string{"gateway", "gateway/authn", "gateway/catalogue", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/decisionlog", "store/rolecache"}, outside: []string{metrics}},
+	"cmd/portcullis/observe":   {inside: []string{"gateway", "gateway/authn", "gateway/catalogue", "gateway/doors/mcp", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/decisionlog", "store/rolecache"}, outside: []string{metrics}},
 	"cmd/portcullis/scratch":   {},
 	"cmd/portcullis/tracing":   {inside: []string{"gateway", "gateway/ratelimit", "gateway/verdict", "resources", "store", "store/rolecache"}, outside: []string{mongodb, otel}},
 

@@ -31,9 +31,10 @@ func (a *app) newMCP() (*mcp.Door, error) {
 		return sendMCP(ctx, peers[o.Server.Upstream], o)
 	}
 	lister := &mcp.Lister{Send: send, IDs: a.ids}
+	pins := &mcp.Pins{List: lister.List, Servers: a.pinnedServers, Now: time.Now, Log: a.log.Logger}
 	return &mcp.Door{
 		Judge: a.judge, Base: a.settings.Listeners.PublicURL, Send: send, Sealed: sealed, IDs: a.ids, Log: a.log.Logger, Records: a.recordTo(),
-		Pins: &mcp.Pins{List: lister.List, Servers: a.pinnedServers, Now: time.Now, Log: a.log.Logger},
+		Pins: pins, Observe: a.metrics.WatchMCP(pins, mcp.Outcomes()...),
 	}, nil
 }
 

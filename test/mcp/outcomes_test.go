@@ -84,6 +84,11 @@ func TestAnOutcomeNamesTheEnd(t *testing.T) {
 	if r := outcome(t, g, 3); r.Result.EndedBy != "verdict" {
 		t.Errorf("a suspended user's: %+v", r)
 	}
+	for _, series := range []string{`outcome="caller",server="issues"`, `outcome="no_answer",server="down"`, `outcome="verdict",server="issues"`} {
+		if n := harness.MetricOf(t, g, "portcullis_mcp_calls_total{"+series+"}"); n != 1 {
+			t.Errorf("%s: %v", series, n)
+		}
+	}
 	stream(t, g, path, tokenFor(t, g, admin, bothScopes))
 	g.Terminate(t)
 	g.Ended(t)
@@ -139,6 +144,12 @@ func TestADenialsRecordHasTheDefinition(t *testing.T) {
 		if r.Result.Allow == nil || *r.Result.Allow || !undecided && !changed {
 			t.Errorf("%+v", r)
 		}
+	}
+	if n := harness.MetricOf(t, g, `portcullis_mcp_changed_definitions{server="issues"}`); n != 2 {
+		t.Errorf("%v tools have a changed definition", n)
+	}
+	if n := harness.MetricOf(t, g, `portcullis_mcp_calls_total{outcome="definition_changed",server="issues"}`); n != 1 {
+		t.Errorf("%v calls were denied for it", n)
 	}
 	if len(calls) == 0 || len(calls) != len(all["authz/decision"]) || len(all["mcp/outcome"]) > 0 || len(u.called()) > 0 {
 		t.Errorf("%d records of %d decisions, %d outcomes", len(calls), len(all["authz/decision"]), len(all["mcp/outcome"]))

@@ -114,6 +114,11 @@ func TestEachCallIsRecorded(t *testing.T) {
 	raw(t, g, path, token, request("resources/read", `"uri":"repo://acme/site/readme"`), modern("resources/read", "repo://acme/site/readme")...)
 	raw(t, g, path, token, request("prompts/get", `"name":"triage","arguments":{"topic":"secret-value"}`), modern("prompts/get", "triage")...)
 
+	for outcome, want := range map[string]float64{"answered": 3, "failed": 2, "gateway": 1, "denied": 2, "caller": 0, "undecided": 0} {
+		if got := harness.MetricOf(t, g, `portcullis_mcp_calls_total{outcome="`+outcome+`",server="issues"}`); got != want {
+			t.Errorf("%v calls are %s, want %v", got, outcome, want)
+		}
+	}
 	text, all := export(t, g)
 	decisions := map[string]recorded{}
 	for _, d := range all["authz/decision"] {

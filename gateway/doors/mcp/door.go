@@ -17,7 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Door handles calls to MCP servers. Every field but Records is required.
+// Door handles calls to MCP servers. Records and Observe are optional.
 type Door struct {
 	Judge *verdict.Judge
 	// Records takes a record of each judged call before the server gets the call, and of how it ended. nil records none.
@@ -32,6 +32,8 @@ type Door struct {
 	Sealed message.IDs
 	IDs    resources.IDs
 	Log    *slog.Logger
+	// Observe counts a call of a server by its outcome, one of Outcomes.
+	Observe func(server, outcome string)
 }
 
 // Outgoing is a call to a server.

@@ -100,8 +100,10 @@ func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
 	out, err := v.ask(ctx, v.judge, r)
 	if err != nil {
 		if resources.IsKind(err, resources.KindUnavailable) {
+			v.count(OutcomeUndecided)
 			return v.undecided(p, err), nil
 		}
+		v.count(OutcomeDenied)
 		return doors.Answer{}, err
 	}
 	o := &out[0]

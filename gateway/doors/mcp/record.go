@@ -73,7 +73,18 @@ func shortened(name string) string {
 
 // denied records a call that the door does not send. On an error the client must not get the denial.
 func (u *use) denied(ctx context.Context, code string) error {
-	return u.record(ctx, resources.Decision{Code: code})
+	err := u.record(ctx, resources.Decision{Code: code})
+	switch {
+	case err != nil || code == codeUndecided:
+		u.v.count(OutcomeUndecided)
+	case code == codeDefinition:
+		u.v.count(OutcomeDefinition)
+	case code == codeUnsent:
+		u.v.count(OutcomeUnsent)
+	default:
+		u.v.count(OutcomeDenied)
+	}
+	return err
 }
 
 // allowed records a call before the door sends it. On an error it must not be sent.
@@ -81,7 +92,11 @@ func (u *use) allowed(ctx context.Context) error {
 	if u == nil {
 		return nil
 	}
-	return u.record(ctx, resources.Decision{Allowed: true})
+	err := u.record(ctx, resources.Decision{Allowed: true})
+	if err != nil {
+		u.v.count(OutcomeUndecided)
+	}
+	return err
 }
 
 func (u *use) record(ctx context.Context, d resources.Decision) error {
@@ -150,9 +165,13 @@ func (u *use) end(ctx context.Context, endedBy string) {
 	case u.broken:
 		endedBy = resources.MCPEndedByUpstream
 	}
-	outcome := u.outcome
+	outcome, answered := u.outcome, u.answered
 	u.mu.Unlock()
-	if !first || u.v.Records == nil {
+	if !first {
+		return
+	}
+	u.v.count(outcomeOf(endedBy, answered, &outcome))
+	if u.v.Records == nil {
 		return
 	}
 	outcome.EndedBy, outcome.Millis = endedBy, u.v.IDs.Now().Sub(u.began).Milliseconds()
