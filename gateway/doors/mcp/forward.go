@@ -25,7 +25,6 @@ var (
 	errAnswerStatus = errors.New("mcp: the server's response has an unexpected status")
 	errAnswerKind   = errors.New("mcp: the server's response must be JSON or a stream of events")
 	errAnswerOther  = errors.New("mcp: the server's response has the id of another request")
-	errUnasked      = errors.New("mcp: the server asks for an input that server_requests does not list")
 )
 
 // purpose returns the caller for whom the door seals ids of sessions.
@@ -156,7 +155,7 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 	}
 	for _, method := range m.Inputs {
 		if !v.mayAsk(method) {
-			return nil, errUnasked
+			return v.unasked(p, method), nil
 		}
 	}
 	v.use.response(m)
@@ -182,6 +181,16 @@ func (v *visit) judgeRequest(ctx context.Context, m *message.ServerMessage, raw 
 		v.Pins.Changed(v.server.Name)
 	}
 	return raw, nil
+}
+
+// unasked replaces a response that needs an input of an unlisted kind. A retry would get the same response.
+func (v *visit) unasked(p *posted, method string) []byte {
+	v.Log.Warn("mcp: a server's response asks for an input that server_requests does not list", "server", v.server.Name, "method", method)
+	kind, ok := message.ServerRequest(method)
+	if !ok {
+		kind = "an unknown kind"
+	}
+	return message.Error(p.ID, message.CodeInternal, "The server asks for an input of the client ("+kind+") that the gateway does not let it ask for.")
 }
 
 // rejectWithin is the deadline of the response to a server's request.
