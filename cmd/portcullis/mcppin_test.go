@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -346,5 +347,28 @@ func TestPinRefusesWhatItCantReadInOneWay(t *testing.T) {
 	}
 	if _, err := pinned(t, t.TempDir(), upstream.URL); err == nil || !strings.Contains(err.Error(), "is not a policy folder") {
 		t.Error(err)
+	}
+}
+
+// TestPinEndsAtOnceAtAServerThatAnswersOtherRequests guarantees a message instead of the whole time for a listing.
+func TestPinEndsAtOnceAtAServerThatAnswersOtherRequests(t *testing.T) {
+	for _, media := range []string{"application/json", "text/event-stream"} {
+		upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", media)
+			body := `{"jsonrpc":"2.0","id":99,"result":{"tools":[]}}`
+			if media == "application/json" {
+				_, _ = fmt.Fprint(w, body)
+				return
+			}
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", body)
+			w.(http.Flusher).Flush() //nolint:forcetypeassert // the server's own
+			<-r.Context().Done()     // the stream stays open
+		}))
+		began := time.Now()
+		out, err := pinned(t, ownFolder(t), upstream.URL)
+		if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "the server's response has the id of another request") || took > pinsWithin/4 {
+			t.Errorf("%s, %s: %v %s", media, took, err, out)
+		}
+		upstream.Close()
 	}
 }

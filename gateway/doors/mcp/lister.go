@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
@@ -114,9 +115,14 @@ func (s *session) open(ctx context.Context) error {
 	return err
 }
 
+// endWithin is the deadline for ending a session.
+const endWithin = 5 * time.Second
+
 // end ends a legacy session if the server supports that.
 func (s *session) end(ctx context.Context) {
 	if s.id != "" {
+		ctx, cancel := context.WithTimeout(ctx, endWithin)
+		defer cancel()
 		_, _ = s.send(ctx, http.MethodDelete, nil, "")
 	}
 }
