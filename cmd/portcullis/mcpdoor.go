@@ -27,8 +27,12 @@ func (a *app) newMCP() (*mcp.Door, error) {
 	for name, base := range a.settings.Areas.Upstreams() {
 		peers[name] = peer.NewUpstream(name, base, limits.Upstream, limits.Idle, a.assertions)
 	}
+	a.mcpCredentials = mcpCredentials{secretFiles: a.settings.MCP.SecretFiles()}
+	if err := a.mcpCredentials.check(); err != nil {
+		return nil, err
+	}
 	send := func(ctx context.Context, o mcp.Outgoing) (*mcp.Incoming, error) {
-		return sendMCP(ctx, peers[o.Server.Upstream], o)
+		return sendMCP(ctx, peers[o.Server.Upstream], a.mcpCredentials, o)
 	}
 	lister := &mcp.Lister{Send: send, IDs: a.ids}
 	pins := &mcp.Pins{List: lister.List, Servers: a.pinnedServers, Now: time.Now, Log: a.log.Logger}
@@ -47,22 +51,18 @@ func mcpServers(tree engine.Pinned) (all []*resources.MCPServer) {
 }
 
 // sendMCP passes a message to a server.
-func sendMCP(ctx context.Context, upstream *peer.Upstream, o mcp.Outgoing) (*mcp.Incoming, error) {
+func sendMCP(ctx context.Context, upstream *peer.Upstream, credentials mcpCredentials, o mcp.Outgoing) (*mcp.Incoming, error) {
 	if upstream == nil {
 		return nil, resources.Unavailable("no --upstream has the name "+o.Server.Upstream, nil)
 	}
-	call := peer.Call{
+	credential, err := credentials.credential(o)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := upstream.Pass(ctx, peer.Call{
 		Statement: o.Statement, Header: map[string][]string{"Content-Type": {"application/json"}}, Further: o.Header,
-		Head: mcpAnswerWithin, Silent: o.Endless,
-	}
-	switch o.Server.Credential {
-	case resources.MCPCredentialAssertion:
-	case resources.MCPCredentialNone:
-		call.Credential = peer.NoCredential()
-	default:
-		return nil, resources.Unavailable("this gateway has no credential of the kind "+o.Server.Credential, nil)
-	}
-	answer, err := upstream.Pass(ctx, call)
+		Credential: credential, Head: mcpAnswerWithin, Silent: o.Endless,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -99,4 +99,21 @@ func (a *app) pinnedServers() []*resources.MCPServer {
 		return nil
 	}
 	return mcpServers(a.policy.Pin())
+}
+
+// warnMCP logs the servers of the policy in force that the settings do not reach.
+func (a *app) warnMCP() {
+	if a.mcp == nil {
+		return
+	}
+	upstreams := a.settings.Areas.Upstreams()
+	for _, s := range a.pinnedServers() {
+		missing := a.mcpCredentials.missing(s)
+		if upstreams[s.Upstream] == nil {
+			missing = "no --upstream has the name " + s.Upstream
+		}
+		if missing != "" {
+			a.log.Warn("mcp: no call of a server can be answered", "server", s.Name, "error", missing)
+		}
+	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // pages are those with parts made from the flags.
-var pages = []string{"../../docs/reference/configuration.md", "../../docs/reference/commands.md"}
+var pages = []string{"../../docs/reference/configuration.md", "../../docs/reference/commands.md", "../../docs/integrate/mcp-credentials.md"}
 
 // madePart is a part of a page that is made: `<!-- flags: title -->`, the list, `<!-- end -->`.
 var madePart = regexp.MustCompile(`(?s)<!-- flags: ([^>]+) -->\n.*?<!-- end -->`)

@@ -149,7 +149,8 @@ type app struct {
 	tracing *tracing.Tracer
 	state   *state
 	// mcp is the door of MCP servers; nil in a process behind gateways.
-	mcp *mcp.Door
+	mcp            *mcp.Door
+	mcpCredentials mcpCredentials
 	// sessions are the console's; nil in a process behind gateways.
 	sessions *sessions.Service
 }
@@ -254,6 +255,7 @@ func (a *app) policyInForce(revision string) {
 	a.metrics.PolicyInForce(revision)
 	a.metrics.PolicyCodes(a.policy.Codes())
 	a.metrics.Routes(a.policy.Routes())
+	a.warnMCP()
 	if a.checks != nil {
 		a.metrics.Routes([]resources.Route{{Name: extauthz.Route}})
 	}

@@ -17,7 +17,7 @@ import (
 // maxSecret bounds a secret in bytes.
 const maxSecret = 8 << 10
 
-var errSecret = errors.New("the upstream's secret must be one line of 1 to 8,192 visible characters")
+var errSecret = errors.New("a secret must be one line of 1 to 8,192 visible characters")
 
 // Credential is what a call to an upstream shows. The zero one is the gateway's assertion, with the identity headers.
 // With any other one the upstream is not told who calls.
@@ -37,7 +37,7 @@ func (c Credential) show(out http.Header, keys *assertion.Keys, said assertion.S
 	case resources.MCPCredentialNone:
 		return nil
 	case resources.MCPCredentialSecret:
-		secret, err := c.read()
+		secret, err := ReadSecret(c.file)
 		if err != nil {
 			return resources.Unavailable(notNow, err)
 		}
@@ -53,9 +53,9 @@ func (c Credential) show(out http.Header, keys *assertion.Keys, said assertion.S
 	return nil
 }
 
-// read reads the secret.
-func (c Credential) read() (string, error) {
-	f, err := os.Open(c.file)
+// ReadSecret reads a file with a secret: one word in visible characters.
+func ReadSecret(file string) (string, error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return "", fmt.Errorf("peer: %w", err)
 	}

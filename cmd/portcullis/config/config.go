@@ -20,6 +20,7 @@ type Config struct {
 	Policy      Policy
 	Credentials Credentials
 	Areas       Areas
+	MCP         MCP
 	Console     Console
 	Mail        Mail
 	Limits      Limits
@@ -49,6 +50,7 @@ func (c *Config) Concerns() []Concern {
 		{"Policy", c.Policy.flags},
 		{"Credentials", c.Credentials.flags},
 		{"Areas and upstreams", c.Areas.flags},
+		{"Credentials for MCP servers", c.MCP.flags},
 		{"Console", c.Console.flags},
 		{"Mail", c.Mail.flags},
 		{"Timeouts and bounds", c.Limits.flags},
@@ -96,7 +98,7 @@ func (c *Config) AddDataFolderFlags(f *pflag.FlagSet) {
 func (c *Config) Validate() []resources.Problem {
 	return slices.Concat(
 		c.Listeners.Validate(c.Areas.BehindGateways()), c.Health.Validate(), c.Store.Validate(), c.Policy.Validate(),
-		c.Credentials.Validate(), c.Areas.Validate(), c.Mail.Validate(), c.Limits.Validate(), c.Rates.Validate(),
+		c.Credentials.Validate(), c.Areas.Validate(), c.MCP.Validate(c.Areas), c.Mail.Validate(), c.Limits.Validate(), c.Rates.Validate(),
 		c.Caches.Validate(), c.Log.Validate(), c.Decisions.Validate(), c.Console.Validate(c.Listeners), c.validateTogether(), c.validatePermissions())
 }
 
