@@ -49,6 +49,7 @@ const (
 	mail     = "github.com/wneessen/go-mail"
 	oidc     = "github.com/coreos/go-oidc/v3"
 	oauth    = "golang.org/x/oauth2"
+	syncExt  = "golang.org/x/sync"
 	chromedp = "github.com/chromedp/chromedp"
 	cdproto  = "github.com/chromedp/cdproto"
 	zitadel  = "github.com/zitadel/oidc/v3"
@@ -134,6 +135,7 @@ var mayImport = map[string]row{
 	"gateway/authn":             {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt}},
 	"gateway":                   {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/peer/assertion", "gateway/catalogue", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},
 	"gateway/peer":              {inside: []string{"resources", "resources/wire", "gateway/peer/assertion"}, outside: []string{netx}},
+	"gateway/peer/exchange":     {inside: []string{"resources", "resources/memo", "gateway/peer"}, outside: []string{oauth, syncExt}},
 	"gateway/private":           {inside: []string{"gateway", "gateway/authn", "gateway/catalogue", "gateway/peer/assertion", "gateway/route", "gateway/verdict", "policies", "policies/compare/people", "resources", "resources/decisions", "resources/gate", "resources/health", "resources/wire", "store/decisionlog"}},
 	"gateway/route":             {inside: []string{"resources"}},
 	"gateway/catalogue":         {inside: []string{"resources", "gateway/route"}},

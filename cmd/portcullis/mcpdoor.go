@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -27,8 +28,7 @@ func (a *app) newMCP() (*mcp.Door, error) {
 	for name, base := range a.settings.Areas.Upstreams() {
 		peers[name] = peer.NewUpstream(name, base, limits.Upstream, limits.Idle, a.assertions)
 	}
-	a.mcpCredentials = mcpCredentials{secretFiles: a.settings.MCP.SecretFiles()}
-	if err := a.mcpCredentials.check(); err != nil {
+	if a.mcpCredentials, err = newMCPCredentials(a.settings.MCP); err != nil {
 		return nil, err
 	}
 	send := func(ctx context.Context, o mcp.Outgoing) (*mcp.Incoming, error) {
@@ -55,7 +55,7 @@ func sendMCP(ctx context.Context, upstream *peer.Upstream, credentials mcpCreden
 	if upstream == nil {
 		return nil, resources.Unavailable("no --upstream has the name "+o.Server.Upstream, nil)
 	}
-	credential, err := credentials.credential(o)
+	credential, err := credentials.credential(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +65,9 @@ func sendMCP(ctx context.Context, upstream *peer.Upstream, credentials mcpCreden
 	})
 	if err != nil {
 		return nil, err
+	}
+	if answer.Status == http.StatusUnauthorized {
+		credentials.refused(o)
 	}
 	return &mcp.Incoming{Status: answer.Status, Header: answer.Header, Body: answer.Body}, nil
 }

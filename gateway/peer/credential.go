@@ -22,11 +22,18 @@ var errSecret = errors.New("a secret must be one line of 1 to 8,192 visible char
 // Credential is what a call to an upstream shows. The zero one is the gateway's assertion, with the identity headers.
 // With any other one the upstream is not told who calls.
 type Credential struct {
-	kind, file string
+	kind, file, token string
 }
 
 // SecretIn is a bearer token in a file. Each call reads it, so that it may be replaced at any time.
-func SecretIn(file string) Credential { return Credential{resources.MCPCredentialSecret, file} }
+func SecretIn(file string) Credential {
+	return Credential{kind: resources.MCPCredentialSecret, file: file}
+}
+
+// Bearer is a bearer token that passes CheckSecret.
+func Bearer(token string) Credential {
+	return Credential{kind: resources.MCPCredentialExchange, token: token}
+}
 
 // NoCredential shows nothing.
 func NoCredential() Credential { return Credential{kind: resources.MCPCredentialNone} }
@@ -42,6 +49,9 @@ func (c Credential) show(out http.Header, keys *assertion.Keys, said assertion.S
 			return resources.Unavailable(notNow, err)
 		}
 		out.Set("Authorization", "Bearer "+secret)
+		return nil
+	case resources.MCPCredentialExchange:
+		out.Set("Authorization", "Bearer "+c.token)
 		return nil
 	}
 	token, err := keys.Sign(said)
@@ -65,8 +75,19 @@ func ReadSecret(file string) (string, error) {
 		return "", fmt.Errorf("peer: %w", err)
 	}
 	secret := strings.TrimSpace(string(raw))
-	if len(raw) > maxSecret || secret == "" || strings.ContainsAny(secret, " \t") || !httpguts.ValidHeaderFieldValue(secret) {
+	if len(raw) > maxSecret { // the rest was not read
 		return "", errSecret
 	}
+	if err := CheckSecret(secret); err != nil {
+		return "", err
+	}
 	return secret, nil
+}
+
+// CheckSecret returns an error unless a secret is one word of visible characters.
+func CheckSecret(secret string) error {
+	if secret == "" || len(secret) > maxSecret || strings.ContainsAny(secret, " \t") || !httpguts.ValidHeaderFieldValue(secret) {
+		return errSecret
+	}
+	return nil
 }

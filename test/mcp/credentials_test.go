@@ -101,9 +101,9 @@ func useEverything(t *testing.T, g *harness.Gateway, s *scripted, kind, elsewher
 // record, log or answer has the secret.
 func TestNoServerGetsTheCallersToken(t *testing.T) {
 	t.Parallel()
-	s, elsewhere, secret := newScripted(t), newScripted(t), rand.Text()
-	kinds := []string{"assertion", "none", "secret"}
-	g := startKinds(t, s, kinds, "--upstream-secret-file", "secret="+harness.TempFile(t, "secret", secret+"\n"))
+	s, elsewhere, e, secret := newScripted(t), newScripted(t), newEndpoint(t), rand.Text()
+	kinds := []string{"assertion", "none", "secret", "exchange"}
+	g := startKinds(t, s, kinds, e.args("--upstream-secret-file", "secret="+harness.TempFile(t, "secret", secret+"\n"))...)
 	for _, kind := range kinds {
 		token := tokenOf(t, g, admin, kind)
 		waitForPins(t, g, kind, token)
@@ -117,13 +117,18 @@ func TestNoServerGetsTheCallersToken(t *testing.T) {
 			}
 			return rejected == 2 // in the stream of the call and in that of GET
 		})
-		want := map[string]string{"secret": "Bearer " + secret}[kind]
 		listed := 0
 		for _, one := range s.requests("/" + kind) {
-			if strings.Contains(one.body, `"name":"portcullis"`) {
+			isListing := strings.Contains(one.body, `"name":"portcullis"`)
+			if isListing {
 				listed++
 			}
-			if got := one.header.Get("Authorization"); got != want || len(one.header.Values("Authorization")) > 1 {
+			got := one.header.Get("Authorization")
+			ok := got == map[string]string{"secret": "Bearer " + secret}[kind]
+			if kind == "exchange" {
+				ok = isOneOf(got, map[bool]string{true: "own-", false: "swapped-"}[isListing], e.tokens())
+			}
+			if !ok || len(one.header.Values("Authorization")) > 1 {
 				t.Errorf("%s, %s %s: Authorization %q", kind, one.method, one.body, got)
 			}
 			if all := fmt.Sprint(one.header, one.path, one.body); strings.Contains(all, token) || one.header.Get("Cookie") != "" || hasAssertion(one.header) != (kind == "assertion") {
@@ -137,8 +142,10 @@ func TestNoServerGetsTheCallersToken(t *testing.T) {
 	if got := elsewhere.requests(""); len(got) > 0 {
 		t.Errorf("a redirect was followed: %v", got)
 	}
-	if strings.Contains(g.Stderr.String(), secret) {
-		t.Error("the log has the secret")
+	for _, hidden := range append(e.tokens(), secret, e.secret(t)) {
+		if strings.Contains(g.Stderr.String(), hidden) {
+			t.Errorf("the log has %s", hidden)
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func outcome(t *testing.T, g *harness.Gateway, n int) (r recorded) {
 // gateway.
 func TestAnOutcomeNamesTheEnd(t *testing.T) {
 	t.Parallel()
-	url, _ := scripted(t)
+	url, _ := actingServer(t)
 	policies := policiesWith(t, rows)
 	down := filepath.Join(policies, "mcp", "down")
 	if err := os.MkdirAll(down, 0o750); err != nil {
@@ -101,7 +101,7 @@ func TestAnOutcomeNamesTheEnd(t *testing.T) {
 // token ends.
 func TestARecordNamesAllActors(t *testing.T) {
 	t.Parallel()
-	url, _ := scripted(t)
+	url, _ := actingServer(t)
 	provider := harness.NewIdentityProvider(t, "https://login.example", "k1")
 	g := harness.OutsideGateway(t, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience, "--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()),
 		"--public-url", publicURL, "--policy-dir", policiesWith(t, rows), "--upstream", "github="+url)

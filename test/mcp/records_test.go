@@ -57,8 +57,8 @@ func export(t *testing.T, g *harness.Gateway) (text string, byPath map[string][]
 	return o.Stdout, byPath
 }
 
-// scripted is a server that answers each tool call as its name says, and counts the calls.
-func scripted(t *testing.T) (url string, calls *atomic.Int32) {
+// actingServer is a server that answers each tool call as its name says, and counts the calls.
+func actingServer(t *testing.T) (url string, calls *atomic.Int32) {
 	t.Helper()
 	calls = &atomic.Int32{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func callWith(tool, arguments string) string {
 // a value of its arguments, and how it ended, without a value of its response. The log stays whole.
 func TestEachCallIsRecorded(t *testing.T) {
 	t.Parallel()
-	url, calls := scripted(t)
+	url, calls := actingServer(t)
 	g := startOn(t, url, policiesWith(t, rows), "--decision-log", "required")
 	token := tokenFor(t, g, reader, bothScopes)
 	ask := func(tool, arguments string) {

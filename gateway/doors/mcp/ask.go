@@ -21,6 +21,7 @@ const (
 	codeDefinition      = "definition_changed"
 	codeApproval        = "needs_approval"
 	codeArguments       = "argument_denied"
+	codeExchange        = "exchange_refused"
 )
 
 // visit is one call to a server. One policy tree judges all of it.
@@ -36,6 +37,8 @@ type visit struct {
 	use *use
 	// rejected is true once the door has logged the rejection of a request of the server.
 	rejected *atomic.Bool
+	// outcome is the verdict of the row that the message names, or nil.
+	outcome *verdict.Outcome
 }
 
 // account returns the account in the path or, without one, the caller's.
@@ -119,6 +122,8 @@ func (v *visit) reason(o *verdict.Outcome, r row) string {
 		return fmt.Sprintf("you have not delegated the use of the %s %q of the server %q to your agent", kind, r.name, v.server.Name)
 	case codeApproval:
 		return fmt.Sprintf("each call of the %s %q of the server %q needs an approval", kind, r.name, v.server.Name)
+	case codeExchange:
+		return fmt.Sprintf("the authorization server gives no token for the server %q", v.server.Name)
 	case codeDefinition:
 		return fmt.Sprintf("the definition of the %s %q of the server %q has changed since its review", kind, r.name, v.server.Name)
 	}

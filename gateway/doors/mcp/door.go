@@ -24,7 +24,8 @@ type Door struct {
 	Records resources.DecisionLog
 	// Base is the gateway's URL for clients (--public-url). An empty Base turns the door off.
 	Base string
-	// Send sends a message to a server.
+	// Send sends a message to a server. An error of KindForbidden denies the call: the server's credential was refused to
+	// this caller.
 	Send func(ctx context.Context, o Outgoing) (*Incoming, error)
 	// Pins holds the current definitions of tools.
 	Pins *Pins
@@ -42,6 +43,8 @@ type Outgoing struct {
 	assertion.Statement
 	// Header holds the MCP headers.
 	Header http.Header
+	// Authorization holds the caller's credential, for an exchange. No server gets it. It is nil for the gateway itself.
+	Authorization []string
 	// Endless is true if the response may pause for any time.
 	Endless bool
 }

@@ -52,7 +52,7 @@ func (v *visit) outgoing(params []string) (Outgoing, error) {
 		}
 		h.Set(message.HeaderSession, id)
 	}
-	return Outgoing{Server: v.server, Header: h, Statement: assertion.Statement{
+	return Outgoing{Server: v.server, Header: h, Authorization: v.headers("Authorization"), Statement: assertion.Statement{
 		RequestID: v.IDs.ULID(), Method: v.call.Method, Body: v.call.Body, Principal: *v.call.Caller, Account: v.account(),
 	}}, nil
 }
@@ -87,8 +87,7 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	}
 	answer, err := v.Send(ctx, o)
 	if err != nil {
-		v.use.end(ctx, resources.MCPEndedByUpstream)
-		return v.undecided(p, err), nil
+		return v.notSent(ctx, p, named, err), nil
 	}
 	answer = v.use.measured(answer)
 	a, err := v.passBack(ctx, p, answer, judged)
@@ -208,7 +207,8 @@ func (v *visit) reject(ctx context.Context, m *message.ServerMessage) {
 		h.Del(name)
 	}
 	h.Set("Accept", "application/json, "+message.MediaEvents)
-	o := Outgoing{Server: v.server, Header: h, Statement: v.answered.Statement}
+	o := v.answered
+	o.Header, o.Endless = h, false
 	o.RequestID, o.Method, o.Action = v.IDs.ULID(), http.MethodPost, ""
 	o.Body = message.Error(m.ID, message.CodeMethodNotFound, "The gateway does not let this server send such requests to its clients.")
 	ctx, cancel := context.WithTimeout(ctx, rejectWithin)

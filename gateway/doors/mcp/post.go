@@ -76,6 +76,25 @@ func (v *visit) undecided(p *posted, err error) doors.Answer {
 	}
 }
 
+// notSent answers a message that the server has not got. named is the row of the message, or nil. An error of
+// KindForbidden is a refused credential for the server.
+func (v *visit) notSent(ctx context.Context, p *posted, named *row, err error) doors.Answer {
+	if !resources.IsKind(err, resources.KindForbidden) {
+		v.use.end(ctx, resources.MCPEndedByUpstream)
+		return v.undecided(p, err)
+	}
+	v.use.end(ctx, resources.MCPEndedByGateway)
+	v.Log.Warn("mcp: a message was denied", "server", v.server.Name, "method", p.Method, "error", err.Error())
+	o, r := v.outcome, row{}
+	if named == nil {
+		o = &verdict.Outcome{}
+	} else {
+		r = *named
+	}
+	o.Allowed, o.Code = false, codeExchange
+	return doors.Answer{Status: http.StatusOK, Body: v.denied(p, o, r)}
+}
+
 // rowOf returns the row that a message names.
 func (v *visit) rowOf(p *posted) row {
 	switch {
@@ -133,6 +152,7 @@ func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
 		a.Scopes = scopes
 		return v.unsent(ctx, p, codeScope, a, resources.Forbidden("The token lacks the scope %s.", strings.Join(scopes, " ")))
 	}
+	v.outcome = &a.Outcome
 	passed, err := v.forward(p, []row{r}, &r)
 	passed.Action, passed.Outcome = a.Action, a.Outcome
 	if err != nil {

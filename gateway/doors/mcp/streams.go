@@ -250,7 +250,7 @@ func (v *visit) listen() (doors.Answer, error) {
 	v.answered = o
 	answer, err := v.Send(ctx, o)
 	if err != nil {
-		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", err)
+		return doors.Answer{}, silent(err)
 	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch {
@@ -269,6 +269,14 @@ func (v *visit) listen() (doors.Answer, error) {
 	return doors.Answer{Status: http.StatusOK, Header: []doors.Header{{Name: "Content-Type", Value: message.MediaEvents}}, Stream: s, Length: -1}, nil
 }
 
+// silent returns the error of a call that has no response.
+func silent(err error) error {
+	if resources.IsKind(err, resources.KindForbidden) {
+		return err
+	}
+	return resources.Unavailable("The server does not answer now; try again.", err)
+}
+
 // end handles DELETE: it ends a legacy session.
 func (v *visit) end(ctx context.Context) (doors.Answer, error) {
 	o, err := v.outgoing(nil)
@@ -280,7 +288,7 @@ func (v *visit) end(ctx context.Context) (doors.Answer, error) {
 	}
 	answer, err := v.Send(ctx, o)
 	if err != nil {
-		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", err)
+		return doors.Answer{}, silent(err)
 	}
 	_ = answer.Body.Close()
 	switch {
