@@ -22,10 +22,10 @@ type place struct {
 type input struct {
 	filter decisionlog.Filter
 	size   int
-	// follow says that after was sent.
-	follow bool
-	wait   time.Duration
-	start  place
+	// follow says that after was sent. newest asks for the newest behind it, and not the oldest.
+	follow, newest bool
+	wait           time.Duration
+	start          place
 	// strangers says that the caller may read of subjects outside the account.
 	strangers bool
 	// binding names the list of page tokens, cursors that of cursors.
@@ -59,6 +59,9 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 	want.binding += "\n" + lookups
 	if want.wait = q.Wait("wait"); q.Has("wait") && !want.follow {
 		p.Add("wait", "goes with after")
+	}
+	if want.newest = q.OneOf("newest", "false", "true", "false") == "true"; q.Has("newest") && !want.follow {
+		p.Add("newest", "goes with after")
 	}
 	parse := func(raw []byte) error { return json.Unmarshal(raw, &want.start) }
 	if want.follow {
@@ -139,10 +142,13 @@ const clocksApart = resources.Time(60_000)
 // searchTime bounds a search. The next one goes on from its end.
 const searchTime = 2 * time.Second
 
+// forward says that the oldest decisions come first.
+func (want *input) forward() bool { return want.follow && !want.newest }
+
 // question returns what gateways are asked.
 func (want *input) question() *Question {
 	q := &Question{
-		Filter: want.filter, Forward: want.follow, Places: want.start.Places, Size: want.size, Within: searchTime.Milliseconds(), Strangers: want.strangers,
+		Filter: want.filter, Forward: want.forward(), Places: want.start.Places, Size: want.size, Within: searchTime.Milliseconds(), Strangers: want.strangers,
 	}
 	switch {
 	case want.follow:

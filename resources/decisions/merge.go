@@ -16,6 +16,8 @@ type listBody struct {
 	NextPageToken string            `json:"next_page_token"`
 	// After is the cursor behind the newest decision, "" in an answer to a page token.
 	After string `json:"after"`
+	// LeftOut says that a follower of the newest decisions does not get all behind its cursor.
+	LeftOut bool `json:"left_out"`
 	// Complete is false where some gateway did not answer, or some line can't be read.
 	Complete bool     `json:"complete"`
 	Missing  []string `json:"missing"`
@@ -23,7 +25,7 @@ type listBody struct {
 
 // merged is the answers of all gateways as one.
 type merged struct {
-	rows         []json.RawMessage
+	rows         []Row
 	places, ends decisionlog.Places
 	more         bool
 	unreadable   bool
@@ -35,12 +37,16 @@ type merged struct {
 func (m *merged) err() error { return m.failed }
 
 func (m *merged) body() listBody {
-	return listBody{Decisions: m.rows, Complete: !m.unreadable && len(m.missing) == 0, Missing: m.missing}
+	events := make([]json.RawMessage, len(m.rows))
+	for i := range m.rows {
+		events[i] = m.rows[i].Event
+	}
+	return listBody{Decisions: events, Complete: !m.unreadable && len(m.missing) == 0, Missing: m.missing}
 }
 
 // ask asks all gateways and merges their answers.
 func (s *Service) ask(ctx context.Context, want *input, q *Question) *merged {
-	m := &merged{rows: []json.RawMessage{}, missing: []string{}}
+	m := &merged{missing: []string{}}
 	var mu sync.Mutex
 	var answers []*Answer
 	var asked sync.WaitGroup
@@ -98,7 +104,7 @@ func (m *merged) merge(answers []*Answer, want *input) {
 		maps.Copy(places[first], row.Passed)
 		if !taken[row.ID] {
 			taken[row.ID] = true
-			m.rows = append(m.rows, row.Event)
+			m.rows = append(m.rows, *row)
 		}
 	}
 	var ends []decisionlog.Places
@@ -108,7 +114,15 @@ func (m *merged) merge(answers []*Answer, want *input) {
 		}
 		ends = append(ends, a.Ends)
 	}
-	m.places, m.ends = combine(want, answers, places), decisionlog.Least(false, ends...)
+	m.ends = decisionlog.Least(false, ends...)
+	if !want.newest {
+		m.places = combine(want, answers, places)
+		return
+	}
+	m.places = want.start.Places.Clone()
+	for _, a := range answers {
+		m.places.Advance(a.Places)
+	}
 }
 
 // combine returns the places of all answers. Each gateway moves the logs of its own folder; the places of the others are
@@ -126,7 +140,7 @@ func combine(want *input, answers []*Answer, places []decisionlog.Places) decisi
 
 // before says whether a row comes before another one in the answer.
 func (want *input) before(a, b *Row) bool {
-	if want.follow {
+	if want.forward() {
 		return a.At < b.At
 	}
 	return a.At > b.At

@@ -35,10 +35,11 @@ type Config struct {
 type Service struct {
 	Config
 	waiters *gate.Gate
+	feeds   feeds
 }
 
 // New makes the handlers.
-func New(cfg Config) *Service { return &Service{cfg, gate.New(MaxWaiters, 0)} }
+func New(cfg Config) *Service { return &Service{Config: cfg, waiters: gate.New(MaxWaiters, 0)} }
 
 // Routes returns the handlers by the names of their routes.
 func (s *Service) Routes() wire.Routes {
@@ -57,7 +58,10 @@ func (s *Service) list(ctx context.Context, r *wire.Request) (wire.Response, err
 	if err != nil {
 		return wire.Response{}, err
 	}
-	if want.follow {
+	switch {
+	case want.newest:
+		return s.latest(ctx, r, want)
+	case want.follow:
 		return s.behind(ctx, r, want)
 	}
 	page := s.ask(ctx, want, want.question())

@@ -92,6 +92,7 @@ type listed struct {
 	} `json:"decisions"`
 	Next     string   `json:"next_page_token"`
 	After    string   `json:"after"`
+	LeftOut  bool     `json:"left_out"`
 	Complete bool     `json:"complete"`
 	Missing  []string `json:"missing"`
 }

@@ -16,8 +16,10 @@ type Question struct {
 	// Forward asks for those behind the places, the oldest first; else for those before, the newest first.
 	Forward bool               `json:"forward"`
 	Places  decisionlog.Places `json:"places"`
-	Began   resources.Time     `json:"began"`
-	Size    int                `json:"size"`
+	// Floor, unless nil, asks for the newest behind these places. Without Places they are searched from the ends.
+	Floor decisionlog.Places `json:"floor"`
+	Began resources.Time     `json:"began"`
+	Size  int                `json:"size"`
 	// Within is how long the search may take in milliseconds.
 	Within int64 `json:"within"`
 	// Strangers says that the asker may read of subjects outside the account.
@@ -35,7 +37,7 @@ type Row struct {
 // Answer is a gateway's answer to a Question.
 type Answer struct {
 	Rows []Row `json:"rows"`
-	// Places are how far it has looked, Ends where the logs ended before.
+	// Places are how far it has looked, for a Floor where it began. Ends are where the logs ended before.
 	Places decisionlog.Places `json:"places"`
 	Ends   decisionlog.Places `json:"ends"`
 	// More says that there may be more. Unreadable means unreadable lines.
@@ -72,16 +74,24 @@ func (f Folder) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	if a.Ends, err = r.Ends(); err != nil {
 		return nil, err
 	}
-	s := decisionlog.Search{Filter: q.Filter, Size: q.Size, Began: q.Began, Deadline: time.Now().Add(time.Duration(q.Within) * time.Millisecond)}
+	s := decisionlog.Search{
+		Filter: q.Filter, Size: q.Size, Began: q.Began, Floor: q.Floor, Deadline: time.Now().Add(time.Duration(q.Within) * time.Millisecond),
+	}
 	read := r.Before
 	if q.Forward {
 		read = r.After
 	}
-	page, err := read(ctx, s, q.Places)
+	places := q.Places
+	if q.Floor != nil && places == nil {
+		places = a.Ends
+	}
+	page, err := read(ctx, s, places)
 	if err != nil {
 		return nil, err
 	}
-	a.Places, a.More = page.Places, page.More
+	if a.Places, a.More = page.Places, page.More; q.Floor != nil {
+		a.Places = places
+	}
 	for _, rec := range page.Records {
 		e := rec.Event(f.Input)
 		if !q.Strangers {

@@ -32,7 +32,7 @@ type indexed struct {
 	reader *segmentReader
 }
 
-// span is the place of a line without its end.
+// span is a part of a segment.
 type span struct{ start, end int64 }
 
 // growing is a segment that is not compressed, open for reading.
@@ -131,19 +131,19 @@ func isRecord(raw []byte) bool {
 // that needs more than one may need many.
 const firstBlock = 64 << 10
 
-// backward yields the records that end before a limit, in blocks. The last block comes first.
-func (g *growing) backward(limit int64) iter.Seq2[[]recordLine, error] {
+// backward yields the records in a part, which begins with a line, in blocks. The last block comes first.
+func (g *growing) backward(part span) iter.Seq2[[]recordLine, error] {
 	return func(yield func([]recordLine, error) bool) {
-		end, size := min(limit, g.size), int64(firstBlock)
-		for end > 0 {
-			begin := max(0, end-size)
+		end, size := min(part.end, g.size), int64(firstBlock)
+		for end > part.start {
+			begin := max(part.start, end-size)
 			size *= 2
 			text := make([]byte, end-begin)
 			if _, err := g.file.ReadAt(text, begin); err != nil {
 				yield(nil, err)
 				return
 			}
-			if begin > 0 { // the block may begin inside a line
+			if begin > part.start { // the block may begin inside a line
 				i := int64(bytes.IndexByte(text, '\n')) + 1
 				text, begin = text[i:], begin+i
 			}

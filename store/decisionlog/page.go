@@ -33,14 +33,20 @@ type Search struct {
 	// Began bounds what comes of logs without a place, where it is not 0: before the places what is older, behind them
 	// what is newer.
 	Began resources.Time
+	// Floor, unless nil, ends a search for the newest: it takes what is behind these places, of a log without a floor what
+	// is newer than Began, and nothing of a log without a place.
+	Floor Places
 }
 
 // bounds returns the filter for a log, and where its reading begins.
 func (s *Search) bounds(log string, begin Places, newest bool) (*Filter, position) {
 	place, placed := begin[log]
 	f := s.Filter
+	_, floored := s.Floor[log]
 	switch {
-	case placed:
+	case s.Floor != nil && !floored:
+		f.Since = max(f.Since, s.Began)
+	case placed, s.Floor != nil:
 	case newest:
 		place = position{Segment: math.MaxInt64}
 		if s.Began != 0 && (f.Until == 0 || f.Until > s.Began) {
@@ -90,7 +96,7 @@ func (r Reader) page(ctx context.Context, s Search, begin Places, newest bool) (
 		f, place := s.bounds(l.id, begin, newest)
 		lines := r.forward(ctx, l.dir, f, place)
 		if newest {
-			lines = r.backward(ctx, l.dir, f, place)
+			lines = r.backward(ctx, l.dir, f, place, s.Floor[l.id])
 		}
 		next, stop := iter.Pull2(lines)
 		defer stop()
@@ -139,8 +145,8 @@ func (p *Page) first(ctx context.Context, all []*paged, deadline time.Time, newe
 	return first, ctx.Err()
 }
 
-// backward yields the lines of a log before a place, the last first.
-func (r Reader) backward(ctx context.Context, dir string, f *Filter, limit position) iter.Seq2[step, error] {
+// backward yields the lines of a log before a place and behind a floor, the last first.
+func (r Reader) backward(ctx context.Context, dir string, f *Filter, limit, floor position) iter.Seq2[step, error] {
 	return func(yield func(step, error) bool) {
 		all, err := segmentsOf(dir)
 		for _, s := range slices.Backward(all) {
@@ -150,12 +156,18 @@ func (r Reader) backward(ctx context.Context, dir string, f *Filter, limit posit
 			if s.number > limit.Segment || s.number == limit.Segment && limit.Offset == 0 {
 				continue
 			}
-			before := int64(math.MaxInt64)
+			if s.number < floor.Segment {
+				break
+			}
+			part := span{0, math.MaxInt64}
 			if s.number == limit.Segment {
-				before = limit.Offset
+				part.end = limit.Offset
+			}
+			if s.number == floor.Segment {
+				part.start = floor.Offset
 			}
 			var more bool
-			if more, err = r.backwardIn(s, f, before, yield); err != nil || !more {
+			if more, err = r.backwardIn(s, f, part, yield); err != nil || !more {
 				break
 			}
 			if !yield(step{place: position{Segment: s.number}}, nil) {
@@ -168,9 +180,9 @@ func (r Reader) backward(ctx context.Context, dir string, f *Filter, limit posit
 	}
 }
 
-// backwardIn yields the lines of a segment before an offset, the last first. more is false if no older ones are wanted.
-func (r Reader) backwardIn(s segment, f *Filter, before int64, yield func(step, error) bool) (more bool, err error) {
-	reader, blocks, err := r.blocks(s, before)
+// backwardIn yields the lines of a part of a segment, the last first. more is false if no older ones are wanted.
+func (r Reader) backwardIn(s segment, f *Filter, part span, yield func(step, error) bool) (more bool, err error) {
+	reader, blocks, err := r.blocks(s, part)
 	if err != nil {
 		return false, err
 	}
@@ -192,8 +204,8 @@ func (r Reader) backwardIn(s segment, f *Filter, before int64, yield func(step, 
 	return true, nil
 }
 
-// blocks returns the records of a segment that end before an offset, in blocks with the last one first.
-func (r Reader) blocks(s segment, before int64) (*segmentReader, iter.Seq2[[]recordLine, error], error) {
+// blocks returns the records of a part of a segment, in blocks with the last one first.
+func (r Reader) blocks(s segment, part span) (*segmentReader, iter.Seq2[[]recordLine, error], error) {
 	g, err := r.growing(s)
 	if err != nil {
 		return nil, nil, err
@@ -201,14 +213,14 @@ func (r Reader) blocks(s segment, before int64) (*segmentReader, iter.Seq2[[]rec
 	if g != nil {
 		return g.reader, func(yield func([]recordLine, error) bool) {
 			defer g.close()
-			g.backward(before)(yield)
+			g.backward(part)(yield)
 		}, nil
 	}
 	reader, lines, err := r.open(s)
 	if err != nil {
 		return nil, nil, err
 	}
-	lines = slices.DeleteFunc(lines, func(l recordLine) bool { return l.end > before })
+	lines = slices.DeleteFunc(lines, func(l recordLine) bool { return l.start < part.start || l.end > part.end })
 	return reader, func(yield func([]recordLine, error) bool) { yield(lines, nil) }, nil
 }
 

@@ -95,6 +95,9 @@ func TestDecisionsAreListed(t *testing.T) {
 		"action=account:role:delete":                                   {},
 		after(began) + "&verdict=allow":                                {ids[5]},
 		after(began) + "&page_size=2":                                  ids[:2],
+		after(began) + "&newest=true&path=authz/decision":              reversed,
+		after(began) + "&newest=true&page_size=2":                      {ids[6], ids[4]},
+		after(began) + "&newest=false&page_size=2":                     ids[:2],
 	} {
 		if got, r := decisionsOf(t, s, query); !slices.Equal(got, want) && len(got)+len(want) > 0 {
 			t.Errorf("%s: %v, want %v (%s)", query, got, want, r.Raw)
@@ -137,6 +140,8 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"after=x":                        "after: ",
 		"wait=5s":                        "wait: goes with after",
 		after(first) + "&wait=31s":       "wait: ",
+		"newest=true":                    "newest: goes with after",
+		after(first) + "&newest=1":       "newest: ",
 		after(first) + "&page_token=x":   "page_token: ",
 		"page_token=x":                   "page_token: ",
 		"since=yesterday":                "since: ",
