@@ -99,6 +99,10 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 	case out == nil:
 		return nil
 	}
+	if whole, ok := out.(*json.RawMessage); ok {
+		*whole = raw // the caller parses it, or knows it
+		return nil
+	}
 	return json.Unmarshal(raw, out)
 }
 

@@ -56,6 +56,7 @@ type Console struct {
 	mux       *http.ServeMux
 	protect   *http.CrossOriginProtection
 	followers *followers
+	rendered  rendered
 	compares  comparisons
 }
 

@@ -111,6 +111,7 @@ type decisionPage struct {
 	Decisions []decision `json:"decisions"`
 	Next      string     `json:"next_page_token"`
 	After     string     `json:"after"`
+	LeftOut   bool       `json:"left_out"`
 	Complete  bool       `json:"complete"`
 	Missing   []string   `json:"missing"`
 }

@@ -112,14 +112,18 @@ func TestADecisionIsShownWhole(t *testing.T) {
 // TestDecisionsAreFollowed guarantees new rows with the newest first, and one call of the API alone: another one would be
 // a decision that wakes the page again.
 func TestDecisionsAreFollowed(t *testing.T) {
-	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("older", "user-b-v1", "false"), recorded("newer", hostile, "false"))})
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(recorded("newer", hostile, "false"), recorded("older", "user-b-v1", "false"))})
 	w := s.get("/decisions/new?verdict=deny&after=c")
 	shows(t, w, 200, "&lt;script&gt;")
-	if page := w.Body.String(); w.Header().Get("X-After") != "cursor+1" || strings.Index(page, "newer") > strings.Index(page, "older") || strings.Contains(page, "<html") {
+	if page := w.Body.String(); w.Header().Get("X-After") != "cursor+1" || w.Header().Get("X-Left-Out") != "false" || strings.Index(page, "newer") > strings.Index(page, "older") || strings.Contains(page, "<html") {
 		t.Errorf("%v %s", w.Header(), page)
 	}
-	if !slices.Equal(s.api.calls, []string{"GET " + account + "/decisions?after=c&lookups=false&page_size=20&verdict=deny&wait=20s"}) {
+	if !slices.Equal(s.api.calls, []string{"GET " + account + "/decisions?after=c&lookups=false&newest=true&page_size=10&verdict=deny&wait=20s"}) {
 		t.Errorf("%v", s.api.calls)
+	}
+	s.api.answers["GET "+account+"/decisions"] = answer{200, strings.Replace(decisionsAnswer(recorded("last", "user-b-v1", "false")).body, `"complete"`, `"left_out":true,"complete"`, 1)}
+	if w := s.get("/decisions/new?verdict=deny&after=c"); !strings.Contains(w.Body.String(), "last") || strings.Contains(w.Body.String(), "newer") || w.Header().Get("X-Left-Out") != "true" {
+		t.Errorf("another answer is shown as %v %s", w.Header(), w.Body)
 	}
 	shows(t, newSite(t, map[string]answer{}).get("/decisions/new"), 403)
 	r := httptest.NewRequest(http.MethodGet, "/decisions/new", http.NoBody)

@@ -3,10 +3,11 @@ package console
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net/http"
-	"slices"
+	"strconv"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -16,7 +17,7 @@ const (
 	// maxFollowers limits the pages that follow decisions at the same time.
 	maxFollowers = 200
 	// followRows limits the rows of one response.
-	followRows = "20"
+	followRows = "10"
 	// followWait is how long the API waits for a decision. followWithin is the deadline of the call.
 	followWait   = "20s"
 	followWithin = 25 * time.Second
@@ -102,7 +103,8 @@ func follow(p *page) {
 	query.Set("after", p.field("after"))
 	query.Set("wait", followWait)
 	query.Set("page_size", followRows)
-	var answer decisionPage
+	query.Set("newest", "true")
+	var answer json.RawMessage
 	if err := p.api.get(ctx, p.account("decisions"), query, &answer); err != nil {
 		unshown(p.w, err)
 		return
@@ -110,9 +112,16 @@ func follow(p *page) {
 	if p.c.unusedSession(p.w, p.r, p.secret) == nil { // the session ended during the wait
 		return
 	}
-	p.w.Header().Set("X-After", answer.After)
-	slices.Reverse(answer.Decisions) // the API has the oldest first
-	p.part("decisions", "rows", answer.Decisions)
+	rows, err := p.c.rendered.rows(answer, p.c.templates)
+	if err != nil {
+		p.c.cfg.Log.Error("new decisions can't be shown", "request_id", p.r.Header.Get("X-Request-ID"), "error", err.Error())
+		plain(p.w, http.StatusInternalServerError, "the decisions can't be shown")
+		return
+	}
+	p.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	p.w.Header().Set("X-After", rows.after)
+	p.w.Header().Set("X-Left-Out", strconv.FormatBool(rows.leftOut))
+	_, _ = p.w.Write(rows.html) // fails only if the client has gone
 }
 
 // unshown returns to the script why the API refused the rows.

@@ -152,6 +152,40 @@ func TestADenialIsOnTheOpenPage(t *testing.T) {
 	b.wantNoProblem("decisions")
 }
 
+// TestADenialIsOnTheOpenPageAmongMany guarantees it for a page of all decisions while more allows are made than it shows,
+// and that the page says so.
+func TestADenialIsOnTheOpenPageAmongMany(t *testing.T) {
+	t.Parallel()
+	g := demo(t, "--rate-principal", "off")
+	b := openTab(t, g)
+	b.signIn(g, alice)
+	b.open("/decisions?verdict=all&lookups=true")
+	b.wait(`document.readyState === "complete"`)
+	token := g.ServiceToken(t, resources.ServiceScopeCheck)
+	ask := func(action, want string) time.Time {
+		path := "/api/v1/authorize/accounts/" + demoAccount + "/projects/proj-demo-v1/instances"
+		if r := harness.Call(t, "POST", g.URL+path, token, "", "x-user-id", bob, "x-account-id", demoAccount, "x-action", action); r.Status != http.StatusOK || fmt.Sprint(r.Body["allowed"]) != want {
+			t.Fatalf("%d %s", r.Status, r.Raw)
+		}
+		return time.Now()
+	}
+	for range 5 {
+		for range 30 {
+			ask("project:instance:read", "true")
+		}
+	}
+	answered := ask("project:widget:paint", "false")
+	for range 30 {
+		ask("project:instance:read", "true")
+	}
+	b.wait(`document.body.innerText.includes("project:widget:paint")`)
+	if took := time.Since(answered); took > shownWithin {
+		t.Errorf("it is shown after %s", took)
+	}
+	b.wait(`document.getElementById("live").textContent.includes("without some decisions")`)
+	b.wantNoProblem("decisions")
+}
+
 // TestAClusterMovesOnTheOpenPage guarantees that the page shows a cluster's new status without being loaded again, keeps
 // the focus, and stops to ask once nothing moves.
 func TestAClusterMovesOnTheOpenPage(t *testing.T) {

@@ -122,10 +122,11 @@ const prepend = (html) => {
 const follow = async () => {
   let after = list.dataset.after;
   let failures = 0;
+  let leftOut = false;
   for (;;) {
     await seen();
     const began = Date.now();
-    if (!failures) say("Live: new decisions appear here.");
+    if (!failures) say(leftOut ? "Live, without some decisions: more are made than fit here. Refresh to see them." : "Live: new decisions appear here.");
     let answer;
     try {
       answer = await fetch(`${list.dataset.follow}&after=${encodeURIComponent(after)}`, { credentials: "same-origin", redirect: "error" });
@@ -135,6 +136,7 @@ const follow = async () => {
     if (answer?.ok) {
       failures = 0;
       after = answer.headers.get("X-After") || after;
+      leftOut ||= answer.headers.get("X-Left-Out") === "true";
       prepend(await answer.text());
       await pause(Math.max(0, 500 - (Date.now() - began)));
     } else if (answer && ![429, 500, 502, 503, 504].includes(answer.status)) {
