@@ -153,7 +153,7 @@ func TestADenialIsOnTheOpenPage(t *testing.T) {
 }
 
 // TestADenialIsOnTheOpenPageAmongMany guarantees it for a page of all decisions while more allows are made than it shows,
-// and that the page says so.
+// and that the page says so. Rows get the names of people that are on the page.
 func TestADenialIsOnTheOpenPageAmongMany(t *testing.T) {
 	t.Parallel()
 	g := demo(t, "--rate-principal", "off")
@@ -183,6 +183,9 @@ func TestADenialIsOnTheOpenPageAmongMany(t *testing.T) {
 		t.Errorf("it is shown after %s", took)
 	}
 	b.wait(`document.getElementById("live").textContent.includes("without some decisions")`)
+	if !b.holds(`[...document.querySelectorAll(".arrived .who")].filter((who) => who.textContent.includes("` + bob + `")).every((who) => who.querySelector("bdi").textContent === "Bob")`) {
+		t.Error("rows have no names:\n" + b.text())
+	}
 	b.wantNoProblem("decisions")
 }
 

@@ -110,8 +110,26 @@ const say = (text) => {
   if (live && live.textContent !== text) live.textContent = text;
 };
 
+// New rows come with ids. Those of people whose names are on the page get them from there.
+const names = new Map();
+const learn = () => {
+  for (const id of list.querySelectorAll(".who .id")) names.set(id.textContent, id.previousElementSibling.textContent);
+};
+const nameIn = (part) => {
+  for (const who of part.querySelectorAll(".who bdi")) {
+    const name = names.get(who.textContent);
+    if (!name || who.nextElementSibling?.matches(".id")) continue;
+    const id = document.createElement("code");
+    id.className = "id";
+    id.textContent = who.textContent;
+    who.textContent = name;
+    who.after(" ", id);
+  }
+};
+
 const prepend = (html) => {
   const part = partOf(html);
+  nameIn(part);
   for (const row of part.children) row.classList.add("arrived");
   if (!part.childElementCount) return;
   document.querySelector("[data-empty]")?.remove();
@@ -148,7 +166,10 @@ const follow = async () => {
     }
   }
 };
-if (list) follow();
+if (list) {
+  learn();
+  follow();
+}
 
 // A part of a page that moves is asked for again until the server says that it rests.
 const everyPoll = 3000;
