@@ -20,9 +20,9 @@ const (
 	maxUpload     = 4 * maxBundle
 	compareWithin = 5 * time.Minute
 	// lookEvery is how often the browser reloads the page of a running comparison. A comparison is cancelled if nobody
-	// loads the page for unseenWithin.
+	// loads the page for unseenWithin: a browser whose reload has failed sends no further one.
 	lookEvery    = 2 * time.Second
-	unseenWithin = 20 * time.Second
+	unseenWithin = 4 * lookEvery
 )
 
 // Comparer compares a policy with the one in force.
