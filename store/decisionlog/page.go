@@ -1,7 +1,6 @@
 package decisionlog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,8 +8,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -347,45 +344,4 @@ func (f *Filter) step(rec *Record, place position) step {
 		rec = nil
 	}
 	return step{rec, place}
-}
-
-// mayWant reports whether a line may have a wanted record. It parses the beginning of the line only. Masked records are
-// always parsed whole, since their ids may stand in the line of their facts.
-func (f *Filter) mayWant(raw []byte) bool {
-	switch _, kind := shape(raw); kind {
-	case "told":
-		return mayHave(raw, f.Account) && mayHave(raw, f.ID) && (f.Allowed == nil || *f.Allowed || !allows(raw))
-	case "event":
-		return true
-	}
-	return false
-}
-
-// mayHave reports whether a line may have an id, "" for any. A line may contain an id of another form with escapes.
-func mayHave(raw []byte, id string) bool {
-	return id == "" || !resources.ValidID(id) || bytes.Contains(raw, []byte(id))
-}
-
-// allows reports whether the record of a line is certain to be an allow.
-func allows(raw []byte) bool {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
-	for d.StackDepth() < 2 { // to the record's first member
-		if _, err := d.ReadToken(); err != nil {
-			return false
-		}
-	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return false
-		}
-		if name.String() == "allow" {
-			value, err := d.ReadToken()
-			return err == nil && value.Kind() == 't'
-		}
-		if d.SkipValue() != nil {
-			return false
-		}
-	}
-	return false
 }
