@@ -9,16 +9,16 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// actionRows are data.actions: what other services ask about.
+// actionRows is data.actions: the actions that other services ask about.
 type actionRows struct {
-	// Strict denies actions that are listed nowhere.
+	// Strict denies actions that the tree does not list.
 	Strict bool `json:"strict"`
 	Known  map[string]struct {
 		Description string `json:"description"`
 	} `json:"known"`
 }
 
-// readActions holds actions/data.json against its schema. A tree without the file lists nothing.
+// readActions checks actions/data.json against its schema. A tree without the file lists no actions there.
 func readActions(ctx context.Context, src *policies.Source, docs map[string]documents, p *Problems) (rows actionRows) {
 	if docs[actionsFolder] != nil {
 		readRows(ctx, src, docs, actionsFolder, &rows, p)
@@ -26,12 +26,12 @@ func readActions(ctx context.Context, src *policies.Source, docs map[string]docu
 	return rows
 }
 
-// listActions lists the actions of the routes and MCP servers, and those that are known besides, each once.
+// listActions lists the actions of routes, of MCP servers and of data.actions.known, each once, sorted by id.
 func (c *catalogue) listActions(rows actionRows, docs documents, p *Problems) {
 	c.strict = rows.Strict
 	all := map[string]resources.ListedAction{}
 	for _, id := range c.named() {
-		if action, err := resources.ParseAction(id); err == nil { // checkRoutes and readServers tell of the others
+		if action, err := resources.ParseAction(id); err == nil { // checkRoutes and readServers report malformed ids
 			all[action.ID] = resources.ListedAction{Action: action}
 		}
 	}

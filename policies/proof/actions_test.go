@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// listing is the small tree with these actions, and a schema that takes anything.
+// listing returns the small tree with these actions, and a schema that accepts any object.
 func listing(t *testing.T, actions string) policytest.Tree {
 	return policytest.Small(t).With("schemas/actions/schema.json", `{"type": "object"}`).With("actions/data.json", actions)
 }
@@ -47,7 +47,8 @@ func TestTheTreeListsItsActions(t *testing.T) {
 	}
 }
 
-// TestLooseSchemasDontLetBadActionsIn guarantees that what the gateway lists is checked whatever the tree's schema takes.
+// TestLooseSchemasDontLetBadActionsIn guarantees that the program checks the actions itself, also if the tree's schema
+// accepts any object.
 func TestLooseSchemasDontLetBadActionsIn(t *testing.T) {
 	for want, actions := range map[string]string{
 		`actions/data.json:1: known: action "project:*:read" must have the form`:                  `{"known": {"project:*:read": {"description": "x"}}}`,

@@ -18,7 +18,8 @@ import (
 // appsFolder has a folder for each app.
 const appsFolder = "apps"
 
-// findApps returns the names of the apps. Every file of a folder apps/<name>/ belongs to that app, and no other file does.
+// findApps returns the names of the apps. It reports files of an app outside its folder apps/<name>/, files directly in
+// apps/, and folders without rules.
 func findApps(src *policies.Source, modules, tests map[string]*ast.Module, p *Problems) []string {
 	hasRules := map[string]bool{}
 	for _, name := range src.Names {
@@ -51,7 +52,7 @@ func either(serving, test *ast.Module) *ast.Module {
 	return test
 }
 
-// partOf returns a part of the module's package, "" where it has fewer.
+// partOf returns part i of the path of the module's package, "" if the path is shorter.
 func partOf(module *ast.Module, i int) string {
 	if i >= len(module.Package.Path) {
 		return ""
@@ -70,7 +71,8 @@ func checkPackage(name, app string, module *ast.Module, isTest bool, p *Problems
 	}
 }
 
-// checkApps wants the two rules of each app, and no decision that allows by default.
+// checkApps reports apps without the rules types and decision, decisions of another form than one value, and decisions
+// that allow by default.
 func checkApps(c *ast.Compiler, apps []string, p *Problems) {
 	for _, app := range apps {
 		folder := path.Join(appsFolder, app)
@@ -79,12 +81,12 @@ func checkApps(c *ast.Compiler, apps []string, p *Problems) {
 		}
 		rules := c.GetRulesExact(ruleOf(app, "decision"))
 		if len(rules) == 0 {
-			p.report(folder, 0, "there is no rule decision: it is what the app is asked")
+			p.report(folder, 0, "there is no rule decision: define it; the gateway evaluates it for each question to the app")
 		}
 		for _, rule := range rules {
 			report := func(problem string) { p.report(rule.Location.File, rule.Location.Row, "%s", problem) }
 			if len(rule.Head.Args) > 0 || rule.Head.DocKind() == ast.PartialSetDoc || rule.Head.DocKind() == ast.PartialObjectDoc {
-				report("decision must be a rule with one value: no function, and no set or object of parts")
+				report("decision must be a rule with one value, not a function, a partial set or a partial object")
 				break
 			}
 			if rule.Default && allows(rule.Head.Value.Value) {
@@ -106,8 +108,8 @@ func allows(answer ast.Value) bool {
 	return answer.Compare(deny) != 0
 }
 
-// apps asks each app about each of its types, and about nothing at all: it must have an answer to each question. What it
-// answers is its own affair: an app may be about what everybody may do.
+// apps asks each app about each of its types, and about nothing at all. It reports an app that fails at a question. An
+// app may allow any of them: some apps allow everybody.
 func (p *prober) apps(ctx context.Context) {
 	const unknown, robot = `{"type": "user", "id": "` + probeUser + `"}`, `{"type": "robot", "id": "r2", "properties": {}}`
 	for _, app := range p.set.Apps() {

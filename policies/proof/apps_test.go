@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// docs are the rules of an app that is taken.
+// docs are the rules of a valid app.
 const docs = `package apps.docs
 
 types := {"doc"}
@@ -38,8 +38,8 @@ func withDocs(t *testing.T, rules string) policytest.Tree {
 		With("apps/docs/docs.rego", rules).With("apps/docs/data.json", `{"people": ["bob", "alice"]}`)
 }
 
-// TestTheSetsOfAnAppAreRead guarantees what a search goes through, in order, and that a set which is missing is told
-// from one that is empty.
+// TestTheSetsOfAnAppAreRead guarantees that engine.Set returns the subjects, resources and actions of an app, sorted.
+// An empty set is not nil; a missing one is.
 func TestTheSetsOfAnAppAreRead(t *testing.T) {
 	set, err := load(t, withDocs(t, docs))
 	must(t, err)
@@ -56,7 +56,7 @@ func TestTheSetsOfAnAppAreRead(t *testing.T) {
 	}
 }
 
-// TestAnAppThatProvesNothingIsRefused guarantees that each fault of an app is named with its place.
+// TestAnAppThatProvesNothingIsRefused guarantees that each fault of an app is reported with its place.
 func TestAnAppThatProvesNothingIsRefused(t *testing.T) {
 	fine := withDocs(t, docs)
 	change := func(old, text string) policytest.Tree {
@@ -76,7 +76,7 @@ func TestAnAppThatProvesNothingIsRefused(t *testing.T) {
 		"the native input":        {change("input.facts.member", `input.target.project == ""`), "undefined ref: input.target.project"},
 		"no network":              {more(`x := http.send({"url": "http://127.0.0.1/", "method": "get"})`), "undefined function http.send"},
 		"its own test fails":      {fine.With("apps/docs/docs_test.rego", "package apps.docs_test\n\nimport data.apps.docs\n\ntest_a if docs.decision with input as {}"), "apps/docs/docs_test.rego:5: test test_a failed"},
-		"no schema":               {fine.Without("schemas/app/schema.json"), "schemas/app/schema.json: is missing: the rules of apps are held against it; copy"},
+		"no schema":               {fine.Without("schemas/app/schema.json"), "schemas/app/schema.json: is missing: the rules of apps are checked against it; copy"},
 		"another package":         {change("package apps.docs", "package apps.books"), "apps/docs/docs.rego:1: the package must be apps.docs, not data.apps.books"},
 		"a package below":         {change("package apps.docs", "package apps.docs.more"), "apps/docs/docs.rego:1: the package must be apps.docs, not data.apps.docs.more"},
 		"a test's package":        {fine.With("apps/docs/docs_test.rego", "package apps.books_test\n\ntest_a if true"), "apps/docs/docs_test.rego:1: the package must be apps.docs_test, not data.apps.books_test"},
@@ -128,8 +128,8 @@ func TestAnAppThatProvesNothingIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheSchemaOfAppsIsThatOfAppsOnly guarantees that the rules beside an app are held against the input of their own, and
-// that an app may name its schema as an author's own tools want it.
+// TestTheSchemaOfAppsIsThatOfAppsOnly guarantees that other rules of the tree keep the schema of their input. An app
+// may name its schema in an annotation, as editors and `opa check` need it.
 func TestTheSchemaOfAppsIsThatOfAppsOnly(t *testing.T) {
 	if _, err := load(t, withDocs(t, docs).With("other/x.rego", "package other\n\nx if input.facts.member")); err == nil || !strings.Contains(err.Error(), "undefined ref: input.facts") {
 		t.Errorf("got %v", err)
@@ -141,6 +141,6 @@ func TestTheSchemaOfAppsIsThatOfAppsOnly(t *testing.T) {
 	_, err = load(t, withDocs(t, titled))
 	must(t, err)
 	if _, err := load(t, withDocs(t, strings.Replace(titled, "facts.member", "facts.membr", 1))); err == nil {
-		t.Error("a package with an annotation of its own is not held against the schema")
+		t.Error("a package with an annotation of its own is not checked against the schema")
 	}
 }

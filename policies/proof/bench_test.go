@@ -7,10 +7,10 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// BenchmarkLoad measures how long it takes until a tree has proved itself.
+// BenchmarkLoad measures Load with the embedded tree.
 func BenchmarkLoad(b *testing.B) { benchLoad(b, policies.Tree()) }
 
-// BenchmarkLoadLarge measures the same of a tree with a thousand more system roles.
+// BenchmarkLoadLarge measures Load with a thousand more system roles.
 func BenchmarkLoadLarge(b *testing.B) { benchLoad(b, largeTree(b, 1000)) }
 
 func benchLoad(b *testing.B, tree fs.FS) {

@@ -13,20 +13,21 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Folders whose data the engine itself understands.
+// Folders whose data this package decodes; mcpFolder is another.
 const (
 	grantsFolder  = "grants"
 	routesFolder  = "routes"
 	actionsFolder = "actions"
 )
 
-// catalogue is what the rest of the house reads of the tree's data.
+// catalogue is the tree's data in Go types, for engine.Set.
 type catalogue struct {
-	routes []resources.Route // by name
-	roles  []resources.Role  // by id
-	// actions are those of the routes, of MCP servers and of other services, by id.
+	routes []resources.Route // sorted by name
+	roles  []resources.Role  // sorted by id
+	// actions are those of routes, of MCP servers and of data.actions.known, sorted by id.
 	actions []resources.ListedAction
-	strict  bool
+	// strict is actionRows.Strict.
+	strict bool
 	// servers are the MCP servers by name.
 	servers map[string]*resources.MCPServer
 }
@@ -39,8 +40,8 @@ type grantRow struct {
 	Permissions map[string]bool `json:"permissions"`
 }
 
-// readCatalogue holds grants and routes against their schemas and against what the
-// gateway can serve: the schemas are part of the tree, so an author could loosen them.
+// readCatalogue checks grants, routes, actions and MCP servers against their schemas, and again by itself against what
+// the gateway can serve: the schemas are part of the tree, so an author could loosen them.
 func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]documents, p *Problems) *catalogue {
 	c := &catalogue{servers: map[string]*resources.MCPServer{}}
 	grants, routes := map[string]grantRow{}, map[string]resources.Route{}
@@ -65,10 +66,10 @@ func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]do
 	return c
 }
 
-// readRows decodes the document of a folder, once it matches its schema, and tells all that is wrong with it.
-func readRows(ctx context.Context, src *policies.Source, docs map[string]documents, folder string, into any, p *Problems) {
+// readRows decodes the documents of a folder into rows if they match their schema, and reports all problems.
+func readRows(ctx context.Context, src *policies.Source, docs map[string]documents, folder string, rows any, p *Problems) {
 	if len(docs[folder]) == 0 {
-		if file := folder + "/data.json"; src.File(file) == nil { // else what is wrong with it was told
+		if file := folder + "/data.json"; src.File(file) == nil { // readDocument has reported a file that is there
 			p.report(file, 0, "is missing")
 		}
 		return
@@ -86,13 +87,13 @@ func readRows(ctx context.Context, src *policies.Source, docs map[string]documen
 	for _, doc := range docs[folder] {
 		dec := json.NewDecoder(bytes.NewReader(doc.raw))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(into); err != nil {
+		if err := dec.Decode(rows); err != nil {
 			p.report(doc.file, 0, "%v", err)
 		}
 	}
 }
 
-// readRole returns a system role, and tells all that is wrong with it.
+// readRole returns a system role, and reports all problems of its row.
 func readRole(id string, row grantRow, docs documents, p *Problems) resources.Role {
 	problem := func(member, format string, args ...any) {
 		file, line := docs.line(id+member, id)
@@ -111,7 +112,7 @@ func readRole(id string, row grantRow, docs documents, p *Problems) resources.Ro
 			problem(member, "permission %q %v", pattern, err)
 		}
 		if !row.Permissions[pattern] {
-			// Looked up as a value it is false, looked up as a member it is there.
+			// A rule could read the value (false) or test for the member (true).
 			problem(member, "permission %q must be true; leave it out to not grant it", pattern)
 		}
 		if row.Scope != resources.RoleScopeAccount && !strings.HasPrefix(pattern, "project:") && !strings.HasPrefix(pattern, "resource:") {
@@ -128,7 +129,7 @@ func knownRoleScope(s string) bool {
 	return s == resources.RoleScopeAccount || s == resources.RoleScopeProject || s == resources.RoleScopeResource
 }
 
-// grants says whether some system role grants the action.
+// grants reports whether a system role grants the action.
 func (c *catalogue) grants(action resources.Action) bool {
 	patterns := action.Patterns()
 	return slices.ContainsFunc(c.roles, func(role resources.Role) bool {

@@ -8,7 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestARowOfOnesOwn may name a host, any method, an audience and an upstream elsewhere, and no area.
+// TestARowOfOnesOwn guarantees that an author's row may have a host, any method, an audience and another upstream, and
+// may leave the area out.
 func TestARowOfOnesOwn(t *testing.T) {
 	const row = `"w.%s": {"method": "%s", "host": "%s", "path": "%s", "access": ["member"], "effect": "read", "audience": "https://w.example/", "upstream": "external"}`
 	rows := func(rows ...string) policytest.Tree {
@@ -43,8 +44,8 @@ func TestARowOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestLooseSchemasDontLetABadCatalogueIn guarantees that what the gateway relies on
-// is checked by the engine itself: the schemas are part of the tree that is judged.
+// TestLooseSchemasDontLetABadCatalogueIn guarantees that the program checks grants and routes itself: the schemas are
+// part of the tree, and an author can loosen them.
 func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 	loose := policytest.Small(t).With("schemas/grants/schema.json", `{"type": "object"}`).With("schemas/routes/schema.json", `{"type": "object"}`)
 	row := func(name, fields string) policytest.Tree {

@@ -15,8 +15,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// compiled is a tree that answers questions, and what its tests are compiled of.
-// Tests are kept out of serving, so that no test file adds a rule to it.
+// compiled is a tree that answers questions. Its tests are parsed only: serving does not contain them, so that no test
+// file adds a rule to it.
 type compiled struct {
 	parsed
 	serving *ast.Compiler
@@ -24,14 +24,14 @@ type compiled struct {
 	data    map[string]any
 }
 
-// parsed is a tree with the schemas of the inputs that its packages are asked about.
+// parsed is the parsed files of a tree: its modules, the tests of these, its schemas and the names of its apps.
 type parsed struct {
 	modules, tests map[string]*ast.Module
 	schemas        *ast.SchemaSet
 	apps           []string
 }
 
-// parseTree parses the modules.
+// parseTree parses the schemas and modules, finds the apps, and assigns packages the schemas of their inputs.
 func parseTree(src *policies.Source, p *Problems) (tree parsed) {
 	tree.schemas = readSchemas(src, p)
 	tree.modules, tree.tests = parse(src, p)
@@ -40,14 +40,15 @@ func parseTree(src *policies.Source, p *Problems) (tree parsed) {
 	return tree
 }
 
-// tested is a tree with its tests.
+// tested is a tree compiled together with its tests.
 type tested struct {
 	*ast.Compiler
-	// store has the schemas as data beside the rest, as `opa test` has.
+	// store has the schemas as data, too, as `opa test` has.
 	store storage.Store
 }
 
-// compile checks the tree without its tests as `opa check --strict --schema schemas` does; nil where it has problems.
+// compile compiles the tree without its tests, with the checks of `opa check --strict --schema schemas` and of limits.
+// It reports problems, and then returns nil.
 func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) *compiled {
 	tree := parseTree(src, p)
 	if len(*p) > 0 {
@@ -66,7 +67,7 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 	return out
 }
 
-// withTests compiles the tree together with its tests; nil where they have problems.
+// withTests compiles the tree together with its tests. It reports problems, and then returns nil.
 func (c *compiled) withTests(ctx context.Context, src *policies.Source, p *Problems) *tested {
 	all := maps.Clone(c.tests)
 	maps.Copy(all, c.modules)
@@ -78,7 +79,7 @@ func (c *compiled) withTests(ctx context.Context, src *policies.Source, p *Probl
 	return &tested{compiler, store}
 }
 
-// compileWith has do compile with a new compiler; nil where it finds problems.
+// compileWith calls do with a new compiler and returns the compiler. It reports the error of do, and then returns nil.
 func compileWith(
 	ctx context.Context, store storage.Store, schemas *ast.SchemaSet, caps *ast.Capabilities, p *Problems, do func(*ast.Compiler) error,
 ) (c *ast.Compiler) {
@@ -93,7 +94,7 @@ func compileWith(
 	return c
 }
 
-// newCompiler returns a compiler that checks as `opa check --strict --schema` does.
+// newCompiler returns a compiler with the checks of `opa check --strict --schema` and of limits.
 func newCompiler(ctx context.Context, store storage.Store, txn storage.Transaction, schemas *ast.SchemaSet, caps *ast.Capabilities) *ast.Compiler {
 	return ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
 		WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
@@ -102,17 +103,17 @@ func newCompiler(ctx context.Context, store storage.Store, txn storage.Transacti
 		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckWritten", Stage: limits.CheckWritten})
 }
 
-// newStore shares the documents' values, which are never changed, with every other store.
+// newStore returns a store of the data. All stores share the documents' values; nothing changes them.
 func newStore(data map[string]any) storage.Store {
 	return inmem.NewFromASTObject(ast.MustInterfaceToValue(data).(ast.Object))
 }
 
-// withSchemas returns the data with schemas/input/schema.json as schemas.input, and so on.
+// withSchemas returns the data with each schema below its folder: schemas/input/schema.json is data.schemas.input.
 func withSchemas(data map[string]any, src *policies.Source) map[string]any {
 	schemas := map[string]any{}
 	for _, name := range src.Names {
 		var value any
-		if isSchema(name) && util.Unmarshal(src.Files[name], &value) == nil { // else readSchemas says so
+		if isSchema(name) && util.Unmarshal(src.Files[name], &value) == nil { // readSchemas reports one that is not JSON
 			mount(schemas, path.Dir(policies.Place(name)), ast.MustInterfaceToValue(value))
 		}
 	}
@@ -121,11 +122,11 @@ func withSchemas(data map[string]any, src *policies.Source) map[string]any {
 	return out
 }
 
-// forTests returns the built-ins that the tests of a tree may call besides: they hold inputs against the
-// tree's own schemas, which end (checkSchemas).
+// forTests returns the built-ins that only tests may call. Tests check inputs against the schemas of the tree with
+// json.match_schema. It terminates: checkSchemas has rejected circular schemas.
 func forTests() []string { return []string{"json.match_schema"} }
 
-// parse gives the modules that serve and those that test them.
+// parse returns the modules that serve and the test modules, both by file name.
 func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Module) {
 	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
 	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: limits.Capabilities(forTests()...), RegoVersion: ast.RegoV1}
@@ -135,7 +136,7 @@ func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Mo
 			continue
 		}
 		if text += len(src.Files[name]); text > limits.MaxText {
-			p.report(name, 0, "with it the tree has more than %d MiB of rules: put what is data into a data.json", limits.MaxText>>20)
+			p.report(name, 0, "with this file the tree has more than %d MiB of rules: put what is data into a data.json", limits.MaxText>>20)
 			break
 		}
 		module, err := ast.ParseModuleWithOpts(name, string(src.Files[name]), opts)
@@ -153,7 +154,7 @@ func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Mo
 		case strings.HasSuffix(lastPart(module), "_test"):
 			tests[name] = module
 		default:
-			// Its rules would be there when the tests run, and missing when questions are answered.
+			// The compiler of the tests would have its rules, the compiler that serves would not.
 			p.report(name, module.Package.Location.Row, "a test file's package must end in _test, not be %s", module.Package.Path)
 		}
 	}
@@ -165,9 +166,8 @@ func lastPart(module *ast.Module) string {
 	return string(last)
 }
 
-// readSchemas names the schemas as `opa check --schema schemas` does:
-// schemas/input/schema.json is schema.input.schema. That of the input holds for
-// every package, whether it is annotated or not.
+// readSchemas names the schemas as `opa check --schema schemas` does: schemas/input/schema.json is schema.input.schema.
+// The compiler applies schemas/input/schema.json to every package that no annotation gives another schema.
 func readSchemas(src *policies.Source, p *Problems) *ast.SchemaSet {
 	set := ast.NewSchemaSet()
 	hasInput := false

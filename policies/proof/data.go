@@ -14,10 +14,10 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// documents are the data of one folder: of an overlay and of its base there may be one each.
+// documents are the data of one folder: an overlay and its base may have one each.
 type documents []*document
 
-// line returns the place of a member; line 0 of the first file where no document has it.
+// line returns the place of the first of the members that a document has; if none has one, line 0 of the first file.
 func (d documents) line(members ...string) (file string, line int) {
 	for _, member := range members {
 		for _, doc := range d {
@@ -29,7 +29,7 @@ func (d documents) line(members ...string) (file string, line int) {
 	return d[0].file, 0
 }
 
-// value returns what the documents are together; false where two of them have one name.
+// value merges the documents. It returns false if two of them have the same member, and it is not an object in both.
 func (d documents) value() (all ast.Object, ok bool) {
 	all, ok = ast.NewObject(), true
 	for _, doc := range d {
@@ -51,14 +51,14 @@ func (d documents) value() (all ast.Object, ok bool) {
 type document struct {
 	file string
 	raw  []byte
-	// value is what all readers of the document share; nothing changes it.
+	// value is shared by all readers of the document; nothing changes it.
 	value ast.Value
-	// lines has the line of each member by its dotted path; nil until somebody asks.
+	// lines has the line of each member by its dotted path; nil until the first call of line.
 	lines map[string]int
 }
 
-// readData gives `data` as OPA's own commands would make it, each data.json under
-// its folder's name, and the documents by folder.
+// readData returns `data` as OPA's commands build it, with each data.json below the name of its folder, and the
+// documents by folder.
 func readData(src *policies.Source, p *Problems) (map[string]any, map[string]documents) {
 	root, docs, folders := map[string]any{}, map[string]documents{}, []string{}
 	for _, name := range src.Names {
@@ -87,8 +87,8 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]doc
 	return root, docs
 }
 
-// readDocument parses a file of data; nil, and a problem with its line, for one that is not a JSON object, or has a member
-// twice.
+// readDocument parses a file of data. It returns nil and reports a problem, with its line, for a file that is not one
+// JSON object, or has a member twice.
 func readDocument(name string, raw []byte, p *Problems) *document {
 	doc := &document{file: name, raw: raw}
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
@@ -130,13 +130,14 @@ func dotted(pointer jsontext.Pointer) string {
 	return strings.Join(slices.Collect(pointer.Tokens()), ".")
 }
 
-// line returns the line of a member, 0 for one that the document does not have. Most documents are never asked.
+// line returns the line of a member, 0 if the document does not have it. The first call finds the lines of all members:
+// most documents have no problem, and no call.
 func (d *document) line(member string) int {
 	if d.lines == nil {
 		d.lines = map[string]int{}
 		dec, offset, row := jsontext.NewDecoder(bytes.NewReader(d.raw), jsontext.AllowDuplicateNames(true)), int64(0), 1
 		for {
-			if _, err := dec.ReadToken(); err != nil { // the end: readDocument has read it
+			if _, err := dec.ReadToken(); err != nil { // the end: readDocument has parsed the document
 				break
 			}
 			row += bytes.Count(d.raw[offset:dec.InputOffset()], []byte{'\n'})
@@ -149,7 +150,7 @@ func (d *document) line(member string) int {
 	return d.lines[member]
 }
 
-// mount puts a document under its folder; false where something is there already.
+// mount adds the members of a document below the name of its folder. It returns false if one of the names is taken.
 func mount(root map[string]any, folder string, value ast.Value) bool {
 	place := root
 	if folder != "." {
@@ -157,7 +158,7 @@ func mount(root map[string]any, folder string, value ast.Value) bool {
 			next, ok := place[part].(map[string]any)
 			if !ok {
 				next = map[string]any{}
-				if there, taken := place[part].(ast.Value); taken && !fill(next, there) {
+				if present, taken := place[part].(ast.Value); taken && !fill(next, present) {
 					return false
 				}
 				place[part] = next
@@ -168,14 +169,14 @@ func mount(root map[string]any, folder string, value ast.Value) bool {
 	return fill(place, value)
 }
 
-// fill adds the members of an object; false where it is none, or a name is taken.
+// fill adds the members of an object. It returns false if value is not an object, or a name is taken.
 func fill(place map[string]any, value ast.Value) bool {
 	members, ok := value.(ast.Object)
 	if !ok {
 		return false
 	}
 	members.Foreach(func(k, v *ast.Term) {
-		name := string(k.Value.(ast.String)) // as of every member that was read from JSON
+		name := string(k.Value.(ast.String)) // JSON has no other names
 		if _, taken := place[name]; taken {
 			ok = false
 		}

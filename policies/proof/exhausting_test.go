@@ -19,15 +19,15 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
-// What a process may take that proves one of these trees. Without a bound they take more than there is.
+// The time and the memory of the process that proves one of these trees.
 const (
 	provedWithin = 30 * time.Second
 	provedIn     = 2 << 30
 	provedCase   = "PORTCULLIS_TEST_EXHAUSTING"
 )
 
-// exhausting are rules that exhaust a process which compiles or evaluates them with OPA alone, with the line on which they are
-// refused and why. Another rule asks for p. What begins with its package is a file of tests.
+// exhausting returns rules that exhaust a process when OPA compiles or evaluates them without limits, each with a part
+// of the problem to report. prove adds a rule that reads p. Rules that begin with their package are a file of tests.
 func exhausting() map[string]struct{ rules, want string } {
 	const literal, cycle, deep = "a literal unfolds to more than 100000 values", "a value can be made a part of itself", "nested deeper than 200"
 	lines := func(n int, format string) string {
@@ -83,7 +83,7 @@ func exhausting() map[string]struct{ rules, want string } {
 	}
 }
 
-// layers are rules of which each refers to all in the layer before.
+// layers returns n layers of rules. Each rule refers to all rules of the layer before.
 func layers(n, width int) string {
 	var b strings.Builder
 	for rule := width; rule < n*width; rule++ {
@@ -99,9 +99,8 @@ func layers(n, width int) string {
 	return b.String()
 }
 
-// TestExhaustingTreesAreRefused guarantees that a tree which would take all memory, overflow the stack or compile for hours is
-// refused, with the place and the reason, by a process that has little of either. Each is proved in one of its own, since
-// nothing recovers from either end.
+// TestExhaustingTreesAreRefused guarantees that Load rejects the exhausting rules with the place and the reason, in
+// little memory and time. Each tree has a process of its own, since Go can't recover from lack of memory or stack.
 func TestExhaustingTreesAreRefused(t *testing.T) {
 	all := exhausting()
 	if name := os.Getenv(provedCase); name != "" {
@@ -123,7 +122,7 @@ func TestExhaustingTreesAreRefused(t *testing.T) {
 	}
 }
 
-// prove proves a tree of these rules in a process that has little memory, and says what came of it.
+// prove limits the memory of this process, proves a tree with these rules, and prints the problems.
 func prove(t *testing.T, rules string) {
 	t.Helper()
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: provedIn, Max: provedIn}); err != nil {

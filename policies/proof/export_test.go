@@ -13,10 +13,10 @@ func ProveWithin(ctx context.Context, src *policies.Source, limit time.Duration)
 	return err
 }
 
-// Probed names the callers whom a policy has to deny.
-func Probed() (who []string) {
-	for _, by := range callersWithoutRights() {
-		who = append(who, by.name)
+// Probed returns the names of the callers whom every policy must deny.
+func Probed() (names []string) {
+	for _, caller := range callersWithoutRights() {
+		names = append(names, caller.name)
 	}
-	return who
+	return names
 }

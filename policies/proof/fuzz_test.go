@@ -2,7 +2,7 @@
 
 package proof_test
 
-// One goroutine loads: the race detector would only make it slow.
+// One goroutine loads a tree: the race detector would find nothing, and make it slow.
 
 import (
 	"context"
@@ -16,9 +16,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
-// FuzzPolicyLoader puts any text in the place of any file of a tree: it is refused with lines
-// that say why, or taken, and then it denies nobody's question. Nothing panics, and no proof
-// outlasts its time.
+// FuzzPolicyLoader replaces a file of a tree by any text. It guarantees that Load accepts the tree, or rejects it with
+// problems of one line each, without a panic and within a minute.
 func FuzzPolicyLoader(f *testing.F) {
 	files := []string{"authz/more.rego", "authz/more_test.rego", "authz/authz.rego", "grants/data.json", "routes/data.json", "more/data.json", "schemas/input/schema.json"}
 	for file, texts := range [][]string{
@@ -57,7 +56,7 @@ func FuzzPolicyLoader(f *testing.F) {
 		case len(src.Revision) == 0:
 			t.Fatal("a tree without a revision")
 		case err != nil && (!errors.As(err, &problems) || len(problems) == 0):
-			t.Fatalf("refused, and not said why: %v", err)
+			t.Fatalf("rejected without a problem: %v", err)
 		}
 		for _, line := range problems {
 			if line == "" || strings.ContainsAny(line, "\r\n") {

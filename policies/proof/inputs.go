@@ -11,14 +11,14 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// Packages that are asked about an input of their own. The schema of the other packages' input applies to all packages
-// without such an annotation.
+// Packages with an input of their own, and so with a schema of their own. schemas/input/schema.json applies to the
+// other packages.
 const (
-	guardsPackage = "guards"     // asked about changes of the tree
-	logPackage    = "system.log" // asked about records of the decision log
+	guardsPackage = "guards"     // its input is a comparison of two trees
+	logPackage    = "system.log" // its input is a record of the decision log
 )
 
-// inputAnnotation gives a package and those below it a schema of their input, as an annotation of theirs would.
+// inputAnnotation is a module that assigns a schema of the input to a package and those below it.
 const inputAnnotation = `# METADATA
 # scope: subpackages
 # schemas:
@@ -26,12 +26,12 @@ const inputAnnotation = `# METADATA
 package %s
 `
 
-// addInputs has the compiler check the packages of apps, of guards and of the decision log against the schemas of their own
-// inputs. Guards have the binary's schema; a tree without a schema of the log has the binary's, too.
+// addInputs assigns the packages of apps, of guards and of the decision log the schemas of their inputs. Apps have the
+// schema of the tree. Guards have the embedded one. The log has that of the tree, or else the embedded one.
 func (tree *parsed) addInputs(src *policies.Source, p *Problems) {
 	if len(tree.apps) > 0 {
 		if file := schemaFile("app"); src.File(file) == nil {
-			p.report(file, 0, "is missing: the rules of apps are held against it; copy that of the tree of the binary")
+			p.report(file, 0, "is missing: the rules of apps are checked against it; copy it from the embedded tree")
 		} else {
 			tree.annotate(appsFolder, "app", p)
 		}
@@ -50,7 +50,7 @@ func (tree *parsed) addInputs(src *policies.Source, p *Problems) {
 
 func schemaFile(name string) string { return schemaFolder + name + "/schema.json" }
 
-// has says whether the tree has modules of the package or below it.
+// has reports whether the tree has modules of the package or below it.
 func (tree *parsed) has(name string) bool {
 	for _, module := range tree.modules {
 		if module.Package != nil && strings.HasPrefix(module.Package.Path.String()+".", "data."+name+".") {
@@ -60,7 +60,7 @@ func (tree *parsed) has(name string) bool {
 	return false
 }
 
-// addSchema adds a schema of the binary.
+// addSchema adds a schema of the embedded tree.
 func (tree *parsed) addSchema(name string, p *Problems) {
 	var schema any
 	raw, err := fs.ReadFile(policies.Tree(), schemaFile(name))
@@ -74,6 +74,7 @@ func (tree *parsed) addSchema(name string, p *Problems) {
 	tree.schemas.Put(ast.Ref{ast.SchemaRootDocument, ast.StringTerm(name), ast.StringTerm("schema")}, schema)
 }
 
+// annotate adds the module of inputAnnotation for a package.
 func (tree *parsed) annotate(name, schema string, p *Problems) {
 	file := schemaFile(schema)
 	opts := ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1}

@@ -12,23 +12,23 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// testsWithin bounds a tree's own tests.
+// testsWithin bounds all tests of a tree together.
 const testsWithin = 30 * time.Second
 
-// Load compiles a tree and has it prove itself. The error is Problems: all that is wrong
-// with the tree as far as it could be read. It is an engine.Loader.
+// Load compiles a tree, probes it and runs its tests. The error is Problems: all reasons to reject the tree that it
+// found before it had to stop. Load is an engine.Loader.
 func Load(ctx context.Context, src *policies.Source) (*engine.Set, error) {
 	set, _, err := Prove(ctx, src)
 	return set, err
 }
 
-// Prove is Load for a report: tests is how many tests of its own the tree has passed.
+// Prove is Load for a report: tests is the number of tests that passed.
 func Prove(ctx context.Context, src *policies.Source) (set *engine.Set, tests int, err error) {
 	return prove(ctx, src, testsWithin)
 }
 
-// Compile returns a tree without having it prove itself: its tests are parsed only. The warnings are of what a proof
-// would find in its names; the error is Problems.
+// Compile compiles a tree without probes and tests: its tests are only parsed. The warnings name unknown actions, for
+// which Load rejects a tree. The error is Problems.
 func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnings []string, err error) {
 	defer refusePanic(&set, &err)
 	var p, warned Problems
@@ -44,14 +44,14 @@ func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnin
 	return set, slices.Compact(warned), nil
 }
 
-// refusePanic refuses a tree by which the compiler panics.
+// refusePanic turns a panic of the compiler into Problems.
 func refusePanic(set **engine.Set, err *error) {
 	if r := recover(); r != nil {
 		*set, *err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
 	}
 }
 
-// read compiles a tree and reads its catalogue; nil where it has to stop at a problem.
+// read compiles a tree and reads its catalogue. It returns nil if a problem keeps the tree from being compiled.
 func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *catalogue) {
 	if checkSchemas(src, p); len(*p) > 0 {
 		return nil, nil
@@ -67,7 +67,7 @@ func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *c
 	return c, list
 }
 
-// newSet returns nil for a tree with problems, and adds them.
+// newSet returns the engine's set of the tree. It adds the problems that the engine finds, and then returns nil.
 func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalogue, p *Problems) *engine.Set {
 	set, err := engine.NewSet(ctx, engine.Compiled{
 		Revision: src.Revision, Bundle: src.Bundle, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
@@ -82,7 +82,7 @@ func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalo
 	return nil
 }
 
-// prove compiles a tree, holds it against the catalogue and the probes, and runs its tests.
+// prove is Prove with a bound on each probe and on all tests together.
 func prove(ctx context.Context, src *policies.Source, limit time.Duration) (set *engine.Set, tests int, err error) {
 	defer refusePanic(&set, &err)
 	var p Problems

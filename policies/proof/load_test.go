@@ -16,7 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestTheEmbeddedTreeProvesItself guarantees that the binary starts with the tree it carries.
+// TestTheEmbeddedTreeProvesItself guarantees that Load accepts the embedded tree, and sorts its routes and permissions.
 func TestTheEmbeddedTreeProvesItself(t *testing.T) {
 	e, err := load(t, policies.Tree())
 	if err != nil {
@@ -35,8 +35,8 @@ func TestTheEmbeddedTreeProvesItself(t *testing.T) {
 	}
 }
 
-// TestATreeThatProvesNothingIsRefused guarantees that each fault is found, named in
-// one line with its place, and keeps the tree out.
+// TestATreeThatProvesNothingIsRefused guarantees that Load rejects a tree with a fault, and reports it in one line with
+// its place.
 func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 	small := policytest.Small(t)
 	rule := func(body string) policytest.Tree { return small.With("authz/more.rego", "package authz\n\n"+body) }
@@ -145,8 +145,8 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 	}
 }
 
-// TestDataIsMountedBelowData guarantees that documents of nested folders are one value, as
-// OPA's own commands read them: equal to it, also as a member of a set, by its hash.
+// TestDataIsMountedBelowData guarantees that the documents of nested folders are one value, as OPA's own commands read
+// them. The value equals the same value in a rule, also as a member of a set (by its hash).
 func TestDataIsMountedBelowData(t *testing.T) {
 	tree := policytest.Small(t).With("a/data.json", `{"x": {"c": [1, 2.50]}}`).With("a/x/data.json", `{"y": {"e": null}}`).With("a/x/y/z/data.json", `{"g": true}`)
 	tree = tree.With("authz/b_test.rego", `package authz_test
@@ -162,7 +162,7 @@ test_member if whole in {data.a}
 	}
 }
 
-// TestAllProblemsAreToldAtOnce guarantees one error for several files, a line each.
+// TestAllProblemsAreToldAtOnce guarantees that one error reports the problems of several files, one a line.
 func TestAllProblemsAreToldAtOnce(t *testing.T) {
 	tree := policytest.Small(t).With("authz/x.rego", "package authz\n\nx := {").With("authz/y.rego", "package authz\n\ny := }").
 		With("grants/data.json", "[]")
@@ -174,7 +174,7 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestEndlessTestsAreCut guarantees that a tree's tests can't hold up a start for ever.
+// TestEndlessTestsAreCut guarantees that Load cancels endless tests.
 func TestEndlessTestsAreCut(t *testing.T) {
 	tree := policytest.Small(t).With("authz/b_test.rego", "package authz_test\n\ntest_b if "+policytest.Endless)
 	src, err := policies.Read(tree)
@@ -185,7 +185,8 @@ func TestEndlessTestsAreCut(t *testing.T) {
 	}
 }
 
-// TestABoundedBuiltInIsNoStandIn guarantees that `with` is no way around the bound of a built-in.
+// TestABoundedBuiltInIsNoStandIn guarantees that a `with` can't replace a function by a bounded built-in. It can
+// replace one by a function of the tree or by a value.
 func TestABoundedBuiltInIsNoStandIn(t *testing.T) {
 	tree := policytest.Small(t).With("authz/b.rego", "package authz\n\ntext(x) := lower(x)\n\nlong if count(text(\"a\")) > 0 with lower as upper")
 	_, err := load(t, tree)
@@ -224,8 +225,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestOnlyAProofCompilesTheTests guarantees that a tree is compared and asked without what only its tests need, and
-// that no tree whose tests do not compile is taken.
+// TestOnlyAProofCompilesTheTests guarantees that Compile accepts a tree with malformed tests. Load rejects it.
 func TestOnlyAProofCompilesTheTests(t *testing.T) {
 	tree := policytest.Small(t).With("authz/authz_test.rego", policytest.SmallTest+"\ntest_nothing if nobody(1)\n")
 	src, err := policies.Read(tree)

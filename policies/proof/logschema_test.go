@@ -7,7 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestRulesAboutTheLogAreHeldToItsSchema, also in a tree that does not have the schema.
+// TestRulesAboutTheLogAreHeldToItsSchema guarantees that rules about the decision log are checked against the schema of
+// its records, also in a tree without this schema.
 func TestRulesAboutTheLogAreHeldToItsSchema(t *testing.T) {
 	const mask = `package system.log
 

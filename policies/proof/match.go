@@ -9,13 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// match checks the data of a folder against a JSON schema, with the validator that OPA has
-// for policies: a schema means the same to an author, to the compiler and here.
+// match checks the data of a folder against a JSON schema. It uses OPA's json.match_schema, so that a schema means the
+// same here as in a test of the tree.
 func (d documents) match(ctx context.Context, schema []byte, p *Problems) {
-	value, _ := d.value() // of a name in two documents mount says it
+	value, _ := d.value() // readData reports a member of two documents
 	errs, err := matchSchema(ctx, ast.NewTerm(value), schema)
 	if err != nil {
-		p.report(d[0].file, 0, "can't be held against its schema: %v", err)
+		p.report(d[0].file, 0, "can't be checked against its schema: %v", err)
 		return
 	}
 	errs.Foreach(func(e *ast.Term) {
@@ -26,7 +26,7 @@ func (d documents) match(ctx context.Context, schema []byte, p *Problems) {
 	})
 }
 
-// matchSchema gives the list of what does not fit.
+// matchSchema returns the mismatches as objects with field and desc.
 func matchSchema(ctx context.Context, value *ast.Term, schema []byte) (errs *ast.Array, err error) {
 	bctx := topdown.BuiltinContext{Context: ctx, Capabilities: limits.Capabilities()}
 	operands := []*ast.Term{value, ast.StringTerm(string(schema))}

@@ -10,8 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// withRoles are the grants with that many more roles of twenty permissions, a line each,
-// after the bracket at the beginning.
+// withRoles returns the grants with more roles of twenty permissions, one a line, after the opening bracket.
 func withRoles(grants string, roles int) string {
 	var lines strings.Builder
 	for r := range roles {
@@ -25,8 +24,8 @@ func withRoles(grants string, roles int) string {
 	return strings.Replace(grants, "{", "{\n"+lines.String(), 1)
 }
 
-// TestALargeDocumentMustMatchItsSchema guarantees that each mismatch of a large document is
-// named, with its line where it has one.
+// TestALargeDocumentMustMatchItsSchema guarantees that Load reports each mismatch of a large document, with its line if
+// it has one.
 func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 	const schema = "schemas/grants/schema.json"
 	large := policytest.Small(t).With("grants/data.json", withRoles(policytest.SmallGrants, 200))
@@ -54,7 +53,7 @@ func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 		"too few members":     {says(`"type": "object"`, `"type": "object", "minProperties": 1000`), "grants/data.json: (Root): Must have at least 1000 properties"},
 		"too many members":    {says(`"type": "object"`, `"type": "object", "maxProperties": 150`), "grants/data.json: (Root): Must have at most 150 properties"},
 		"a member is missing": {says(`["account_admin"]`, `["account_admin", "auditor"]`), "grants/data.json: (Root): auditor is required"},
-		"required is a word":  {says(`["account_admin"]`, `"account_admin"`), "grants/data.json: can't be held against its schema"},
+		"required is a word":  {says(`["account_admin"]`, `"account_admin"`), "grants/data.json: can't be checked against its schema"},
 		"the whole again":     {large.With(schema, again), "schemas/grants/schema.json: its references go round in a circle"},
 		"an unknown scope":    {row(150, "PROJECT", "GALAXY"), "grants/data.json:150: role_0148.scope"},
 		"an unknown field":    {row(150, `"scope"`, `"colour": 1, "scope"`), "grants/data.json:150: role_0148: Additional property colour"},
@@ -69,7 +68,7 @@ func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 	}
 }
 
-// largeTree is the embedded tree with that many more system roles.
+// largeTree returns the embedded tree with more system roles.
 func largeTree(tb testing.TB, roles int) policytest.Tree {
 	tb.Helper()
 	t := policytest.Copy(tb, policies.Tree())

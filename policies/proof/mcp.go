@@ -21,7 +21,8 @@ import (
 
 const (
 	mcpFolder = "mcp"
-	// inputSchemas is the folder of a server, and the member of its data, with the schemas of its tools' arguments.
+	// inputSchemas is the name of a server's folder, and of the member of its data, with the schemas of its tools'
+	// arguments.
 	inputSchemas = "schema"
 )
 
@@ -32,16 +33,17 @@ type serverRow struct {
 	Schema map[string]jsontext.Value `json:"schema"`
 }
 
-// server is an MCP server on its way into the catalogue.
+// server is an MCP server while readServers checks it.
 type server struct {
 	name string
-	// docs are those of its folder; schemas are those of the folder in it.
+	// docs are the documents of mcp/<name>/, schemas those of mcp/<name>/schema/.
 	docs, schemas documents
 	row           serverRow
 	problems      *Problems
 }
 
-// readServers holds the rows of MCP servers against their schema and against what the gateway can serve. c has the roles.
+// readServers checks the rows of MCP servers against their schema and against what the gateway can serve. It needs the
+// roles in c.
 func (c *catalogue) readServers(ctx context.Context, src *policies.Source, docs map[string]documents, p *Problems) {
 	schema := schemaFolder + mcpFolder + "/schema.json"
 	for _, folder := range slices.Sorted(maps.Keys(docs)) {
@@ -88,20 +90,20 @@ func (s *server) report(member, format string, args ...any) {
 	s.problems.report(file, line, "%s: %s", cmp.Or(member, s.name), fmt.Sprintf(format, args...))
 }
 
-// match holds the server's data against the schema of data.mcp.
+// match checks the server's data against the schema of data.mcp.
 func (s *server) match(ctx context.Context, schema []byte) {
-	value, _ := s.docs.value() // of a name in two documents mount says it
+	value, _ := s.docs.value() // readData reports a member of two documents
 	if s.schemas != nil {
 		schemas, _ := s.schemas.value()
 		value, _ = value.Merge(ast.NewObject([2]*ast.Term{ast.StringTerm(inputSchemas), ast.NewTerm(schemas)}))
-		if value == nil { // mount says it
+		if value == nil { // both have the member "schema": readData reports it
 			return
 		}
 	}
 	all := ast.ObjectTerm([2]*ast.Term{ast.StringTerm(s.name), ast.NewTerm(value)})
 	errs, err := matchSchema(ctx, all, schema)
 	if err != nil {
-		s.report("", "can't be held against its schema: %v", err)
+		s.report("", "can't be checked against its schema: %v", err)
 		return
 	}
 	errs.Foreach(func(e *ast.Term) {
@@ -124,7 +126,8 @@ func (s *server) decode() {
 	}
 }
 
-// complete returns the server with its name, the words that it leaves out, and the schemas of its tools.
+// complete returns the server with its name, the defaults of the words that its row leaves out, and the schemas of its
+// tools.
 func (s *server) complete() *resources.MCPServer {
 	out := s.row.MCPServer
 	out.Name = s.name
@@ -159,7 +162,7 @@ func words(s *resources.MCPServer) []word {
 	}
 }
 
-// checkInputSchemas refuses schemas without a tool, and those at which OPA fails.
+// checkInputSchemas reports schemas without a tool, and those that CheckInputSchema rejects.
 func (s *server) checkInputSchemas() {
 	for _, name := range slices.Sorted(maps.Keys(s.row.Schema)) {
 		member := inputSchemas + "." + name
@@ -172,7 +175,8 @@ func (s *server) checkInputSchemas() {
 	}
 }
 
-// CheckInputSchema returns why a tree can't have the schema of a tool's arguments: OPA does not come to an end with each one.
+// CheckInputSchema returns why a tree can't contain the schema of a tool's arguments. OPA's validator does not
+// terminate with every schema.
 func CheckInputSchema(raw []byte) error {
 	var schema any
 	if err := util.Unmarshal(raw, &schema); err != nil {

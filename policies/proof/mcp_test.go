@@ -16,7 +16,7 @@ import (
 
 const definition = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// github is a server with a row of each kind, a member of it a line.
+// github is a server with rows of each kind, one a line.
 const github = `{"upstream": "github", "title": "Issues",
  "tools": {
   "search_issues": {"action": "project:github_issue:read", "effect": "read", "definition": "` + definition + `"},
@@ -29,13 +29,14 @@ const github = `{"upstream": "github", "title": "Issues",
 const arguments = `{"search_issues": {"type": "object", "properties": {"q": {"type": "string"}}},
  "merge.pull": {"type": "object"}}`
 
-// serving is the small tree with the rows of a server.
+// serving returns the small tree with the rows of a server.
 func serving(t *testing.T, name, rows string) policytest.Tree {
 	schema := policytest.Copy(t, policies.Tree())["schemas/mcp/schema.json"]
 	return policytest.Small(t).With("schemas/mcp/schema.json", string(schema.Data)).With("mcp/"+name+"/data.json", rows)
 }
 
-// TestTheTreeHasMCPServers with the first word of each group where a row leaves it out, and with the actions of their rows.
+// TestTheTreeHasMCPServers guarantees that a set has the MCP servers of its tree, with the defaults of what their rows
+// leave out, and lists the actions of the rows.
 func TestTheTreeHasMCPServers(t *testing.T) {
 	tree := serving(t, "github", github).With("mcp/github/schema/data.json", arguments).
 		With("mcp/desk/data.json", `{"upstream": "d", "agents": "none", "consent": "not_required", "pin": "names", "denial": "result",
@@ -77,7 +78,7 @@ func TestTheTreeHasMCPServers(t *testing.T) {
 	}
 }
 
-// TestABundleHasTheServersOfItsFolder guarantees that a tree says the same of MCP servers however it is delivered.
+// TestABundleHasTheServersOfItsFolder guarantees that a bundle keeps the MCP servers of the folder it is built from.
 func TestABundleHasTheServersOfItsFolder(t *testing.T) {
 	for name, tree := range map[string]policytest.Tree{
 		"a whole tree": serving(t, "github", github).With("mcp/github/schema/data.json", arguments).With("mcp/desk/data.json", `{"upstream": "d"}`),
@@ -108,7 +109,7 @@ func TestABundleHasTheServersOfItsFolder(t *testing.T) {
 	}
 }
 
-// TestABadServerIsRefused guarantees one line for each fault, with its place, and all faults at once.
+// TestABadServerIsRefused guarantees that Load reports all faults of a server at once, one a line, with its place.
 func TestABadServerIsRefused(t *testing.T) {
 	all := func(old, text string) policytest.Tree {
 		return serving(t, "github", strings.Replace(github, old, text, 1))
@@ -129,7 +130,7 @@ func TestABadServerIsRefused(t *testing.T) {
 		`mcp/projects/data.json: the name of an MCP server, "projects", must`:                                  serving(t, "projects", github),
 		`tools.projects: the name "projects" must be 1 to 128 characters`:                                      all("search_issues", "projects"),
 		`tools.Accounts: the name "Accounts" must be`:                                                          all("search_issues", "Accounts"),
-		`tools.search_issues.definition: pin is names, and nothing is held to`:                                 all(`"title"`, `"pin": "names", "title"`),
+		`tools.search_issues.definition: pin is names, and then the gateway`:                                   all(`"title"`, `"pin": "names", "title"`),
 		`prompts...: the name ".." must be`:                                                                    all("triage", ".."),
 		`autonomous: lets agents call without a user, and agents is none`:                                      all(`"title"`, `"autonomous": true, "agents": "none", "title"`),
 		`resources: "repo://{a}/{b}/{c+}" is already the template of "repo://{owner}/{name}/{path+}"`:          all("repo://me/{name}", "repo://{a}/{b}/{c+}"),
@@ -155,13 +156,14 @@ func TestABadServerIsRefused(t *testing.T) {
 	}
 }
 
-// loosely is the tree with a schema of MCP servers that takes anything.
+// loosely returns the tree with a schema of MCP servers that accepts any object.
 func loosely(t *testing.T, tree policytest.Tree) policytest.Tree {
 	t.Helper()
 	return tree.With("schemas/mcp/schema.json", `{"type": "object"}`)
 }
 
-// TestALooseSchemaLetsNoBadServerIn guarantees that what the door relies on is checked by the program itself.
+// TestALooseSchemaLetsNoBadServerIn guarantees that the program checks the rows of servers itself: an author can loosen
+// the schema.
 func TestALooseSchemaLetsNoBadServerIn(t *testing.T) {
 	for want, change := range map[string][2]string{
 		`unknown object member name "colour"`:                                         {`"title"`, `"colour": 1, "title"`},
@@ -196,7 +198,8 @@ func TestALooseSchemaLetsNoBadServerIn(t *testing.T) {
 	}
 }
 
-// TestAnActionOfAToolNeedsARole as that of a route does: without one nobody can call the tool.
+// TestAnActionOfAToolNeedsARole guarantees that Load rejects a tool if no system role grants its action, as it rejects
+// such a route.
 func TestAnActionOfAToolNeedsARole(t *testing.T) {
 	tree := serving(t, "github", github)
 	tree = tree.With("grants/data.json", strings.Replace(policytest.SmallGrants, `"project:*:*": true`, `"project:github_issue:*": true`, 1))
@@ -211,7 +214,8 @@ func TestAnActionOfAToolNeedsARole(t *testing.T) {
 	}
 }
 
-// TestRulesMayNameTheActionsOfTools: `policy check` warns of a misspelt one only.
+// TestRulesMayNameTheActionsOfTools guarantees that Load accepts the action of a tool in a rule, and rejects a misspelt
+// one.
 func TestRulesMayNameTheActionsOfTools(t *testing.T) {
 	rule := func(action string) policytest.Tree {
 		return serving(t, "github", github).With("authz/more.rego", fmt.Sprintf("package authz\n\nx if input.action.id == %q", action))
@@ -224,7 +228,8 @@ func TestRulesMayNameTheActionsOfTools(t *testing.T) {
 	}
 }
 
-// TestTheSchemaHasEveryMember guarantees that members of the Go type and of the schema are the same.
+// TestTheSchemaHasEveryMember guarantees that the schema accepts every optional word of a server, and every kind of
+// server request.
 func TestTheSchemaHasEveryMember(t *testing.T) {
 	e, err := load(t, serving(t, "all", strings.Replace(github, `"title"`, `"agents": "any", "autonomous": true, "consent": "required", "pin": "definitions", "denial": "error",
 		"server_requests": ["elicitation", "sampling", "roots"], "credential": "secret", "title"`, 1)))

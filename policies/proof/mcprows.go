@@ -14,7 +14,7 @@ var (
 	upstreamForm   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 )
 
-// check tells all that is wrong with the rows of a server.
+// check reports all problems of the rows of a server.
 func (s *server) check(c *catalogue) {
 	if !resources.ValidMCPServerName(s.name) {
 		s.problems.report(s.docs[0].file, 0, "the name of an MCP server, %q, %s", s.name, resources.MCPNameRule)
@@ -36,7 +36,7 @@ func (s *server) check(c *catalogue) {
 	s.checkInputSchemas()
 }
 
-// checkWords wants known words, and none that contradict one another.
+// checkWords reports unknown words, and autonomous agents on a server that allows no agents.
 func (s *server) checkWords() {
 	for _, w := range words(&s.row.MCPServer) {
 		if *w.value != "" && !slices.Contains(w.choices, *w.value) {
@@ -62,7 +62,7 @@ func (s *server) checkTool(c *catalogue, name string, row resources.MCPTool) {
 	case row.Definition == "" && s.row.Pin != resources.MCPPinNames:
 		s.report(field, "has no definition: `portcullis mcp pin` writes it; with pin names it can be left out")
 	case row.Definition != "" && s.row.Pin == resources.MCPPinNames:
-		s.report(field+".definition", "pin is names, and nothing is held to the definition: leave one of them out")
+		s.report(field+".definition", "pin is names, and then the gateway does not compare definitions: leave one of them out")
 	case row.Definition != "" && !definitionForm.MatchString(row.Definition):
 		s.report(field+".definition", "must be sha256: and 64 hexadecimal digits in small letters, as `portcullis mcp pin` writes them")
 	}
@@ -71,7 +71,7 @@ func (s *server) checkTool(c *catalogue, name string, row resources.MCPTool) {
 	}
 }
 
-// checkResources wants well-formed templates, and no two of one form.
+// checkResources reports malformed templates, and two templates that match the same URIs.
 func (s *server) checkResources(c *catalogue) {
 	for i, row := range s.row.Resources {
 		if err := row.CheckTemplate(); err != nil {
@@ -86,14 +86,14 @@ func (s *server) checkResources(c *catalogue) {
 	}
 }
 
-// checkName wants a name by which a path of authorization.check can end.
+// checkName reports a name that a path of authorization.check can't end with.
 func (s *server) checkName(field, name string) {
 	if !resources.ValidPathSegment(name) {
 		s.report(field, "the name %q %s", name, resources.PathSegmentRule)
 	}
 }
 
-// checkAction wants an action of an account or a project, and a system role with it.
+// checkAction reports an action that is malformed, is of the scope resource, or is granted by no system role.
 func (s *server) checkAction(c *catalogue, field, id string) {
 	action, err := resources.ParseAction(id)
 	switch {

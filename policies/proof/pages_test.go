@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestTheExamplesOfTheDocumentationAreTaken guarantees that the files which docs/author shows, each after its
-// name, are taken beside the shipped tree, and that the app among them answers as its page says.
+// TestTheExamplesOfTheDocumentationAreTaken guarantees that Load accepts the files in docs/author/apps.md and routes.md
+// with the embedded tree. The app among them answers as its page says.
 func TestTheExamplesOfTheDocumentationAreTaken(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"apps", "routes"} {
@@ -55,7 +55,7 @@ func TestTheExamplesOfTheDocumentationAreTaken(t *testing.T) {
 	}
 }
 
-// TestReferenceHasTheProbes guarantees that authors read whom no policy can let in, whatever its own tests assert.
+// TestReferenceHasTheProbes guarantees that the documentation lists the callers of the probes.
 func TestReferenceHasTheProbes(t *testing.T) {
 	policytest.MadePart(t, "probes", policytest.Wrapped(strings.Join(proof.Probed(), "; ")+"."))
 }

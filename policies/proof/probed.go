@@ -8,28 +8,27 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// probed is a caller whom any policy has to deny.
+// probed is a caller whom every policy must deny.
 type probed struct {
-	// name finishes "… allows".
+	// name is the object of the problem "authz.decision allows …".
 	name      string
 	principal resources.Principal
 	subject   *resources.Subject
 }
 
-// Names that no record has.
+// Names that no store has, and the time of the questions.
 const (
 	probeAccount = "acct-probe-v0"
 	probeUser    = "user-probe-v0"
 	probeRole    = "role-probe-v0"
 	probeAction  = "project:nothing:probe"
-	probeNow     = resources.Time(1_000_000) // ms, as everywhere
+	probeNow     = resources.Time(1_000_000) // milliseconds
 )
 
-// withoutRights asks as callers who have no rights, or none any more. But for one thing each
-// is an active member who holds the action that is asked about, by a custom role:
-// a tree that forgets to ask for that thing is refused.
+// withoutRights asks the questions of callersWithoutRights. Each caller lacks one condition, and otherwise is an active
+// member who holds the action by a custom role. A policy that allows one of them does not check the condition.
 func (p *prober) withoutRights(ctx context.Context) {
-	action, _ := resources.ParseAction(probeAction) // it is one
+	action, _ := resources.ParseAction(probeAction)
 	for _, caller := range callersWithoutRights() {
 		facts := resources.Facts{Subject: caller.subject}
 		p.question(ctx, caller.name, resources.Question{
@@ -41,8 +40,8 @@ func (p *prober) withoutRights(ctx context.Context) {
 	}
 }
 
-// withoutScopes asks for each route that is not public as a caller without a credential, and as a
-// service without a scope.
+// withoutScopes asks about each route that is not public: as a caller without a credential, and as a service without a
+// scope.
 func (p *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 	service := resources.Principal{
 		Kind: resources.PrincipalService, ID: resources.ServicePrefix + "probe", Credential: resources.CredentialToken,
@@ -51,7 +50,7 @@ func (p *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 		if slices.Contains(route.Access, "public") {
 			continue
 		}
-		action, _ := resources.ParseAction(route.Action) // the zero one for a row without
+		action, _ := resources.ParseAction(route.Action) // the zero action for a row without one
 		q := resources.Question{AccountID: probeAccount, Action: action, Route: &route, Now: probeNow}
 		p.question(ctx, "a caller without a credential on "+route.Name, q, engine.EntryAccess)
 		q.Principal = service
@@ -59,9 +58,9 @@ func (p *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 	}
 }
 
-// callersWithoutRights returns callers to whom nothing may be allowed, each with one thing missing.
+// callersWithoutRights returns callers whom every policy must deny. Each lacks one condition.
 func callersWithoutRights() []probed {
-	person := func(name string, without func(caller *probed, held *resources.HeldRole)) probed {
+	person := func(name string, remove func(caller *probed, held *resources.HeldRole)) probed {
 		caller := probed{
 			name: name,
 			principal: resources.Principal{
@@ -76,7 +75,7 @@ func callersWithoutRights() []probed {
 				}},
 			},
 		}
-		without(&caller, &caller.subject.Assignments[0])
+		remove(&caller, &caller.subject.Assignments[0])
 		return caller
 	}
 	return []probed{

@@ -11,11 +11,11 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// checkEntries wants every entry point to be there.
+// checkEntries reports entry points without a rule.
 func checkEntries(c *ast.Compiler, p *Problems) {
 	for _, entry := range engine.EntryPoints() {
 		if len(c.GetRulesExact(ast.MustParseRef(entry))) == 0 {
-			p.add("%s: there is no such rule; the engine asks it", entry)
+			p.add("%s: there is no such rule: define it with a default that denies; the engine evaluates it", entry)
 		}
 	}
 }
@@ -24,17 +24,19 @@ func checkEntries(c *ast.Compiler, p *Problems) {
 type prober struct {
 	set   *engine.Set
 	rules *ast.Compiler
-	limit time.Duration // the tests' bound, not that of a decision: this is no measurement of a busy machine
-	// reported are the entry points with a problem: one is enough to mend.
+	// limit bounds each probe. It is the bound of the tests: that of a decision would reject a good tree on a busy
+	// machine.
+	limit time.Duration
+	// reported has the entry points with a problem: the prober reports one for each.
 	reported map[string]bool
 	problems *Problems
 }
 
-// probe asks the three entry points the questions of nobody, of a user of whom nothing good
-// is known, and of callers who lack one thing (probed.go).
+// probe asks the three entry points questions that every policy must deny: of nobody, of an unknown user, and of the
+// callers in probed.go. It reports each entry point that allows one.
 func (p *prober) probe(ctx context.Context, routes []resources.Route) {
 	const nobody = "nobody in particular"
-	unknown, _ := resources.ParseAction(probeAction) // it is one
+	unknown, _ := resources.ParseAction(probeAction)
 	user := resources.Principal{Kind: resources.PrincipalUser, ID: probeUser, UUID: "probe", Credential: resources.CredentialToken}
 	stranger := &resources.Subject{AccountID: probeAccount, UserID: user.ID, UserUUID: user.UUID}
 	facts := resources.Facts{Subject: stranger}
@@ -64,7 +66,7 @@ func (p *prober) question(ctx context.Context, caller string, q resources.Questi
 	}
 }
 
-// deny finds a problem where the entry point does anything else.
+// deny reports an entry point that allows or fails.
 func (p *prober) deny(entry, caller string, decision resources.Decision, err error) {
 	if p.reported[entry] || err == nil && !decision.Allowed {
 		return
@@ -76,11 +78,11 @@ func (p *prober) deny(entry, caller string, decision resources.Decision, err err
 		p.problems.report(file, row, "%s has no answer to the question of %s: %v", name, caller, err)
 		return
 	}
-	p.problems.report(file, row, "%s allows %s, which must be denied whatever is asked: let its default deny, and let it allow only where every condition is asked for", name, caller)
+	p.problems.report(file, row, "%s allows %s, which must be denied: make its default deny, and check every condition in the rules that allow", name, caller)
 }
 
-// defaults refuses an entry point whose default is anything but a plain deny: a default stands
-// for what nobody has thought of, also where no question that is probed gets that far.
+// defaults reports an entry point with a default that is not an object with "allow": false. A rule can hide the default
+// from all probes.
 func (p *prober) defaults() {
 	for _, entry := range engine.EntryPoints() {
 		for _, rule := range p.rules.GetRulesExact(ast.MustParseRef(entry)) {

@@ -9,9 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestATreeThatAllowsThoseWithoutRightsIsRefused guarantees that each condition on which a
-// role counts, left out of a tree whose own tests pass, is found with the words for whom it
-// would have let in, and told once for an entry point.
+// TestATreeThatAllowsThoseWithoutRightsIsRefused guarantees that Load rejects a tree without one of the conditions,
+// though its own tests pass. The problem names the caller whom the tree allows, once for an entry point.
 func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 	all := func(condition string) string {
 		return `every a in object.get(input.subject.assignments, ["", ""], []) { ` + condition + ` }`

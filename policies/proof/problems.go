@@ -12,8 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// Problems are all reasons to refuse a tree, one a line, each with file:line if it has a
-// place.
+// Problems are all reasons to reject a tree, one a line, each with file:line if it has a place.
 type Problems []string
 
 // Error implements error: one problem a line.
@@ -23,7 +22,7 @@ func (p *Problems) add(format string, args ...any) {
 	*p = append(*p, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// report adds a problem with a place in a file; line 0 is the file as a whole.
+// report adds a problem with its place; line 0 is the file as a whole.
 func (p *Problems) report(file string, line int, format string, args ...any) {
 	place := file
 	if line > 0 {
@@ -32,7 +31,7 @@ func (p *Problems) report(file string, line int, format string, args ...any) {
 	p.add("%s: %s", place, fmt.Sprintf(format, args...))
 }
 
-// atLocation adds a problem with a place in a module.
+// atLocation adds a problem at a place in a module.
 func (p *Problems) atLocation(loc *ast.Location, problem string) {
 	p.report(loc.File, loc.Row, "%s", problem)
 }
@@ -52,7 +51,7 @@ func (p *Problems) compiler(err error) {
 	}
 }
 
-// err returns nil without problems; the lines are sorted and given once.
+// err returns the problems sorted, without repetitions; nil if there are none.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil
@@ -84,10 +83,10 @@ func compilerLine(e *ast.Error) string {
 	return e.Location.File + ":" + strconv.Itoa(e.Location.Row) + ": " + text
 }
 
-// maxProblem bounds a problem, in bytes: OPA's parser cites the line, which may be the whole file.
+// maxProblem bounds a problem, in bytes: OPA's parser quotes a line, and a file may be one line.
 const maxProblem = 2000
 
-// oneLine keeps a problem on its line, whatever a file's name or content put in it, and short enough to be read.
+// oneLine replaces control characters, which come from names and contents of files, and cuts the text at maxProblem.
 func oneLine(s string) string {
 	if len(s) > maxProblem {
 		s = strings.ToValidUTF8(s[:maxProblem], "") + " …"

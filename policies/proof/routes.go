@@ -9,7 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// checkRoutes wants rows that the gateway can serve and somebody can use.
+// checkRoutes reports rows that the gateway can't serve, rows without a possible caller, and two rows for the same
+// method, host and path.
 func (c *catalogue) checkRoutes(docs documents, p *Problems) {
 	places := map[string]string{}
 	for _, route := range c.routes {
@@ -27,8 +28,8 @@ func (c *catalogue) checkRoutes(docs documents, p *Problems) {
 	}
 }
 
-// pattern returns the path without the names of its parameters: two that differ in them alone are one
-// pattern.
+// pattern returns the path without the names of its parameters. Paths that differ only in these match the same
+// requests.
 func pattern(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
@@ -43,7 +44,7 @@ func pattern(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// checkRow tells what is wrong with the method, host, path, effect, area and access of a row.
+// checkRow reports problems of the method, host, path, claims, effect, area and access of a row.
 func checkRow(route resources.Route, problem func(field, format string, args ...any)) {
 	switch route.Method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, resources.AnyMethod:
@@ -77,8 +78,8 @@ func checkRow(route resources.Route, problem func(field, format string, args ...
 	}
 }
 
-// checkAction wants an action that some system role grants: a route which nobody
-// can be let into is a misspelt one.
+// checkAction reports an action that no system role grants, since it is probably misspelt, and a row without an action
+// and an access kind.
 func (c *catalogue) checkAction(route resources.Route, problem func(field, format string, args ...any)) {
 	if route.Action == "" {
 		if len(route.Access) == 0 {

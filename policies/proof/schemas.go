@@ -10,21 +10,19 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// maxSchema bounds the values of a schema in which every reference has been replaced by
-// what it names; those of the embedded tree have a hundred.
+// maxSchema bounds the values of a schema after each reference is replaced by its target.
 const maxSchema = 20_000
 
-// schemaProblem says why a schema is not read, "" where nothing is wrong with it. OPA follows
-// references as far as they go: those of a circle until the stack overflows, which ends the
-// process and can't be recovered, and those that double at each step until there is no memory.
+// schemaProblem returns why a schema is rejected, or "". OPA expands references without a bound. A circle of references
+// overflows the stack, and Go can't recover from that. References that double at each step take all memory.
 func schemaProblem(schema any) string {
 	e := expansion{root: schema, budget: maxSchema}
 	e.follow(schema)
 	return e.problem
 }
 
-// checkSchemas holds every schema of the tree to that, before anything is held against one.
-// readSchemas reports one that isn't JSON.
+// checkSchemas reports the schemas of the tree that schemaProblem rejects. It must run before OPA reads a schema.
+// readSchemas reports schemas that are not JSON.
 func checkSchemas(src *policies.Source, p *Problems) {
 	for _, name := range src.Names {
 		var schema any
@@ -44,7 +42,7 @@ type expansion struct {
 	problem string
 }
 
-// follow goes through a schema and those that it refers to, until there is a problem.
+// follow walks a schema and the targets of its references, until it finds a problem.
 func (e *expansion) follow(v any) {
 	if e.budget--; e.budget < 0 && e.problem == "" {
 		e.problem = "its references go round in a circle or are too many"
@@ -62,13 +60,13 @@ func (e *expansion) follow(v any) {
 	}
 }
 
-// object goes through the keywords of a schema.
+// object walks the keywords of a schema.
 func (e *expansion) object(o map[string]any) {
 	for name, inner := range o {
 		text, isText := inner.(string)
 		switch {
 		case name == "enum" || name == "const" || name == "default" || name == "examples":
-			// values, not schemas
+			// They hold values, not schemas.
 		case name == "$ref" && isText:
 			e.reference(text)
 		case (name == "$id" || name == "id") && isText:
@@ -107,7 +105,7 @@ func (e *expansion) reference(ref string) {
 	e.follow(node)
 }
 
-// inlineSchemas holds the schemas that a module's annotations write out to the same.
+// inlineSchemas reports the schemas in a module's annotations that schemaProblem rejects.
 func inlineSchemas(name string, module *ast.Module, p *Problems) {
 	if module == nil {
 		return

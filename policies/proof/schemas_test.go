@@ -10,8 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
-// TestASchemaThatDoesNotEndIsRefused: OPA follows references until the stack or the memory
-// ends, and the process with it.
+// TestASchemaThatDoesNotEndIsRefused guarantees that Load rejects a schema with circular, doubling or foreign
+// references. OPA would follow them until the stack overflows or the memory ends.
 func TestASchemaThatDoesNotEndIsRefused(t *testing.T) {
 	small := policytest.Small(t)
 	var doubling strings.Builder

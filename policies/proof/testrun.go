@@ -22,23 +22,23 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// oneTestWithin bounds one test at the desk.
+// oneTestWithin bounds one test of TestRun.Tests.
 const oneTestWithin = 10 * time.Second
 
-// TestRun says which tests of a tree to run for its author, and what to print.
+// TestRun is a run of a tree's tests for its author (`policy test`).
 type TestRun struct {
-	// Run is a regular expression over data.authz_test.test_name; "" runs all.
+	// Run is a regular expression over names like data.authz_test.test_name; "" runs all tests.
 	Run string
-	// Verbose names the tests that pass, too.
+	// Verbose prints the tests that pass, too.
 	Verbose bool
-	// Coverage tells what no test reaches; Threshold is the least coverage in percent, 0 for none.
+	// Coverage prints the lines that no test reaches. The run fails below Threshold, in percent.
 	Coverage  bool
 	Threshold float64
 }
 
-// Tests runs the tests with OPA's own runner, and prints what `opa test` prints. Of each test that fails it shows the
-// expression that did not hold, with the values of its variables. It says whether all passed. The error is Problems
-// where the tree does not compile.
+// Tests runs the tests with OPA's own runner, and prints what `opa test` prints. For each failed test it prints the
+// expression that did not hold, with the values of its variables. passed is false if a test did not pass, or if the
+// coverage is below Threshold. The error is Problems if the tree does not compile.
 func (r TestRun) Tests(ctx context.Context, src *policies.Source, out io.Writer) (passed bool, err error) {
 	if _, err := regexp.Compile(r.Run); err != nil {
 		return false, fmt.Errorf("--run: must be a regular expression: %w", err)
@@ -52,7 +52,7 @@ func (r TestRun) Tests(ctx context.Context, src *policies.Source, out io.Writer)
 		return false, err
 	}
 	if failed := failedTests(results); len(failed) > 0 {
-		// Traces, from which the values come, take many times the time.
+		// The values come from traces. Traces slow the evaluation down, so only the tests that failed run with them.
 		again, _, err := TestRun{Run: "^(" + strings.Join(failed, "|") + ")$"}.run(ctx, src, nil, true)
 		if err != nil {
 			return false, err
@@ -65,7 +65,7 @@ func (r TestRun) Tests(ctx context.Context, src *policies.Source, out io.Writer)
 	return r.report(results, covered, modules, out)
 }
 
-// run compiles the tree anew and runs its tests, in order.
+// run compiles the tree anew and runs its tests. It returns the results in the order of the tests, and the modules.
 func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.Cover, traced bool) ([]*tester.Result, map[string]*ast.Module, error) {
 	var p Problems
 	checkSchemas(src, &p)
@@ -105,7 +105,7 @@ func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.C
 	return results, modules, nil
 }
 
-// failedTests returns patterns of the names of the tests that fail.
+// failedTests returns a pattern for the name of each failed test.
 func failedTests(results []*tester.Result) (patterns []string) {
 	for _, t := range results {
 		if t.Fail {
@@ -115,7 +115,7 @@ func failedTests(results []*tester.Result) (patterns []string) {
 	return patterns
 }
 
-// report prints the results, and says whether they are good enough for the gate.
+// report prints the results and the coverage. It returns passed as Tests does.
 func (r TestRun) report(results []*tester.Result, covered *cover.Cover, modules map[string]*ast.Module, out io.Writer) (passed bool, err error) {
 	passed = !slices.ContainsFunc(results, func(t *tester.Result) bool { return !t.Pass() })
 	reported := make(chan *tester.Result, len(results))
@@ -123,14 +123,14 @@ func (r TestRun) report(results []*tester.Result, covered *cover.Cover, modules 
 		reported <- t
 	}
 	close(reported)
-	var text bytes.Buffer // OPA's reporter does not look at what became of its output
+	var text bytes.Buffer // OPA's reporter ignores errors of its output
 	if err := (tester.PrettyReporter{Output: &text, Verbose: r.Verbose, FailureLine: true, LocalVars: true}).Report(reported); err != nil {
 		return false, err
 	}
 	if _, err := out.Write(text.Bytes()); err != nil || covered == nil {
 		return passed && err == nil, err
 	}
-	maps.DeleteFunc(modules, func(name string, _ *ast.Module) bool { return strings.HasPrefix(name, policies.BaseMark) }) // its own tests cover it
+	maps.DeleteFunc(modules, func(name string, _ *ast.Module) bool { return strings.HasPrefix(name, policies.BaseMark) }) // the base of an overlay has its own tests
 	report := covered.Report(modules)
 	for _, file := range slices.Sorted(maps.Keys(report.Files)) {
 		var missed []string
@@ -149,7 +149,7 @@ func (r TestRun) report(results []*tester.Result, covered *cover.Cover, modules 
 	return passed && report.Coverage >= r.Threshold, nil
 }
 
-// linesOf returns a line, or the first and the last of several.
+// linesOf returns "3" or "3-5".
 func linesOf(r cover.Range) string {
 	if r.Start.Row == r.End.Row {
 		return fmt.Sprint(r.Start.Row)

@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
-// tested returns what a run of the tree's tests says.
+// tested runs the tests of the tree.
 func tested(t *testing.T, tree policytest.Tree, run proof.TestRun) (output string, passed bool, err error) {
 	t.Helper()
 	src, err := policies.Read(tree)
@@ -25,7 +25,8 @@ func tested(t *testing.T, tree policytest.Tree, run proof.TestRun) (output strin
 	return out.String(), passed, err
 }
 
-// TestARunOfTestsTellsWhatFailed, with the values, and only what passed otherwise.
+// TestARunOfTestsTellsWhatFailed guarantees that a run prints each failed test with its values, and returns whether all
+// passed.
 func TestARunOfTestsTellsWhatFailed(t *testing.T) {
 	small := policytest.Small(t)
 	for name, c := range map[string]struct {
@@ -49,7 +50,8 @@ func TestARunOfTestsTellsWhatFailed(t *testing.T) {
 	}
 }
 
-// TestARunOfTestsTellsWhatIsNotCovered, and fails below the threshold.
+// TestARunOfTestsTellsWhatIsNotCovered guarantees that a run prints the lines without coverage, and fails below the
+// threshold.
 func TestARunOfTestsTellsWhatIsNotCovered(t *testing.T) {
 	small := policytest.Small(t)
 	for threshold, good := range map[float64]bool{0: true, 5: true, 90: false} {
@@ -60,7 +62,8 @@ func TestARunOfTestsTellsWhatIsNotCovered(t *testing.T) {
 	}
 }
 
-// TestARunOfTestsTakesWhatTheGateTakes guarantees that packages with an input of their own are held to its schema here, too.
+// TestARunOfTestsTakesWhatTheGateTakes guarantees that a run, like Load, checks guards and rules about the decision log
+// against the schemas of their own inputs.
 func TestARunOfTestsTakesWhatTheGateTakes(t *testing.T) {
 	const guard = "package guards\n\ndeny contains \"no\" if {\n\tsome row in input.new_access\n\trow.route == \"project.delete\"\n}\n"
 	const mask = "package system.log\n\nmask contains \"/input/subject\" if input.path == \"authz/decision\"\n"
@@ -77,7 +80,8 @@ func TestARunOfTestsTakesWhatTheGateTakes(t *testing.T) {
 	}
 }
 
-// TestARunOfTestsNamesWhatIsWrong with a tree that does not compile, and where there is nothing to run.
+// TestARunOfTestsNamesWhatIsWrong guarantees that a run reports a malformed tree, and an expression without a matching
+// test.
 func TestARunOfTestsNamesWhatIsWrong(t *testing.T) {
 	small := policytest.Small(t)
 	for name, c := range map[string]struct {
@@ -102,7 +106,8 @@ func TestARunOfTestsNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestVerdictsThatAreNotCachedHaveTheirReason, with its place.
+// TestVerdictsThatAreNotCachedHaveTheirReason guarantees that Set.Uncached names the reason and its place for each
+// entry point.
 func TestVerdictsThatAreNotCachedHaveTheirReason(t *testing.T) {
 	small := policytest.Small(t)
 	for name, c := range map[string]struct{ condition, says string }{
@@ -135,14 +140,14 @@ func TestVerdictsThatAreNotCachedHaveTheirReason(t *testing.T) {
 	}
 }
 
-// TestVerdictsThatAreCachedByATextNameIt, with the rule that reads it.
+// TestVerdictsThatAreCachedByATextNameIt guarantees that Set.ByText names the rule and the text for each entry point.
 func TestVerdictsThatAreCachedByATextNameIt(t *testing.T) {
 	small := policytest.Small(t)
 	for condition, says := range map[string]string{
 		`input.action.id != "x"`:  "",
 		`input.clock.hour != 3`:   "",
 		`input.account.id != "x"`: "decision authz/x.rego:3: reads input.account.id\naccess authz/x.rego:3: reads input.account.id",
-		`input.now > 5`:           "", // it is not cached at all
+		`input.now > 5`:           "", // its verdicts are not cached
 	} {
 		tree := small.With("authz/x.rego", "package authz\n\nx if "+condition+"\n").
 			With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, "input.subject.status == \"ACTIVE\"", "input.subject.status == \"ACTIVE\"\n\tx", 1))
@@ -151,8 +156,8 @@ func TestVerdictsThatAreCachedByATextNameIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []string
-		for _, of := range set.ByText() {
-			all = append(all, of.Entry+" "+strings.Join(of.Because, "; "))
+		for _, entry := range set.ByText() {
+			all = append(all, entry.Entry+" "+strings.Join(entry.Because, "; "))
 		}
 		if got := strings.Join(all, "\n"); got != says {
 			t.Errorf("%s: %q, want %q", condition, got, says)
@@ -160,7 +165,8 @@ func TestVerdictsThatAreCachedByATextNameIt(t *testing.T) {
 	}
 }
 
-// TestAReportThatCanNotBeWrittenIsAnError guarantees that nobody takes a full disk for tests that pass.
+// TestAReportThatCanNotBeWrittenIsAnError guarantees that a run returns an error, and does not pass, if its output
+// can't be written.
 func TestAReportThatCanNotBeWrittenIsAnError(t *testing.T) {
 	src, err := policies.Read(policytest.Small(t))
 	if err != nil {

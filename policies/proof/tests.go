@@ -19,27 +19,25 @@ import (
 // noTest is a pattern that no name matches.
 const noTest = `[^\s\S]`
 
-// compileTests compiles the tree with its tests as `opa test` does: tests of one name
-// are told apart, and each case of a table is noted when it is tried. OPA's runner does
-// that on its way; it runs none of them here.
+// compileTests compiles the tree with its tests as `opa test` does. OPA's runner renames tests of the same name, and
+// rewrites tables so that each case calls a built-in. Its filter matches no test, so it runs none.
 func compileTests(ctx context.Context, c *ast.Compiler, modules map[string]*ast.Module) error {
 	results, err := tester.NewRunner().SetCompiler(c).SetModules(modules).Filter(noTest).RunTests(ctx, nil)
 	if err != nil {
 		return err
 	}
-	for range results { // none; the runner closes it when it is through
+	for range results { // empty; the runner closes the channel when it has compiled
 	}
-	hear(c)
+	replaceTestCase(c)
 	return nil
 }
 
-// triedCase takes the place of the built-in by which OPA notes the cases of a table: that
-// one tells tracers only, and with a tracer every step of every evaluation is put together
-// for it, which is a third of the time.
+// triedCase replaces the built-in that OPA's tables call for each case. OPA's built-in reports the case to tracers
+// only, and with a tracer OPA records every step of every evaluation. That took a third of the time.
 const triedCase = "engine.tried_case"
 
-// hear has each case of a table told to triedCase when it is tried.
-func hear(c *ast.Compiler) {
+// replaceTestCase replaces the calls of OPA's built-in by calls of triedCase.
+func replaceTestCase(c *ast.Compiler) {
 	noted := ast.NewTerm((&ast.Builtin{Name: triedCase}).Ref())
 	for _, module := range c.Modules {
 		ast.WalkExprs(module, func(e *ast.Expr) bool {
@@ -59,7 +57,7 @@ type test struct {
 	table bool
 }
 
-// findTests gives what `opa test` takes for a test, by place.
+// findTests returns the rules that `opa test` takes for tests, sorted by place.
 func findTests(c *ast.Compiler) (out []test) {
 	for _, module := range c.Modules {
 		for _, rule := range module.Rules {
@@ -86,11 +84,9 @@ func findTests(c *ast.Compiler) (out []test) {
 	return out
 }
 
-// runTests runs the tree's own tests. A built-in's error fails a test, as it would
-// fail the decision. They run one after the other, so that a reload leaves the other processors
-// to decisions. It returns how many passed.
-//
-// OPA's runner is not asked: the package's comment says what that would cost.
+// runTests runs the tree's tests, reports those that fail, and returns how many passed. An error of a built-in fails a
+// test, as it fails a decision. The tests run one after the other: a reload uses one processor, and decisions have the
+// others. doc.go says why OPA's runner does not run them.
 func runTests(ctx context.Context, c *tested, limit time.Duration, p *Problems) (passed int) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -100,10 +96,10 @@ func runTests(ctx context.Context, c *tested, limit time.Duration, p *Problems) 
 		return 0
 	}
 	defer c.store.Abort(ctx, txn)
-	cached := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
+	cached := cache.NewInterQueryValueCache(ctx, nil) // json.match_schema keeps its parsed schemas here
 	bounds := limits.NewBounds(limits.Pace{})
 	for _, t := range findTests(c.Compiler) {
-		bounds.Start(ctx, 2*limit, limits.OfTest) // ctx ends before, for all of them
+		bounds.Start(ctx, 2*limit, limits.OfTest) // ctx ends sooner: limit bounds all tests together
 		if err := t.run(ctx, c, txn, cached, bounds); err != nil {
 			p.report(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
 			continue
@@ -114,7 +110,7 @@ func runTests(ctx context.Context, c *tested, limit time.Duration, p *Problems) 
 	case ctx.Err() != nil:
 		p.add("policy tests: not finished within %v", limit)
 	case passed == 0 && len(*p) == 0:
-		p.add("policy tests: there are none; a tree that proves nothing isn't taken")
+		p.add("policy tests: there are none: a tree without a test is rejected; add a rule test_… to a file …_test.rego")
 	}
 	return passed
 }
@@ -127,7 +123,7 @@ func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, cach
 		}
 	}()
 	if name, _ := t.path[len(t.path)-1].Value.(ast.String); strings.HasPrefix(string(name), tester.SkipTestPrefix) {
-		return fmt.Errorf("is switched off; a tree with such a test isn't taken")
+		return fmt.Errorf("is switched off: a tree with such a test is rejected; remove todo_ from its name, or the test")
 	}
 	cases := triedCases{}
 	bounds.Builtins[triedCase] = &topdown.Builtin{Decl: &ast.Builtin{Name: triedCase, Decl: ast.InternalTestCase.Decl}, Func: cases.tried}
@@ -164,13 +160,13 @@ func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, cach
 	return nil
 }
 
-// triedCases hears of each case of a table when it is tried: one that doesn't hold is
-// not in the table's value.
+// triedCases records the cases of a table that were evaluated. The value of the table alone does not show a case that
+// failed: it has no member for it.
 type triedCases struct {
 	keys []*ast.Array
 }
 
-// tried notes the keys of a case.
+// tried is the built-in triedCase. It records the keys of a case.
 func (c *triedCases) tried(_ topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
 	if keys, ok := operands[0].Value.(*ast.Array); ok {
 		c.keys = append(c.keys, keys)
@@ -178,7 +174,7 @@ func (c *triedCases) tried(_ topdown.BuiltinContext, operands []*ast.Term, iter 
 	return iter(ast.InternedTerm(true))
 }
 
-// failed names the tried cases without a true in the table's value, and other values.
+// failed returns the names of the cases that have a value other than true, or no value, in the table.
 func (c *triedCases) failed(value any) []string {
 	names := untrue(value, "")
 	for _, keys := range c.keys {

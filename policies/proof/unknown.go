@@ -8,10 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// unknownActions tells of actions that the rules name and that the tree does not list: one that is misspelt grants or
-// denies nothing. Every constant of an action's form counts, wherever a rule compares it or looks it up. The actions of
-// apps are their own.
-func unknownActions(c *ast.Compiler, listed []resources.ListedAction, tell func(loc *ast.Location, problem string)) {
+// unknownActions reports actions in rules that the tree does not list: a misspelt action grants or denies nothing. It
+// takes every string of an action's form for an action. It skips apps, since they have their own actions.
+func unknownActions(c *ast.Compiler, listed []resources.ListedAction, report func(loc *ast.Location, problem string)) {
 	names := make(map[string]bool, len(listed))
 	for _, action := range listed {
 		names[action.ID] = true
@@ -25,7 +24,7 @@ func unknownActions(c *ast.Compiler, listed []resources.ListedAction, tell func(
 			if _, err := resources.ParseAction(string(text)); !isText || err != nil || names[string(text)] || t.Location == nil {
 				return false
 			}
-			tell(t.Location, "action "+string(text)+" is unknown: no route or tool has it, and actions/data.json does not list it; "+
+			report(t.Location, "action "+string(text)+" is unknown: no route or tool has it, and actions/data.json does not list it; "+
 				"correct its name, or list it there")
 			return false
 		})

@@ -10,7 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
-// TestUnknownActionIsRefused wherever a rule names it, with its place, and is a warning where a tree is only compiled.
+// TestUnknownActionIsRefused guarantees that Load rejects an unknown action anywhere in a rule, with its place. Compile
+// warns of it.
 func TestUnknownActionIsRefused(t *testing.T) {
 	const listed = `{"known": {"project:vm:stop": {"description": "Stops it."}}}`
 	for name, rule := range map[string]string{
@@ -47,7 +48,8 @@ func TestUnknownActionIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatOnlyLooksLikeAnActionIsTaken: patterns, texts, what tests and apps name, and the actions of routes.
+// TestWhatOnlyLooksLikeAnActionIsTaken guarantees that Load accepts the actions of routes, patterns, longer texts,
+// scopes, and any action in a test.
 func TestWhatOnlyLooksLikeAnActionIsTaken(t *testing.T) {
 	tree := policytest.Small(t).With("authz/more.rego", `package authz
 

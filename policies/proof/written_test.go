@@ -10,8 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
-// TestWhatPeopleWriteIsTaken guarantees that the bounds of what is written, which keep a tree from exhausting the process,
-// are far from what rules and tests need.
+// TestWhatPeopleWriteIsTaken guarantees that the bounds on the text of rules accept large rules of common kinds.
 func TestWhatPeopleWriteIsTaken(t *testing.T) {
 	times := func(n int, format string) string {
 		var b strings.Builder
@@ -50,7 +49,7 @@ func TestWhatPeopleWriteIsTaken(t *testing.T) {
 	}
 }
 
-// TestTestsOfLargeInputsAreTaken guarantees the same of tests that ask about written inputs.
+// TestTestsOfLargeInputsAreTaken guarantees that the bounds accept tests with large inputs.
 func TestTestsOfLargeInputsAreTaken(t *testing.T) {
 	input := "{\"subject\": {\"here\": [" +
 		strings.TrimSuffix(strings.Repeat("{\"role\": \"x\", \"status\": \"ACTIVE\"}, ", 3000), ", ") + "]}}"
