@@ -64,7 +64,7 @@ func (a *Asker) assignment() resources.HeldRole {
 	return h
 }
 
-// held are permissions, most often those that the change names.
+// held returns permissions: half of the time from the patterns in the words of the change, if there are any.
 func (a *Asker) held() []string {
 	if len(a.named) > 0 && a.IntN(2) == 0 {
 		return a.some(a.named)
@@ -72,7 +72,7 @@ func (a *Asker) held() []string {
 	return a.some(a.patterns)
 }
 
-// some returns up to three of those given, sorted.
+// some returns up to three of the strings, sorted, each once.
 func (a *Asker) some(all []string) (out []string) {
 	for range One(a.Rand, 0, 1, 1, 1, 2, 3) {
 		out = append(out, One(a.Rand, all...))

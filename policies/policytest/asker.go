@@ -10,34 +10,36 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Catalogue is what a tree lists.
+// Catalogue is the routes, system roles and actions of a tree.
 type Catalogue interface {
 	Routes() []resources.Route
 	Roles() []resources.Role
 	Actions() []resources.ListedAction
 }
 
-// Asked is a question as the gateway asks it of an old tree and of a new one. A row that a tree lacks has no question.
+// Asked is a question as the gateway asks it of an old tree and of a new one. The question is nil for a tree without
+// the row.
 type Asked struct {
-	// Entry is decision, access or grantable, Route the name of a row, the new tree's where both have it.
+	// Entry is decision, access or grantable. Route is the name of the row, in the new tree if both have it.
 	Entry, Route string
 	Questions    [2]*resources.Question
 	tape         *tape
 }
 
-// Asker draws questions that the gateway can ask, near what a change of a tree names.
+// Asker draws questions that the gateway can ask. They use the words of a change of a tree, so that many of them reach
+// it.
 type Asker struct {
 	Random
 	words             *Words
 	rows              [2][]resources.Route
 	actions, patterns []string
-	named             []string // the patterns among the texts
+	named             []string // the patterns among the words of the change
 	roles             [2][]string
-	unlike, routes    []string // places of rows
-	met               []string // texts of the question that is drawn
+	changed, routes   []string // places of rows: of those that differ between the trees, and of all
+	drawn             []string // texts of the question that draw makes
 }
 
-// NewAsker returns one for a change that names these words.
+// NewAsker returns an Asker for a change with these words.
 func NewAsker(r Random, words *Words, before, after Catalogue) *Asker {
 	a := &Asker{Random: r, words: words, patterns: []string{"*:*:*", "project:*:*", "account:*:*", "project:*:read", "account:user:update"}}
 	rows := map[string][2]string{}
@@ -58,11 +60,11 @@ func NewAsker(r Random, words *Words, before, after Catalogue) *Asker {
 	}
 	for place, pair := range rows {
 		if a.routes = append(a.routes, place); pair[0] != pair[1] {
-			a.unlike = append(a.unlike, place)
+			a.changed = append(a.changed, place)
 		}
 	}
 	for _, text := range words.Texts {
-		if action, err := resources.ParseAction("project:" + text + ":start"); err == nil { // a resource with a verb that no rule names
+		if action, err := resources.ParseAction("project:" + text + ":start"); err == nil { // a resource of the change with a verb of no rule
 			a.actions = append(a.actions, action.ID)
 		}
 		if _, err := resources.ParsePattern(text); err == nil {
@@ -73,32 +75,32 @@ func NewAsker(r Random, words *Words, before, after Catalogue) *Asker {
 		}
 	}
 	a.patterns = append(a.patterns, a.named...)
-	for _, list := range []*[]string{&a.actions, &a.patterns, &a.unlike, &a.routes} {
+	for _, list := range []*[]string{&a.actions, &a.patterns, &a.changed, &a.routes} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
 	return a
 }
 
-// placeOf returns the calls for which a row is.
+// placeOf returns the method, host and path of a row, without the names of parameters.
 func placeOf(row *resources.Route) string {
 	return row.Method + " " + row.Host + regexp.MustCompile(`\{[^}+]*\}`).ReplaceAllString(row.Path, "{}")
 }
 
-// tape is a source of numbers that can be drawn again with one of them changed.
+// tape is a source of random numbers that records them. Near replays a tape with one or two numbers changed.
 type tape struct {
 	numbers []uint64
-	at      int
+	next    int
 	*rand.Rand
 }
 
 // Uint64 implements rand.Source.
 func (t *tape) Uint64() uint64 {
-	if t.at == len(t.numbers) {
+	if t.next == len(t.numbers) {
 		t.numbers = append(t.numbers, t.Rand.Uint64())
 	}
-	t.at++
-	return t.numbers[t.at-1]
+	t.next++
+	return t.numbers[t.next-1]
 }
 
 // Ask draws a question at an entry point.
@@ -114,24 +116,24 @@ func (a *Asker) Near(other *Asked) *Asked {
 }
 
 func (a *Asker) draw(entry string, t *tape) *Asked {
-	by := *a
-	by.Random, by.met = Random{rand.New(t)}, nil //nolint:gosec // a test repeats it
-	q := by.question(entry)
+	drawer := *a
+	drawer.Random, drawer.drawn = Random{rand.New(t)}, nil //nolint:gosec // a test repeats it
+	q := drawer.question(entry)
 	q.Entry, q.tape = entry, t
 	return q
 }
 
-// text is one of the usual ones, one of the change's, one near it, or one that the question has already.
+// text returns one of the usual texts, a text near one of the change, or one that the question already has.
 func (a *Asker) text(usual ...string) (text string) {
 	switch n := a.IntN(8); {
 	case n < 3 && len(a.words.Texts) > 0:
 		text = a.near(a.words)
-	case n == 3 && len(a.met) > 0:
-		text = One(a.Rand, a.met...)
+	case n == 3 && len(a.drawn) > 0:
+		text = One(a.Rand, a.drawn...)
 	default:
 		text = One(a.Rand, usual...)
 	}
-	a.met = append(a.met, text)
+	a.drawn = append(a.drawn, text)
 	return text
 }
 
@@ -153,7 +155,7 @@ func (a *Asker) question(entry string) *Asked {
 	s := a.subject()
 	q := resources.Question{AccountID: s.AccountID, Facts: resources.Facts{Subject: s}, Principal: a.caller(s, entry)}
 	q.Now = a.time(Start, Start, Start+1, Start+5*3_600_000, Start+100*3_600_000)
-	if entry != "decision" && q.Principal.Kind != resources.PrincipalUser { // the gateway looks for services in no account
+	if entry != "decision" && q.Principal.Kind != resources.PrincipalUser { // the gateway looks up no user for a service
 		q.Facts.Subject = &resources.Subject{AccountID: s.AccountID, AccountExists: s.AccountExists, AccountStatus: s.AccountStatus}
 	}
 	if entry == "access" {
@@ -161,7 +163,7 @@ func (a *Asker) question(entry string) *Asked {
 	}
 	q.Target = a.target(&q)
 	if entry == "grantable" {
-		if q.Target.ProjectID == "" { // a resource of no project is no place
+		if q.Target.ProjectID == "" { // a grant is for an account, a project, or a resource in a project
 			q.Target.Resource = ""
 		}
 		q.Target, q.Grant = resources.TargetAt(q.Target.ProjectID, q.Target.Resource), &resources.Grant{Permissions: a.held()}
@@ -192,7 +194,7 @@ func (a *Asker) rowAt(side int, name string) *resources.Route {
 	return nil
 }
 
-// action returns a well-formed action: the gateway refuses any other before policy is asked.
+// action returns a well-formed action: the gateway rejects others before it asks the policy.
 func (a *Asker) action() resources.Action {
 	for {
 		id := One(a.Rand, a.actions...)
@@ -205,7 +207,7 @@ func (a *Asker) action() resources.Action {
 	}
 }
 
-// target is a place of the account that a path names.
+// target draws the target of a path: an account, a project or a resource.
 func (a *Asker) target(q *resources.Question) (t resources.Target) {
 	if a.IntN(4) > 0 {
 		t.AccountID = q.AccountID
@@ -226,7 +228,7 @@ func (a *Asker) state() string {
 	return One(a.Rand, "active", "active", "active", "deleting", "absent")
 }
 
-// located has the resource that the rest names.
+// located returns the target with the resource of its rest.
 func located(t resources.Target) resources.Target {
 	t.Rest = strings.Trim(t.Rest, "/")
 	if parts := strings.SplitN(t.Rest, "/", 3); len(parts) > 1 && parts[1] != "" {
@@ -235,7 +237,8 @@ func located(t resources.Target) resources.Target {
 	return t
 }
 
-// call is one of a row that either tree has, most often of one that they do not have alike, or one that a proxy names.
+// call draws a call of a row, half of the time of one that differs between the trees. Sometimes it draws the question of a
+// proxy about an action without a row (resources.RouteNamed).
 func (a *Asker) call(q resources.Question) *Asked {
 	if a.IntN(10) == 0 {
 		named := &resources.Route{Name: resources.RouteNamed, Method: "GET", Path: "/x", Action: a.action().ID, Upstream: resources.UpstreamExternal}
@@ -245,8 +248,8 @@ func (a *Asker) call(q resources.Question) *Asked {
 	}
 	var rows [2]*resources.Route
 	place := One(a.Rand, a.routes...)
-	if len(a.unlike) > 0 && a.IntN(2) == 0 {
-		place = One(a.Rand, a.unlike...)
+	if len(a.changed) > 0 && a.IntN(2) == 0 {
+		place = One(a.Rand, a.changed...)
 	}
 	for side := range rows {
 		for i := range a.rows[side] {
@@ -266,7 +269,7 @@ func (a *Asker) call(q resources.Question) *Asked {
 	if q.Target.AccountID = ""; strings.Contains(row.Path, "accounts/{") {
 		q.AccountID = cmp.Or(q.AccountID, "acct-none-v1")
 		q.Target.AccountID = q.AccountID
-	} else { // the caller's own
+	} else { // the account of the caller
 		q.AccountID = q.Principal.AccountID
 	}
 	t := &q.Target
@@ -294,7 +297,7 @@ func (a *Asker) call(q resources.Question) *Asked {
 	return a.asked(rows, q)
 }
 
-// asked is the call of a row as each tree has it.
+// asked returns the call as the gateway asks each tree about it.
 func (a *Asker) asked(rows [2]*resources.Route, q resources.Question) *Asked {
 	out := &Asked{}
 	for side, row := range rows {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// about returns lines of a body that say something about a value. They may name what they find in it.
-func (p *program) about(v value) []string {
+// conditions returns lines of a body with a condition on a value. The lines may declare variables.
+func (p *program) conditions(v value) []string {
 	switch v.kind {
 	case aText:
 		return []string{p.text(v)}
@@ -27,13 +27,13 @@ func (p *program) about(v value) []string {
 	return []string{v.text + " != null"}
 }
 
-// name is one that nothing has yet.
+// name returns a new name of a variable.
 func (p *program) name() string {
 	p.named++
 	return "x" + strconv.Itoa(p.named)
 }
 
-// like is one of the constants that were seen of a value, now and then one of another.
+// like returns a constant that the value had in a random question, and one in twelve times any constant.
 func (p *program) like(v value) string {
 	if len(v.seen) == 0 || p.IntN(12) == 0 {
 		return One(p.Rand, `"user-bob-v1"`, `"acct-demo-v1"`, `"read"`, `""`)
@@ -41,9 +41,9 @@ func (p *program) like(v value) string {
 	return One(p.Rand, v.seen...)
 }
 
-// other is a value of the kind elsewhere in the input, a constant where rules read none.
-func (p *program) other(kind string) value {
-	all := p.in.plain(kind)
+// other returns a value of the kind elsewhere in the input, or a constant if the rules read no such value.
+func (p *program) another(kind string) value {
+	all := p.inputs.plain(kind)
 	if !p.timed {
 		all = slices.DeleteFunc(all, func(v value) bool { return v.text == "input.now" })
 	}
@@ -61,16 +61,16 @@ func unquoted(constant string) string {
 	return text
 }
 
-// begin is a text with which a constant begins.
+// begin returns a prefix of a constant.
 func (p *program) begin(constant string) string {
 	text := unquoted(constant)
 	return strconv.Quote(text[:p.IntN(len(text)+1)])
 }
 
-// text compares a text: with constants, with those of data, with another text, through built-ins and functions.
+// text returns a comparison of a text with constants, with data or with another text, also by built-ins and functions.
 func (p *program) text(v value) string {
 	t, c, d := v.text, p.like(v), p.like(v)
-	o := p.other(aText).text
+	o := p.another(aText).text
 	if p.followed && p.IntN(8) > 0 {
 		return One(p.Rand, t+" == "+c, c+" == "+t, t+" != "+c, "not "+t+" == "+c, t+" in {"+c+", "+d+"}", "not "+t+" in {"+c+", "+d+"}", "startswith("+t+", "+p.begin(c)+")",
 			"data.tables.allowed["+t+"]", "not data.tables.allowed["+t+"]", t+" in data.tables.list", "data.tables.names["+t+"] == "+p.like(v), "same("+t+", "+c+")", "known("+t+")",
@@ -98,13 +98,13 @@ func (p *program) text(v value) string {
 }
 
 func (p *program) flag(v value) string {
-	o := p.other(aFlag).text
+	o := p.another(aFlag).text
 	return One(p.Rand, v.text, v.text, v.text+" == true", v.text+" == false", "not "+v.text, v.text+" != true", v.text+" == "+o, "same("+v.text+", "+o+")", v.text+" in {false}",
 		"{true: \"a\", false: \"b\"}["+v.text+"] == \"b\"")
 }
 
 func (p *program) number(v value) string {
-	t, c, o := v.text, p.like(v), p.other(aNumber).text
+	t, c, o := v.text, p.like(v), p.another(aNumber).text
 	if p.timed && p.IntN(6) == 0 {
 		return One(p.Rand, "time.now_ns() < "+strconv.FormatInt(int64(p.now()), 10)+"000000", "time.weekday(time.now_ns()) == \"Thursday\"")
 	}
@@ -119,8 +119,8 @@ func (p *program) number(v value) string {
 		"time.clock("+t+" * 1000000)[0] < 5", "time.weekday("+t+" * 1000000) in {\"Thursday\", \"Monday\"}", "abs("+t+" - "+o+") < 5000")
 }
 
-// within returns conditions as one that names nothing.
-func within(lines []string, compared string) string {
+// counted returns the conditions as one condition: how many times they hold. It declares no variables.
+func counted(lines []string, compared string) string {
 	return "count([1 | " + strings.Join(lines, "; ") + "]) " + compared
 }
 
@@ -131,25 +131,25 @@ func (p *program) list(v value) []string {
 	case 0:
 		return []string{"count(" + v.text + ")" + One(p.Rand, " > ", " == ", " != ", " < ") + strconv.Itoa(p.IntN(4))}
 	case 1:
-		return []string{"every " + x + " in " + v.text + " { " + strings.Join(p.about(item), "; ") + " }"}
+		return []string{"every " + x + " in " + v.text + " { " + strings.Join(p.conditions(item), "; ") + " }"}
 	case 2:
-		return []string{within(append([]string{each}, p.about(item)...), One(p.Rand, "== 0", "> 1", "!= 1"))}
+		return []string{counted(append([]string{each}, p.conditions(item)...), One(p.Rand, "== 0", "> 1", "!= 1"))}
 	case 3:
-		return p.about(value{v.text + "[" + strconv.Itoa(p.IntN(2)) + "]", v.each})
+		return p.conditions(value{v.text + "[" + strconv.Itoa(p.IntN(2)) + "]", v.each})
 	case 4:
-		return append([]string{"some " + y + ", " + x + " in " + v.text, y + " > 0"}, p.about(item)...)
+		return append([]string{"some " + y + ", " + x + " in " + v.text, y + " > 0"}, p.conditions(item)...)
 	case 5:
 		return []string{"count(" + v.text + ") == count({" + x + " | " + each + "})"}
 	case 6:
 		other := value{y, v.each}
-		return slices.Concat([]string{each, "some " + y + " in " + v.text, x + " != " + y}, p.about(item), p.about(other))
+		return slices.Concat([]string{each, "some " + y + " in " + v.text, x + " != " + y}, p.conditions(item), p.conditions(other))
 	}
-	return slices.Concat([]string{each}, p.about(item), p.about(item))
+	return slices.Concat([]string{each}, p.conditions(item), p.conditions(item))
 }
 
 func (p *program) table(v value) []string {
 	k, x := p.name(), p.name()
-	key, under := p.like(v), p.about(value{x, v.each})
+	key, under := p.like(v), p.conditions(value{x, v.each})
 	switch p.IntN(9) {
 	case 0:
 		return []string{"count(" + v.text + ")" + One(p.Rand, " > ", " == ", " != ") + strconv.Itoa(p.IntN(3))}
@@ -158,15 +158,15 @@ func (p *program) table(v value) []string {
 	case 2:
 		return append([]string{"some " + x + " in " + v.text}, under...)
 	case 3:
-		return p.about(value{v.text + "[" + p.other(aText).text + "]", v.each})
+		return p.conditions(value{v.text + "[" + p.another(aText).text + "]", v.each})
 	case 4:
 		return []string{One(p.Rand, "", "not ") + key + " in object.keys(" + v.text + ")"}
 	case 5:
 		return []string{One(p.Rand, "not "+v.text+"["+key+"]", "object.get("+v.text+", "+key+", false) != false", "object.get("+v.text+", "+key+", null) == null")}
 	case 6:
-		return []string{within(append([]string{"some " + x + " in " + v.text}, under...), One(p.Rand, "== 0", "> 1"))}
+		return []string{counted(append([]string{"some " + x + " in " + v.text}, under...), One(p.Rand, "== 0", "> 1"))}
 	}
-	return p.about(value{v.text + "[" + key + "]", v.each})
+	return p.conditions(value{v.text + "[" + key + "]", v.each})
 }
 
 func (p *program) part(v value) []string {
@@ -180,12 +180,12 @@ func (p *program) part(v value) []string {
 	below := value{v.text + One(p.Rand, "."+name, "."+name, "."+name, fmt.Sprintf("[%q]", name)), v.parts[name]}
 	if v.text == "input" && p.IntN(12) == 0 {
 		x := p.name()
-		return append([]string{x + " := " + below.text}, p.about(value{x, below.form})...)
+		return append([]string{x + " := " + below.text}, p.conditions(value{x, below.form})...)
 	}
-	return p.about(below)
+	return p.conditions(below)
 }
 
-// whole reads a part by names that are not constants, or as one value.
+// whole returns conditions that read a part of the input as one value, or by variable names.
 func (p *program) whole(v value, names []string) []string {
 	x, k := p.name(), p.name()
 	name, another := One(p.Rand, names...), One(p.Rand, names...)
@@ -198,7 +198,7 @@ func (p *program) whole(v value, names []string) []string {
 	case 2:
 		return []string{fmt.Sprintf("object.get(%s, %q, \"none\") == %s", v.text, name, c)}
 	case 3:
-		return append([]string{x + " := " + v.text}, p.about(value{x + "." + name, v.parts[name]})...)
+		return append([]string{x + " := " + v.text}, p.conditions(value{x + "." + name, v.parts[name]})...)
 	case 4:
 		return []string{"contains(json.marshal(" + v.text + "), " + strconv.Quote(unquoted(c)) + ")"}
 	case 5:
@@ -206,5 +206,5 @@ func (p *program) whole(v value, names []string) []string {
 	case 6:
 		return []string{"some " + k + ", " + x + " in " + v.text, k + " != " + strconv.Quote(name), x + " == " + p.like(value{"", v.parts[another]})}
 	}
-	return []string{v.text + "[" + p.other(aText).text + "] == " + c}
+	return []string{v.text + "[" + p.another(aText).text + "] == " + c}
 }

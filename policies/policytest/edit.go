@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Edit is a change of a tree in pieces, each of which can be taken back by itself.
+// Edit is a change of a tree in pieces. Each piece can be reverted alone.
 type Edit struct {
 	Base   Tree
 	Pieces []Piece
 }
 
-// Piece is a text of a file in the old tree and in the new one. It takes the place of At, a text that the base's file has
-// once, or is a file by itself where At is empty. An empty text is a line, or a file, that the tree lacks.
+// Piece is a text of a file in the old tree and in the new one. It replaces At, a text that occurs once in the file of
+// the base. If At is empty, the text is a whole file. An empty Old or New removes At, or leaves out the file.
 type Piece struct{ File, At, Old, New string }
 
 // Trees returns the old tree and the new one.
@@ -37,12 +37,12 @@ func (p *Piece) put(t Tree, text string) Tree {
 	return t.With(p.File, strings.Replace(string(t[p.File].Data), p.At, text, 1))
 }
 
-// Changes says whether the file is one of the edit's.
+// Changes reports whether the edit has a piece of the file.
 func (e *Edit) Changes(file string) bool {
 	return slices.ContainsFunc(e.Pieces, func(p Piece) bool { return p.File == file })
 }
 
-// String has the texts of each piece: with "-" before those of the old tree, "+" before those of the new one.
+// String returns the texts of each piece, those of the old tree after "-", those of the new one after "+".
 func (e *Edit) String() string {
 	var out strings.Builder
 	write := func(sign, text string) {
@@ -62,7 +62,7 @@ func (e *Edit) String() string {
 	return out.String()
 }
 
-// Minimised returns the edit without what can be left out while it stays as the test wants it.
+// Minimised removes pieces, changes, paragraphs and lines of the edit as long as stays returns true for the rest.
 func (e *Edit) Minimised(stays func(*Edit) bool) *Edit {
 	for smaller := true; smaller; {
 		smaller = false
@@ -76,50 +76,50 @@ func (e *Edit) Minimised(stays func(*Edit) bool) *Edit {
 	return e
 }
 
-// smaller returns the edits that lack a piece, the change of a piece, or a line of one.
+// smaller returns the edits without one piece, one change of a piece, or one line or paragraph of a piece.
 func (e *Edit) smaller() (out []*Edit) {
-	with := func(i int, p ...Piece) {
+	replace := func(i int, p ...Piece) {
 		out = append(out, &Edit{e.Base, slices.Replace(slices.Clone(e.Pieces), i, i+1, p...)})
 	}
 	for i, p := range e.Pieces {
-		with(i)
+		replace(i)
 		if p.Old != p.New {
-			with(i, Piece{p.File, p.At, p.Old, p.Old})
-			with(i, Piece{p.File, p.At, p.New, p.New})
+			replace(i, Piece{p.File, p.At, p.Old, p.Old})
+			replace(i, Piece{p.File, p.At, p.New, p.New})
 		}
 	}
 	for i, p := range e.Pieces {
-		for _, without := range lineless(p.Old) {
+		for _, shorter := range shortened(p.Old) {
 			if p.Old == p.New {
-				with(i, Piece{p.File, p.At, without, without})
+				replace(i, Piece{p.File, p.At, shorter, shorter})
 				continue
 			}
-			with(i, Piece{p.File, p.At, without, p.New})
-			for _, other := range lineless(p.New) {
-				if len(p.Old)-len(without) == len(p.New)-len(other) {
-					with(i, Piece{p.File, p.At, without, other})
+			replace(i, Piece{p.File, p.At, shorter, p.New})
+			for _, other := range shortened(p.New) {
+				if len(p.Old)-len(shorter) == len(p.New)-len(other) {
+					replace(i, Piece{p.File, p.At, shorter, other})
 				}
 			}
 		}
-		for _, without := range lineless(p.New) {
-			with(i, Piece{p.File, p.At, p.Old, without})
+		for _, shorter := range shortened(p.New) {
+			replace(i, Piece{p.File, p.At, p.Old, shorter})
 		}
 	}
 	return out
 }
 
-// lineless returns the text without each of its lines, and without each of its paragraphs.
-func lineless(text string) (out []string) {
-	for _, by := range []string{"\n\n", "\n"} {
-		parts := strings.Split(text, by)
+// shortened returns copies of the text, each without one of its paragraphs or lines.
+func shortened(text string) (out []string) {
+	for _, separator := range []string{"\n\n", "\n"} {
+		parts := strings.Split(text, separator)
 		for i := 0; i < len(parts) && len(parts) > 1; i++ {
-			out = append(out, strings.Join(slices.Delete(slices.Clone(parts), i, i+1), by))
+			out = append(out, strings.Join(slices.Delete(slices.Clone(parts), i, i+1), separator))
 		}
 	}
 	return out
 }
 
-// Words are those that the edit's pieces name.
+// Words returns the words in the texts of the edit's pieces.
 func (e *Edit) Words() *Words {
 	var sources []string
 	for _, p := range e.Pieces {
@@ -128,11 +128,11 @@ func (e *Edit) Words() *Words {
 	return NewWords(sources...)
 }
 
-// Few returns a tree with the rules and roles given, few rows of its catalogue, and no tests: comparing it is cheap. Each
-// row and each role is a line.
-func Few(tb testing.TB, from fs.FS) Tree {
+// Few returns the rules and roles of a tree with few rows of its catalogue, and without its tests: comparing such trees
+// is cheap. Each row and each role is a line.
+func Few(tb testing.TB, source fs.FS) Tree {
 	tb.Helper()
-	t := Copy(tb, from)
+	t := Copy(tb, source)
 	for name := range t {
 		if strings.HasSuffix(name, "_test.rego") {
 			t = t.Without(name)

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// Guard refuses all new access.
+// Guard is a guard that denies all new access.
 const Guard = "package guards\n\ndeny contains \"new access\" if count(input.new_access) > 0\n"
 
-// Edit returns a change of a tree whose text the seed decides, of few rows: the rules of the embedded tree with some of
-// their own beside them, or entry points of random rules alone. It changes rules, data, rows and roles. Some
-// trees don't compile.
-func (in *Inputs) Edit(tb testing.TB, r Random, embedded fs.FS) *Edit {
+// Edit returns a random change of a tree with few rows. The rules are those of the embedded tree with random ones
+// beside them, or random entry points alone. The edit changes rules, data, rows and roles. Some of the trees do not
+// compile. The seed of r decides all texts.
+func (inputs *Inputs) Edit(tb testing.TB, r Random, embedded fs.FS) *Edit {
 	tb.Helper()
-	p := &program{Random: r, in: in, timed: r.IntN(4) == 0, altered: r.IntN(12) == 0, followed: r.IntN(2) == 0}
+	p := &program{Random: r, inputs: inputs, timed: r.IntN(4) == 0, altered: r.IntN(12) == 0, followed: r.IntN(2) == 0}
 	e := &Edit{Base: Few(tb, embedded).With("guards/guards.rego", Guard).With("authz/functions.rego", "package authz\n"+functions)}
 	tables := p.tables()
 	e.Base = e.Base.With("tables/data.json", tables)
@@ -52,7 +52,7 @@ func (in *Inputs) Edit(tb testing.TB, r Random, embedded fs.FS) *Edit {
 	return e
 }
 
-// hook is the head of a rule that the shipped ones reach.
+// hook returns the head of a rule that the embedded rules read.
 func (p *program) hook() string {
 	return One(p.Rand, "deny contains "+p.reason(), "deny contains "+p.reason(), `deny contains "odd"`, `met contains "needs_same_account"`, `met contains "needs_active_account"`,
 		`met contains "needs_active_member"`, `met contains "needs_credential_scope"`, "_open_to_services", "_account_permits", "_about_the_caller", "member_allowed",
@@ -60,29 +60,29 @@ func (p *program) hook() string {
 		`_sufficient contains "odd"`, "preconditions_met", `_lacking contains "odd"`, "_permissions(_) := {\"*:*:*\": true}")
 }
 
-// piece is a text that one of the trees lacks, or has otherwise, or that both have.
-func (p *program) piece(file, at, text string) Piece {
+// piece returns a text of both trees, equal or different in them, or a text of one of them.
+func (p *program) piece(file, place, text string) Piece {
 	switch p.IntN(8) {
 	case 0:
-		return Piece{file, at, "", text}
+		return Piece{file, place, "", text}
 	case 1:
-		return Piece{file, at, text, ""}
+		return Piece{file, place, text, ""}
 	}
-	return p.either(file, at, text)
+	return p.either(file, place, text)
 }
 
-// either is a text that one of the trees has otherwise, or that both have.
-func (p *program) either(file, at, text string) Piece {
+// either returns a text of both trees, equal or different in them.
+func (p *program) either(file, place, text string) Piece {
 	switch p.IntN(4) {
 	case 0:
-		return Piece{file, at, text, text}
+		return Piece{file, place, text, text}
 	case 1:
-		return Piece{file, at, p.mutated(text), text}
+		return Piece{file, place, p.mutated(text), text}
 	}
-	return Piece{file, at, text, p.mutated(text)}
+	return Piece{file, place, text, p.mutated(text)}
 }
 
-// shipped changes a line of the shipped rules, or adds one to a body.
+// shipped changes or removes a line of the embedded rules, or adds one to a body.
 func (p *program) shipped(t Tree) []Piece {
 	file := One(p.Rand, "authz/access.rego", "authz/conditions.rego", "authz/credential.rego", "authz/decision.rego", "authz/grantable.rego", "authz/roles.rego", "authz/self_service.rego",
 		"authz/service.rego")
@@ -100,7 +100,7 @@ func (p *program) shipped(t Tree) []Piece {
 	return []Piece{{file, line, line, p.mutated(line)}}
 }
 
-// row changes a row of the catalogue, a role, or what the tree knows of actions.
+// row changes, adds or removes a row of the catalogue, changes a role, or makes the list of actions strict.
 func (p *program) row(t Tree) (out []Piece) {
 	const routes, grants = "routes/data.json", "grants/data.json"
 	lines := func(file string) []string {
@@ -109,7 +109,7 @@ func (p *program) row(t Tree) (out []Piece) {
 	action, pattern := regexp.MustCompile(`"action": "[^"]*"`), regexp.MustCompile(`"[a-z]+:[a-z*_]+:[a-z*]+": true`)
 	ids := []string{"account:role:read", "project:kubernetes_cluster:create", "project:security_group:read", "account:user:read", "project:thing:start", "account:thing:read"}
 	row, role := One(p.Rand, lines(routes)...), One(p.Rand, lines(grants)...)
-	change := func(file, line, to string) { out = append(out, Piece{file, line, line, to}) }
+	change := func(file, line, next string) { out = append(out, Piece{file, line, line, next}) }
 	switch p.IntN(12) {
 	case 0, 1:
 		change(routes, row, action.ReplaceAllString(row, `"action": "`+One(p.Rand, ids...)+`"`))
@@ -123,8 +123,8 @@ func (p *program) row(t Tree) (out []Piece) {
 		change(routes, row, regexp.MustCompile(`"effect": "[a-z]+"`).ReplaceAllString(row, effect))
 	case 4:
 		word := One(p.Rand, "self", "self_by_token", "asks_self", "member", "public", "service:users:sync", "service:authz:explain")
-		if with := strings.Replace(row, `"access": [`, `"access": ["`+word+`", `, 1); with != row {
-			change(routes, row, with)
+		if longer := strings.Replace(row, `"access": [`, `"access": ["`+word+`", `, 1); longer != row {
+			change(routes, row, longer)
 		} else {
 			change(routes, row, strings.Replace(row, `"effect"`, `"access": ["`+word+`"], "effect"`, 1))
 		}
@@ -148,7 +148,7 @@ func (p *program) row(t Tree) (out []Piece) {
 	return out
 }
 
-// mutated has a change or two of a text of rules or data.
+// mutated returns a text of rules or data with one or two changes.
 func (p *program) mutated(text string) string {
 	for range One(p.Rand, 1, 1, 1, 2) {
 		for range 10 {
@@ -178,20 +178,20 @@ func (p *program) mutation(text string) string {
 	case 7:
 		return p.replaced(text, regexp.MustCompile(`(?m)\bif \{$`), func(s string) string { return s + "\n\t" + p.line() })
 	case 8:
-		return p.replaced(text, regexp.MustCompile(`\binput\.[a-z]+\.[a-z_]+\b`), func(s string) string { return p.other(p.kindOf(s)).text })
+		return p.replaced(text, regexp.MustCompile(`\binput\.[a-z]+\.[a-z_]+\b`), func(s string) string { return p.another(p.kindOf(s)).text })
 	}
 	named := []string{"startswith(", "endswith(", "contains("}
 	return p.replaced(text, regexp.MustCompile(`\b(startswith|endswith|contains)\(`), func(string) string { return One(p.Rand, named...) })
 }
 
-// replaced has one of the places that match, by another text.
-func (p *program) replaced(text string, form *regexp.Regexp, by func(string) string) string {
+// replaced returns the text with one match of form, which it draws, replaced.
+func (p *program) replaced(text string, form *regexp.Regexp, substitute func(string) string) string {
 	places := form.FindAllStringIndex(text, -1)
 	if len(places) == 0 {
 		return text
 	}
 	place := One(p.Rand, places...)
-	return text[:place[0]] + by(text[place[0]:place[1]]) + text[place[1]:]
+	return text[:place[0]] + substitute(text[place[0]:place[1]]) + text[place[1]:]
 }
 
 func (p *program) anotherText(constant string) string {
@@ -204,7 +204,7 @@ func (p *program) anotherText(constant string) string {
 	case 2:
 		text = One(p.Rand, strings.ToUpper(text), strings.ToLower(text))
 	default:
-		if all := p.in.plain(aText); len(all) > 0 {
+		if all := p.inputs.plain(aText); len(all) > 0 {
 			text = unquoted(p.like(One(p.Rand, all...)))
 		}
 	}
@@ -219,10 +219,10 @@ func (p *program) anotherNumber(constant string) string {
 	return One(p.Rand, "1", "0.5", "2")
 }
 
-// kindOf is the kind of a value of the input.
+// kindOf returns the kind of a value of the input: boolean, integer, and string for all others.
 func (p *program) kindOf(path string) string {
 	for _, kind := range []string{aFlag, aNumber} {
-		for _, v := range p.in.plain(kind) {
+		for _, v := range p.inputs.plain(kind) {
 			if v.text == path {
 				return kind
 			}

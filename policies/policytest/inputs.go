@@ -13,26 +13,26 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// The kinds of values that an input has.
+// The kinds of values in an input.
 const (
 	aText   = "string"
 	aFlag   = "boolean"
 	aNumber = "integer"
 	aList   = "array"
-	aTable  = "table" // an object by names that are free
-	aPart   = "part"  // an object by names of the schema
+	aTable  = "table" // an object with any names
+	aPart   = "part"  // an object with the names of the schema
 )
 
-// form is what the schema says of one value of the input, with what was seen there.
+// form is the schema of one value of the input, with the constants that random questions had there.
 type form struct {
 	kind  string
 	parts map[string]*form // of a part
 	each  *form            // of a list or a table
-	// seen are constants as Rego has them; of a table its names.
+	// seen are sorted constants in Rego's syntax. For a table they are its names.
 	seen []string
 }
 
-// value is one of the input where a rule can read it.
+// value is a value of the input with the expression by which a rule reads it.
 type value struct {
 	text string
 	*form
@@ -51,8 +51,8 @@ func formOf(schema map[string]any) *form {
 	case kind == "object":
 		f.kind, f.parts = aPart, map[string]*form{}
 		properties, _ := schema["properties"].(map[string]any)
-		for name, of := range properties {
-			f.parts[name] = formOf(of.(map[string]any))
+		for name, property := range properties {
+			f.parts[name] = formOf(property.(map[string]any))
 		}
 	case kind == aList:
 		f.each = formOf(schema["items"].(map[string]any))
@@ -64,7 +64,7 @@ func formOf(schema map[string]any) *form {
 	return f
 }
 
-// see takes note of a value, so that rules compare with what there is.
+// see records the constants in a value, so that random rules compare with values of random questions.
 func (f *form) see(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -87,16 +87,16 @@ func (f *form) see(v any) {
 }
 
 func (f *form) note(constant string) {
-	if at, known := slices.BinarySearch(f.seen, constant); !known {
-		f.seen = slices.Insert(f.seen, at, constant)
+	if i, exists := slices.BinarySearch(f.seen, constant); !exists {
+		f.seen = slices.Insert(f.seen, i, constant)
 	}
 }
 
-// Inputs are the values that an input has by a tree's schema, with what was seen of each. Random rules are written over
-// them, so that a value which is new in the schema is read by them without a change here.
+// Inputs are the values of an input by a tree's schema, with the constants that random questions had there. Random
+// rules read them, and so they read each new value of the schema without a change here.
 type Inputs struct{ root value }
 
-// NewInputs reads the schema of a tree's input, and what random questions hold.
+// NewInputs reads the schema of a tree's input, and the constants in 300 random questions.
 func NewInputs(tb testing.TB, tree fs.FS) *Inputs {
 	tb.Helper()
 	var schema map[string]any
@@ -107,22 +107,22 @@ func NewInputs(tb testing.TB, tree fs.FS) *Inputs {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	in := &Inputs{value{"input", formOf(schema)}}
+	inputs := &Inputs{value{"input", formOf(schema)}}
 	r := NewRandom(0, 0)
 	for range 300 {
 		ask := r.Ask()
-		of := question.Of(&ask.Question)
-		input, err := ast.JSON(of.Term(question.All()).Value)
+		document := question.Of(&ask.Question)
+		input, err := ast.JSON(document.Term(question.All()).Value)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		in.root.see(input)
+		inputs.root.see(input)
 	}
-	return in
+	return inputs
 }
 
-// plain returns the values of a kind that a rule can name, without going through a list or a table.
-func (in *Inputs) plain(kind string) (out []value) {
+// plain returns the values of a kind outside lists and tables.
+func (inputs *Inputs) plain(kind string) (out []value) {
 	var walk func(value)
 	walk = func(v value) {
 		if v.kind == kind {
@@ -132,12 +132,12 @@ func (in *Inputs) plain(kind string) (out []value) {
 			walk(value{v.text + "." + name, v.parts[name]})
 		}
 	}
-	walk(in.root)
+	walk(inputs.root)
 	return out
 }
 
-// few returns some of the values, so that rules over them read little, and read it often.
-func (in *Inputs) few(r Random, timed bool) *Inputs {
+// few returns some of the values. Rules over them read few values, each of them often.
+func (inputs *Inputs) few(r Random, timed bool) *Inputs {
 	var prune func(f *form, most int) *form
 	prune = func(f *form, most int) *form {
 		if f == nil || f.kind != aPart {
@@ -152,5 +152,5 @@ func (in *Inputs) few(r Random, timed bool) *Inputs {
 		}
 		return &less
 	}
-	return &Inputs{value{in.root.text, prune(in.root.form, 3)}}
+	return &Inputs{value{inputs.root.text, prune(inputs.root.form, 3)}}
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// Reference is the page for authors whose parts are made from what the packages below policies hold.
+// Reference is the page for authors with parts that the tests below policies generate.
 const Reference = "../../docs/author/reference.md"
 
-// MadePart compares a part of the reference, from <!-- name --> to <!-- end -->, with what it is made of. `make reference`
-// writes it.
+// MadePart compares a part of the reference, from <!-- name --> to <!-- end -->, with the text. `make reference` writes
+// the text there.
 func MadePart(t testing.TB, name, text string) {
 	t.Helper()
 	raw, err := os.ReadFile(Reference)

@@ -13,49 +13,49 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Tree is a policy tree in memory; its methods give changed copies.
+// Tree is a policy tree in memory. With and Without return changed copies.
 type Tree fstest.MapFS
 
 // Open implements fs.FS.
 func (t Tree) Open(name string) (fs.File, error) { return fstest.MapFS(t).Open(name) }
 
-// With has the file with that content.
+// With returns the tree with a file of this content.
 func (t Tree) With(name, content string) Tree {
 	out := maps.Clone(t)
 	out[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
 	return out
 }
 
-// Without has no such file.
+// Without returns the tree without the file.
 func (t Tree) Without(name string) Tree {
 	out := maps.Clone(t)
 	delete(out, name)
 	return out
 }
 
-// Write puts the tree into a folder.
+// Write writes the tree to a folder.
 func (t Tree) Write(tb testing.TB, dir string) {
 	tb.Helper()
 	for name, file := range t {
-		at := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			tb.Fatal(err)
 		}
-		if err := os.WriteFile(at, file.Data, 0o600); err != nil {
+		if err := os.WriteFile(path, file.Data, 0o600); err != nil {
 			tb.Fatal(err)
 		}
 	}
 }
 
-// Copy returns a tree to be changed.
-func Copy(tb testing.TB, from fs.FS) Tree {
+// Copy returns a tree in memory with the files of another one.
+func Copy(tb testing.TB, tree fs.FS) Tree {
 	tb.Helper()
 	out := Tree{}
-	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := fs.ReadFile(from, name)
+		b, err := fs.ReadFile(tree, name)
 		out[name] = &fstest.MapFile{Data: b, Mode: 0o644}
 		return err
 	})
@@ -114,7 +114,8 @@ test_nobody_is_denied if not authz.decision.allow with input as {}
 `
 )
 
-// Small returns the least that is taken: the real schemas, one rule an entry point.
+// Small returns the smallest tree that proof.Load accepts: the schemas of the embedded tree, one role, one route, and a
+// denying default for each entry point.
 func Small(tb testing.TB) Tree {
 	tb.Helper()
 	embedded := Copy(tb, policies.Tree())
@@ -134,7 +135,7 @@ func ActiveSubject() *resources.Subject {
 	}
 }
 
-// AdminSubject holds account_admin.
+// AdminSubject returns an active member who holds account_admin.
 func AdminSubject() *resources.Subject {
 	s := ActiveSubject()
 	s.Assignments = []resources.HeldRole{{
@@ -144,7 +145,8 @@ func AdminSubject() *resources.Subject {
 	return s
 }
 
-// Question asks whether the subject may do the action in proj-demo-v1.
+// Question asks whether the subject may do the action: at a resource of proj-demo-v1, or at the account if that is the
+// scope of the action.
 func Question(s *resources.Subject, action string) resources.Question {
 	a, _ := resources.ParseAction(action)
 	q := resources.Question{
@@ -161,18 +163,18 @@ func Question(s *resources.Subject, action string) resources.Question {
 	return q
 }
 
-// Grant asks whether the caller of a question holds the permissions at account level.
+// Grant asks whether the caller of a question may grant the permissions at account level.
 func Grant(q resources.Question, permissions ...string) resources.Question {
 	return resources.Question{
 		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Grant: &resources.Grant{Permissions: permissions}, Now: q.Now,
 	}
 }
 
-// Endless is a Rego expression that no deadline waits for, and that makes nothing.
+// Endless is a Rego expression that takes longer than any deadline, and allocates little.
 const Endless = `count([1 | r := numbers.range(1, 1000); some a in r; some b in r; some c in r; a + b + c < 0]) == 0`
 
-// Decision returns the small tree with the rules for authz.decision given, which are asked
-// of all but those in whose name a tree is proved: many a rule of a test would allow them.
+// Decision returns the small tree with the rules for authz.decision given. The tree denies the callers of the probes in
+// package proof by itself: rules of a test may allow everybody.
 func Decision(tb testing.TB, rules string) Tree {
 	tb.Helper()
 	head, tail, _ := strings.Cut(SmallAuthz, "# METADATA\n# entrypoint: true")

@@ -14,13 +14,14 @@ import (
 // program is the random rules of one tree.
 type program struct {
 	Random
-	in *Inputs
-	// timed lets rules read the time, and altered lets them give others another input: then OPA is asked each time.
+	inputs *Inputs
+	// timed lets rules read the time. altered lets them evaluate other rules with another input. The engine caches no
+	// verdicts of such rules.
 	timed, altered bool
-	// followed has texts be compared with constants alone.
+	// followed prefers simple comparisons with constants and data.
 	followed bool
 	named    int
-	uses     []func() []string // conditions on rules that were written before
+	uses     []func() []string // conditions on the rules of helpers
 }
 
 // functions are called by random rules.
@@ -42,11 +43,11 @@ t_first(a) := split(a, "/")[0]
 before(a, b) if a < b
 `
 
-// Program returns a tree with random rules, whose text the seed decides: the embedded one with edits, or a small one in
-// which all rules are random. Some trees don't compile.
-func (in *Inputs) Program(tb testing.TB, r Random, embedded fs.FS) Tree {
+// Program returns a tree with random rules: the embedded tree with edits, or a small tree of random rules alone. Some
+// of the trees do not compile. The seed of r decides the text.
+func (inputs *Inputs) Program(tb testing.TB, r Random, embedded fs.FS) Tree {
 	tb.Helper()
-	p := &program{Random: r, in: in, timed: r.IntN(6) == 0, altered: r.IntN(8) == 0}
+	p := &program{Random: r, inputs: inputs, timed: r.IntN(6) == 0, altered: r.IntN(8) == 0}
 	if r.IntN(2) == 0 {
 		return p.edited(Copy(tb, embedded))
 	}
@@ -62,7 +63,8 @@ func (in *Inputs) Program(tb testing.TB, r Random, embedded fs.FS) Tree {
 
 func (*program) entries() []string { return []string{"decision", "access", "grantable"} }
 
-// edited is a tree with denials, conditions and entry points of random rules, and with lines inserted into its own.
+// edited returns a tree with random denials, conditions and entry points, and with conditions inserted into its own
+// rules.
 func (p *program) edited(t Tree) Tree {
 	text := "package authz\n" + functions + p.helpers()
 	for range One(p.Rand, 0, 1, 1, 2) {
@@ -88,7 +90,7 @@ func (p *program) edited(t Tree) Tree {
 	return t.With("authz/random.rego", text).With("tables/data.json", p.tables())
 }
 
-// inserted has one more condition in one of its bodies.
+// inserted returns the tree with one more condition in one of its bodies.
 func (p *program) inserted(t Tree) Tree {
 	files := slices.DeleteFunc(slices.Sorted(maps.Keys(t)), func(name string) bool {
 		return !strings.HasPrefix(name, "authz/") || strings.HasSuffix(name, "_test.rego")
@@ -96,34 +98,34 @@ func (p *program) inserted(t Tree) Tree {
 	condition := regexp.MustCompile(`^\t+(input\.|some |[a-z_]+\().*[^,(\[|]$`)
 	file := One(p.Rand, files...)
 	lines := strings.Split(string(t[file].Data), "\n")
-	var at []int
+	var places []int
 	for i, line := range lines {
 		if condition.MatchString(line) {
-			at = append(at, i+1)
+			places = append(places, i+1)
 		}
 	}
-	if len(at) == 0 {
+	if len(places) == 0 {
 		return t
 	}
-	return t.With(file, strings.Join(slices.Insert(lines, One(p.Rand, at...), "\t"+p.line()), "\n"))
+	return t.With(file, strings.Join(slices.Insert(lines, One(p.Rand, places...), "\t"+p.line()), "\n"))
 }
 
-// line is a condition that names nothing.
+// line returns a condition of one line.
 func (p *program) line() string {
 	for {
-		if lines := p.about(p.in.root); len(lines) == 1 {
+		if lines := p.conditions(p.inputs.root); len(lines) == 1 {
 			return lines[0]
 		}
 	}
 }
 
-// body returns the conditions of a rule, those given among them.
+// body returns the body of a rule with random conditions, and after them those given.
 func (p *program) body(given ...string) string {
 	var lines []string
-	all := p.in
-	defer func() { p.in = all }()
+	all := p.inputs
+	defer func() { p.inputs = all }()
 	if p.IntN(3) > 0 {
-		p.in = all.few(p.Random, p.timed)
+		p.inputs = all.few(p.Random, p.timed)
 	}
 	if p.IntN(4) == 0 {
 		kind := One(p.Rand, `"user"`, `"user"`, `"service"`, `"none"`)
@@ -135,9 +137,9 @@ func (p *program) body(given ...string) string {
 		case len(p.uses) > 0 && p.IntN(2) == 0:
 			lines = append(lines, One(p.Rand, p.uses...)()...)
 		case p.IntN(8) == 0:
-			lines = append(lines, within(p.about(p.in.root), "== 0"))
+			lines = append(lines, counted(p.conditions(p.inputs.root), "== 0"))
 		default:
-			lines = append(lines, p.about(p.in.root)...)
+			lines = append(lines, p.conditions(p.inputs.root)...)
 		}
 	}
 	return " if {\n\t" + strings.Join(append(lines, given...), "\n\t") + "\n}"
@@ -155,41 +157,42 @@ func (p *program) entry(name string) (text string) {
 	if name != "decision" && p.IntN(3) == 0 {
 		text += "\nelse := decision" + p.body() + "\n"
 	}
-	if p.IntN(10) == 0 { // contradicts the others for some
+	if p.IntN(10) == 0 { // conflicts with the rule above for some questions
 		text += "\n" + name + " := " + p.answer() + p.body() + "\n"
 	}
 	return text
 }
 
 func (p *program) answer() string {
-	allow := One(p.Rand, "true", "true", "false", p.other(aFlag).text)
+	allow := One(p.Rand, "true", "true", "false", p.another(aFlag).text)
 	if p.IntN(2) == 0 {
 		return `{"allow": ` + allow + `, "reason": ` + p.reason() + "}"
 	}
 	return `{"allow": ` + allow + `, "code": ` + One(p.Rand, `"a"`, `"b"`, `"c"`) + `, "reason": ` + p.reason() + "}"
 }
 
-// reason returns a text: half of the time a constant, since whatever is printed tells questions apart.
+// reason returns the reason of an answer. Half of the time it is a constant: a reason with values of the input makes
+// the engine distinguish questions by them.
 func (p *program) reason() string {
-	t, o := p.other(aText).text, p.other(aText).text
-	part, list, x := p.in.root, value{text: "[]"}, p.name()
-	if parts := p.in.plain(aPart); len(parts) > 1 {
+	t, o := p.another(aText).text, p.another(aText).text
+	part, list, x := p.inputs.root, value{text: "[]"}, p.name()
+	if parts := p.inputs.plain(aPart); len(parts) > 1 {
 		part = One(p.Rand, parts[1:]...)
 	} else if !p.timed {
 		part.text = "{}"
 	}
-	if lists := p.in.plain(aList); len(lists) > 0 {
+	if lists := p.inputs.plain(aList); len(lists) > 0 {
 		list = One(p.Rand, lists...)
 	}
 	if p.IntN(2) == 0 {
 		return strconv.Quote("reason " + x)
 	}
 	return One(p.Rand, t, `sprintf("%s in %s", [`+t+`, `+o+`])`, `concat(" ", [`+t+`, "and", `+o+`])`, `json.marshal([`+t+`, `+o+`])`,
-		`json.marshal(`+part.text+`)`, `sprintf("%v", [`+p.other(aFlag).text+`])`, `sprintf("%d", [count(`+list.text+`)])`, `json.marshal([`+x+` | some `+x+` in `+list.text+`])`,
+		`json.marshal(`+part.text+`)`, `sprintf("%v", [`+p.another(aFlag).text+`])`, `sprintf("%d", [count(`+list.text+`)])`, `json.marshal([`+x+` | some `+x+` in `+list.text+`])`,
 		`t_named(`+t+`)`, `min({`+t+`, `+o+`})`)
 }
 
-// helpers returns rules of every form, and makes them conditions of those that follow.
+// helpers returns random rules of every form, and adds conditions on them to uses.
 func (p *program) helpers() (text string) {
 	for range p.IntN(4) {
 		h := "h_" + p.name()
@@ -201,19 +204,19 @@ func (p *program) helpers() (text string) {
 			text += "\ndefault " + h + " := false\n\n" + h + p.body() + "\n"
 			p.use(h, h+" == false")
 		case 2:
-			text += "\n" + h + ` := "a"` + p.body() + "\n\nelse := " + p.other(aText).text + p.body() + "\n\nelse := \"c\"\n"
-			p.use(h+` == "a"`, h+` != "c"`, h+" == "+p.other(aText).text)
+			text += "\n" + h + ` := "a"` + p.body() + "\n\nelse := " + p.another(aText).text + p.body() + "\n\nelse := \"c\"\n"
+			p.use(h+` == "a"`, h+` != "c"`, h+" == "+p.another(aText).text)
 		case 3:
-			text += "\n" + h + " contains " + p.other(aText).text + p.body() + "\n\n" + h + ` contains "read"` + p.body() + "\n"
-			p.use("count("+h+") > 0", h+" != set()", h+"["+p.other(aText).text+"]", `"read" in `+h, `min(`+h+`) == "read"`, "[w | some w in "+h+`][0] == "read"`)
+			text += "\n" + h + " contains " + p.another(aText).text + p.body() + "\n\n" + h + ` contains "read"` + p.body() + "\n"
+			p.use("count("+h+") > 0", h+" != set()", h+"["+p.another(aText).text+"]", `"read" in `+h, `min(`+h+`) == "read"`, "[w | some w in "+h+`][0] == "read"`)
 		case 4:
-			o := p.other(aText)
+			o := p.another(aText)
 			text += "\n" + h + "(a)" + p.body(p.text(value{"a", o.form})) + "\n"
-			p.use(h+"("+o.text+")", "not "+h+"("+o.text+")", h+"("+p.other(aText).text+")", h+"("+p.like(o)+")")
+			p.use(h+"("+o.text+")", "not "+h+"("+o.text+")", h+"("+p.another(aText).text+")", h+"("+p.like(o)+")")
 		case 5:
-			a := p.other(aText)
-			text += "\n" + h + "[" + a.text + "] := " + p.other(aText).text + p.body() + "\n"
-			p.use("count("+h+") == 1", "[k | some k, _ in "+h+"][0] == "+p.like(a), h+"["+p.like(a)+"]", h+"["+p.other(aText).text+"] == "+p.other(aText).text)
+			a := p.another(aText)
+			text += "\n" + h + "[" + a.text + "] := " + p.another(aText).text + p.body() + "\n"
+			p.use("count("+h+") == 1", "[k | some k, _ in "+h+"][0] == "+p.like(a), h+"["+p.like(a)+"]", h+"["+p.another(aText).text+"] == "+p.another(aText).text)
 		}
 	}
 	return text
@@ -222,17 +225,17 @@ func (p *program) helpers() (text string) {
 func (p *program) use(conditions ...string) {
 	p.uses = append(p.uses, func() []string {
 		c := One(p.Rand, conditions...)
-		if t := p.other(aText); p.altered && p.IntN(3) > 0 && len(t.seen) > 0 {
+		if t := p.another(aText); p.altered && p.IntN(3) > 0 && len(t.seen) > 0 {
 			c += " with " + t.text + " as " + p.like(t)
 		}
 		return []string{c}
 	})
 }
 
-// tables is the data that rules look into.
+// tables returns the data that random rules read.
 func (p *program) tables() string {
 	var words []string
-	for _, v := range p.in.plain(aText) {
+	for _, v := range p.inputs.plain(aText) {
 		for _, constant := range v.seen {
 			words = append(words, unquoted(constant))
 		}

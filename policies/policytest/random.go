@@ -8,23 +8,24 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Start is the time about which random questions are asked: a Thursday, at midnight.
+// Start is the time near which random questions are asked: a Thursday, at midnight.
 const Start resources.Time = 1_767_225_600_000
 
-// never is the last time that an input can name.
+// never is the last time that an input can have.
 const never resources.Time = 253_402_300_799_999
 
-// Ask is one thing to ask: at grantable the grant, at decision and access the question.
+// Ask is an entry point with a question. At grantable, Asked makes a question about the grant of it.
 type Ask struct {
 	// Entry is decision, access or grantable.
 	Entry    string
 	Question resources.Question
-	// Permissions and Until are those of the grant.
+	// Permissions and Until are of the grant.
 	Permissions []string
 	Until       resources.Time
 }
 
-// Asked returns what the engine is asked: at grantable about the grant, by the question's caller, at its target.
+// Asked returns the question for the engine. At grantable it is about the grant, by the caller and at the target of the
+// question.
 func (a *Ask) Asked() resources.Question {
 	q := a.Question
 	if a.Entry == "grantable" {
@@ -34,17 +35,17 @@ func (a *Ask) Asked() resources.Question {
 	return q
 }
 
-// Random draws what there is to ask in a small world, where much is equal by chance. It fills each value with
-// what the gateway gives, and with what the gateway never gives.
+// Random draws questions from few values, so that many values are equal by chance. It also draws values that the
+// gateway never sends.
 type Random struct{ *rand.Rand }
 
-// NewRandom returns the one of a seed.
+// NewRandom returns the Random of a seed.
 func NewRandom(seed, stream uint64) Random { return Random{rand.New(rand.NewPCG(seed, stream))} } //nolint:gosec // a test repeats it
 
-// One returns one of those given.
-func One[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+// One returns one of the choices.
+func One[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }
 
-// Ask returns something to ask, most often about the account of the facts, and about a place in it.
+// Ask draws a question. Most are about the account of the facts, and about a target in it.
 func (r Random) Ask() Ask {
 	var a Ask
 	for _, value := range values() {
@@ -68,22 +69,22 @@ func (r Random) Ask() Ask {
 	return a
 }
 
-// Mutate returns what is asked with one value changed, or a few. What was given stays as it is.
-func (r Random) Mutate(from Ask) Ask {
+// Mutate returns a copy of the question with one to five changes. It does not change the argument.
+func (r Random) Mutate(ask Ask) Ask {
 	for {
-		a := from
+		a := ask
 		a.unshare()
 		for range One(r.Rand, 1, 1, 1, 1, 2, 2, 3, 5) {
 			One(r.Rand, r.changes()...)(r, &a)
 		}
-		a.share(&from)
-		if !reflect.DeepEqual(a, from) {
+		a.share(&ask)
+		if !reflect.DeepEqual(a, ask) {
 			return a
 		}
 	}
 }
 
-// unshare has the subject and its list of assignments be what is asked's own, to be changed.
+// unshare copies the subject and its list of assignments, so that changes do not reach other questions.
 func (a *Ask) unshare() {
 	if s := a.Question.Facts.Subject; s != nil {
 		copied := s.Clone()
@@ -92,18 +93,18 @@ func (a *Ask) unshare() {
 	}
 }
 
-// share has the other's subject where it is an equal one, as the gateway's cache of facts has it.
+// share takes the subject of the other question if both are equal: the gateway's cache of facts shares them, too.
 func (a *Ask) share(other *Ask) {
 	if s, was := a.Question.Facts.Subject, other.Question.Facts.Subject; s != nil && was != nil && reflect.DeepEqual(s, was.Clone()) {
 		a.Question.Facts.Subject = was
 	}
 }
 
-// change sets something of what is asked. A subject and its list of assignments are a.Question's own; what is in the
-// lists is replaced, never written to.
+// change changes a question. It may write to the subject and to its list of assignments, which Mutate has copied. It
+// must replace other lists, and not write to them.
 type change = func(r Random, a *Ask)
 
-// changes are all that Mutate draws from. Facts and places are many values each, and so come more often.
+// changes returns the changes that Mutate draws from: half of the time any value, else the facts or related values.
 func (r Random) changes() []change {
 	switch r.IntN(4) {
 	case 0:
@@ -114,7 +115,7 @@ func (r Random) changes() []change {
 	return values()
 }
 
-// values has one for each value of a question or a grant, which it draws anew.
+// values returns a change for each value of a question or a grant. Each draws its value anew.
 func values() []change {
 	return []change{
 		func(r Random, a *Ask) { a.Entry = One(r.Rand, "decision", "access", "grantable") },
@@ -170,10 +171,10 @@ func values() []change {
 	}
 }
 
-// ofWorld change several values together, so that much of what rules can compare stays as it was.
+// ofWorld returns changes of related values together, so that most comparisons in rules keep their result.
 func ofWorld() []change {
 	return []change{
-		// Somebody, or some place, by another name.
+		// Rename the caller, the account, the project or the resource everywhere.
 		func(r Random, a *Ask) {
 			a.rename(r, a.Question.Principal.ID, "user-zoe-v1", "user-bob-v1", "user-eve-v1")
 		},
@@ -188,7 +189,7 @@ func ofWorld() []change {
 				a.Question.Target.Rest = r.rest(next)
 			}
 		},
-		// Somebody else about the same.
+		// Another user or caller for the same action.
 		func(r Random, a *Ask) {
 			if s := a.Question.Facts.Subject; s != nil {
 				s.UserID, s.UserUUID = "user-new-v1", "new"
@@ -198,27 +199,27 @@ func ofWorld() []change {
 			p := &a.Question.Principal
 			p.ID, p.UUID = One(r.Rand, "user-new-v1", "service-new"), "new"
 		},
-		// Another place.
+		// Another target.
 		func(r Random, a *Ask) { r.place(a) },
 		func(r Random, a *Ask) { a.Question.Target.Rest = r.rest(a.Question.Target.Resource) },
 		func(r Random, a *Ask) { a.Question.Target, a.Question.Facts.ProjectState = resources.Target{}, "" },
-		// Another time, most often one at which an assignment ends.
+		// Another time, most often the end of an assignment.
 		crossEnd, crossEnd, crossEnd,
 		func(r Random, a *Ask) { a.Question.Now += resources.Time(r.IntN(3) - 1) },
 		func(r Random, a *Ask) { a.Question.Now += resources.Time(r.IntN(30*24)) * 3_600_000 },
 	}
 }
 
-// crossEnd asks about the time at which an assignment ends.
+// crossEnd sets the time to the end of an assignment, or one millisecond before or after it.
 func crossEnd(r Random, a *Ask) {
 	if s := a.Question.Facts.Subject; s != nil && len(s.Assignments) > 0 {
 		a.Question.Now = One(r.Rand, s.Assignments...).ExpiresAt + resources.Time(r.IntN(3)-1)
 	}
 }
 
-// ofSubject change the stored facts.
+// ofSubject returns changes of the stored facts.
 func ofSubject() []change {
-	about := func(do func(r Random, s *resources.Subject)) change {
+	subjectChange := func(do func(r Random, s *resources.Subject)) change {
 		return func(r Random, a *Ask) {
 			if s := a.Question.Facts.Subject; s != nil {
 				do(r, s)
@@ -226,60 +227,60 @@ func ofSubject() []change {
 			}
 		}
 	}
-	one := func(do func(r Random, h *resources.HeldRole)) change {
-		return about(func(r Random, s *resources.Subject) {
+	roleChange := func(do func(r Random, h *resources.HeldRole)) change {
+		return subjectChange(func(r Random, s *resources.Subject) {
 			if len(s.Assignments) > 0 {
 				do(r, &s.Assignments[r.IntN(len(s.Assignments))])
 			}
 		})
 	}
 	return []change{
-		about(func(r Random, s *resources.Subject) { s.AccountID = r.account() }),
-		about(func(r Random, s *resources.Subject) { s.AccountExists = !s.AccountExists }),
-		about(func(r Random, s *resources.Subject) { s.AccountStatus = r.status() }),
-		about(func(r Random, s *resources.Subject) { s.UserID = r.user() }),
-		about(func(r Random, s *resources.Subject) { s.UserUUID = One(r.Rand, "b0b", "e5e", "") }),
-		about(func(r Random, s *resources.Subject) { s.UserExists = !s.UserExists }),
-		about(func(r Random, s *resources.Subject) { s.UserStatus = r.status() }),
-		about(func(r Random, s *resources.Subject) { s.Member = !s.Member }),
-		about(func(r Random, s *resources.Subject) {
+		subjectChange(func(r Random, s *resources.Subject) { s.AccountID = r.account() }),
+		subjectChange(func(r Random, s *resources.Subject) { s.AccountExists = !s.AccountExists }),
+		subjectChange(func(r Random, s *resources.Subject) { s.AccountStatus = r.status() }),
+		subjectChange(func(r Random, s *resources.Subject) { s.UserID = r.user() }),
+		subjectChange(func(r Random, s *resources.Subject) { s.UserUUID = One(r.Rand, "b0b", "e5e", "") }),
+		subjectChange(func(r Random, s *resources.Subject) { s.UserExists = !s.UserExists }),
+		subjectChange(func(r Random, s *resources.Subject) { s.UserStatus = r.status() }),
+		subjectChange(func(r Random, s *resources.Subject) { s.Member = !s.Member }),
+		subjectChange(func(r Random, s *resources.Subject) {
 			s.HomeID, s.PartnerID = r.account(), One(r.Rand, "", "partner-a")
 		}),
-		about(func(r Random, s *resources.Subject) { s.Assignments = r.roles(r.IntN(7)) }),
-		about(func(r Random, s *resources.Subject) { s.Assignments = append(s.Assignments, r.role()) }),
-		about(func(r Random, s *resources.Subject) { // held twice
+		subjectChange(func(r Random, s *resources.Subject) { s.Assignments = r.roles(r.IntN(7)) }),
+		subjectChange(func(r Random, s *resources.Subject) { s.Assignments = append(s.Assignments, r.role()) }),
+		subjectChange(func(r Random, s *resources.Subject) { // held twice
 			if len(s.Assignments) > 0 {
 				s.Assignments = append(s.Assignments, One(r.Rand, s.Assignments...))
 			}
 		}),
-		about(func(r Random, s *resources.Subject) {
+		subjectChange(func(r Random, s *resources.Subject) {
 			if len(s.Assignments) > 0 {
 				s.Assignments = slices.Delete(s.Assignments, 0, 1)
 			}
 		}),
-		about(func(r Random, s *resources.Subject) {
+		subjectChange(func(r Random, s *resources.Subject) {
 			r.Shuffle(len(s.Assignments), func(i, j int) { s.Assignments[i], s.Assignments[j] = s.Assignments[j], s.Assignments[i] })
 		}),
-		about(func(r Random, s *resources.Subject) { // elsewhere
+		subjectChange(func(r Random, s *resources.Subject) { // elsewhere
 			h := r.role()
 			h.ProjectID = "proj-elsewhere-v1"
 			s.Assignments = append(s.Assignments, h)
 		}),
-		one(func(r Random, h *resources.HeldRole) { h.RoleID = r.role().RoleID }),
-		one(func(r Random, h *resources.HeldRole) { h.Custom = !h.Custom }),
-		one(func(r Random, h *resources.HeldRole) { h.Permissions = r.some(r.patterns()...) }),
-		one(func(r Random, h *resources.HeldRole) { h.RoleScope = r.role().RoleScope }),
-		one(func(r Random, h *resources.HeldRole) { h.RoleStatus = r.status() }),
-		one(func(r Random, h *resources.HeldRole) { h.Status = r.status() }),
-		one(func(r Random, h *resources.HeldRole) { h.ProjectID = r.project() }),
-		one(func(r Random, h *resources.HeldRole) { h.ResourceID = r.resource() }),
-		one(func(r Random, h *resources.HeldRole) { h.ExpiresAt = r.end() }),
-		one(func(r Random, h *resources.HeldRole) { h.ExpiresAt++ }),
-		one(func(r Random, h *resources.HeldRole) { h.GroupID, h.CreatedAt = One(r.Rand, "", "group-a-v1"), r.now() }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.RoleID = r.role().RoleID }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.Custom = !h.Custom }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.Permissions = r.some(r.patterns()...) }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.RoleScope = r.role().RoleScope }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.RoleStatus = r.status() }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.Status = r.status() }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.ProjectID = r.project() }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.ResourceID = r.resource() }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.ExpiresAt = r.end() }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.ExpiresAt++ }),
+		roleChange(func(r Random, h *resources.HeldRole) { h.GroupID, h.CreatedAt = One(r.Rand, "", "group-a-v1"), r.now() }),
 	}
 }
 
-// place draws a place in a project, as the gateway makes it of a path.
+// place draws a target in a project, as the gateway makes it of a path.
 func (r Random) place(a *Ask) {
 	t := &a.Question.Target
 	t.ProjectID, t.Resource = One(r.Rand, "proj-demo-v1", "proj-other-v1", "proj-none-v1"), r.resource()
@@ -311,7 +312,7 @@ func (r Random) resource() string {
 	return One(r.Rand, "instances/i-1", "instances/i-1", "instances/i-10", "disks/d-1", "")
 }
 
-// rest is the path of a resource, or one below it.
+// rest returns the path of a resource, or one below it.
 func (r Random) rest(resource string) string {
 	return resource + One(r.Rand, "", "", "/disks", "/disks/d-2")
 }
@@ -324,15 +325,15 @@ func (Random) patterns() []string {
 	return []string{"*:*:*", "project:*:*", "project:instance:read", "project:*:read", "account:*:*", "resource:volume:list", "account:user:read", "odd"}
 }
 
-// some returns none, one or a few of those given, now and then one of them twice.
-func (r Random) some(of ...string) (out []string) {
+// some returns up to three of the choices, sometimes one of them twice.
+func (r Random) some(choices ...string) (out []string) {
 	for range One(r.Rand, 0, 1, 1, 2, 3) {
-		out = append(out, One(r.Rand, of...))
+		out = append(out, One(r.Rand, choices...))
 	}
 	return out
 }
 
-// row returns the question's route, to be changed.
+// row replaces the question's route by a copy, and returns it.
 func (a *Ask) row() *resources.Route {
 	row := &resources.Route{}
 	if a.Question.Route != nil {
@@ -350,12 +351,12 @@ func (r Random) route() *resources.Route {
 	}
 }
 
-// now is about Start, to the millisecond, or an hour of another day.
+// now returns a time within seconds of Start, or hours or days after it.
 func (r Random) now() resources.Time {
 	return Start + One[resources.Time](r.Rand, -1000, -1, 0, 1, 999, 1000, 1001, 2000, 5*3_600_000, 100*3_600_000)
 }
 
-// end is none, or about Start.
+// end returns the end of an assignment or a grant: none, near Start, or an odd one.
 func (r Random) end() resources.Time {
 	return One[resources.Time](r.Rand, 0, 0, Start-1000, Start, Start+1, Start+1000, Start+1001, Start+86_400_000, never, -1)
 }
@@ -367,7 +368,7 @@ func (r Random) roles(n int) (out []resources.HeldRole) {
 	return out
 }
 
-// role is a system role or a custom one; a custom one may have the id of a system role, and two may have one id.
+// role draws a system role or a custom one. A custom role may have the id of a system role, and two roles the same id.
 func (r Random) role() resources.HeldRole {
 	id := One(r.Rand, "account_admin", "account_reader", "project_admin", "project_reader", "role-a-v1", "role-b-v1", "role-gone-v1")
 	h := resources.HeldRole{

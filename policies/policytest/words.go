@@ -9,21 +9,21 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Words are the texts and the times that rules and data name.
+// Words are the texts and the times in rules and data.
 type Words struct {
 	Texts []string
 	Times []resources.Time
 }
 
-// NewWords reads those of some sources, with the texts on both sides of a separator in them.
+// NewWords returns the words of the sources. For a text with a separator it adds the texts on both sides.
 func NewWords(sources ...string) *Words {
 	w := &Words{}
 	for _, source := range sources {
 		for _, quoted := range quoted().FindAllString(source, -1) {
 			text := unquoted(quoted)
 			w.Texts = append(w.Texts, text)
-			for _, by := range []string{"/", ":"} {
-				if before, after, cut := strings.Cut(text, by); cut {
+			for _, separator := range []string{"/", ":"} {
+				if before, after, cut := strings.Cut(text, separator); cut {
 					w.Texts = append(w.Texts, before, after)
 				}
 			}
@@ -45,7 +45,7 @@ func quoted() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`) 
 
 func number() *regexp.Regexp { return regexp.MustCompile(`-?\b[0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?\b`) }
 
-// near returns one of the texts, or one near it.
+// near returns one of the texts, or a variation of it.
 func (r Random) near(w *Words) string {
 	text := One(r.Rand, w.Texts...)
 	switch r.IntN(12) {
@@ -66,20 +66,20 @@ func (r Random) around(w *Words) resources.Time {
 	return max(1, One(r.Rand, w.Times...)+resources.Time(r.IntN(3)-1))
 }
 
-// Planted returns what is asked with a text or a time of the words in it, or near one.
-func (r Random) Planted(from Ask, w *Words) Ask {
-	a := from
+// Planted returns the question with one of its texts or times replaced by one from the words, or near it.
+func (r Random) Planted(ask Ask, w *Words) Ask {
+	a := ask
 	a.unshare()
 	if len(w.Times) > 0 && r.IntN(4) == 0 {
 		*One(r.Rand, a.times()...) = r.around(w)
 	} else if len(w.Texts) > 0 {
 		*One(r.Rand, a.texts()...) = r.near(w)
 	}
-	a.share(&from)
+	a.share(&ask)
 	return a
 }
 
-// rename gives whoever or whatever has a name another one, wherever it is named.
+// rename replaces a name by another one in all texts of the question.
 func (a *Ask) rename(r Random, old string, next ...string) {
 	if old == "" {
 		return
@@ -92,7 +92,7 @@ func (a *Ask) rename(r Random, old string, next ...string) {
 	}
 }
 
-// texts are those of what is asked that name somebody or some place.
+// texts returns the names of users, accounts, projects and resources in the question.
 func (a *Ask) texts() []*string {
 	q := &a.Question
 	texts := []*string{
