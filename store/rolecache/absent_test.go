@@ -15,11 +15,11 @@ import (
 	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
-// known is how many accounts' revisions a cache keeps.
-const known = 100_000
+// maxAccounts is the number of revisions in a cache, as in the package.
+const maxAccounts = 100_000
 
-// TestFactsOfAccountsThatDoNotExistAreNotKept, in the process or in what replicas share: they take
-// the place of nobody's.
+// TestFactsOfAccountsThatDoNotExistAreNotKept guarantees that neither level caches facts about unknown accounts. They
+// evict no other facts.
 func TestFactsOfAccountsThatDoNotExistAreNotKept(t *testing.T) {
 	const entries = 10
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
@@ -43,8 +43,8 @@ func TestFactsOfAccountsThatDoNotExistAreNotKept(t *testing.T) {
 	}
 }
 
-// TestFactsThatAClientInventsAreNotKept guarantees that neither level caches facts about users and projects from outside the
-// account. They evict nobody's.
+// TestFactsThatAClientInventsAreNotKept guarantees that neither level caches facts about users and projects from
+// outside the account. They evict no other facts.
 func TestFactsThatAClientInventsAreNotKept(t *testing.T) {
 	const entries = 16
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
@@ -52,27 +52,27 @@ func TestFactsThatAClientInventsAreNotKept(t *testing.T) {
 	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{
 		Entries: entries, Local: true, Remote: s, Secrets: [][]byte{secret}, Observe: func(string) {},
 	})
-	known := []resources.About{{UserID: user, ProjectID: "proj-p-v1"}, {}}
-	ask := func(of ...resources.About) {
+	questions := []resources.About{{UserID: user, ProjectID: "proj-p-v1"}, {}}
+	ask := func(pairs ...resources.About) {
 		t.Helper()
-		if _, err := factsOf(t, w.cache, account, of); err != nil {
+		if _, err := factsOf(t, w.cache, account, pairs); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ask(known...)
+	ask(questions...)
 	shared, before := len(s.values), w.cache.State()
 	for i := range 10 * entries {
 		made := func(kind string) string { return fmt.Sprintf("%s-made%d-v1", kind, i) }
-		for _, of := range []resources.About{{UserID: made("user")}, {UserID: user, ProjectID: made("proj")}, {UserID: second, ProjectID: made("proj")}} {
-			facts, err := w.cache.Facts(t.Context(), account, of.UserID, of.ProjectID)
-			if err != nil || facts.Subject.Member != (of.UserID == user) || of.ProjectID != "" && facts.ProjectState != resources.ProjectAbsent {
+		for _, pair := range []resources.About{{UserID: made("user")}, {UserID: user, ProjectID: made("proj")}, {UserID: second, ProjectID: made("proj")}} {
+			facts, err := w.cache.Facts(t.Context(), account, pair.UserID, pair.ProjectID)
+			if err != nil || facts.Subject.Member != (pair.UserID == user) || pair.ProjectID != "" && facts.ProjectState != resources.ProjectAbsent {
 				t.Fatalf("%+v %v", facts, err)
 			}
 		}
 		ask(resources.About{UserID: made("user"), ProjectID: made("proj")}, resources.About{UserID: made("other")}, resources.About{UserID: second})
 	}
 	views := w.counted()
-	if ask(known...); views.Load() != 0 || w.cache.State() != before {
+	if ask(questions...); views.Load() != 0 || w.cache.State() != before {
 		t.Errorf("what is known costs %d reads afterwards; %+v, before %+v", views.Load(), w.cache.State(), before)
 	}
 	if len(s.values) != shared || shared == 0 {
@@ -80,8 +80,8 @@ func TestFactsThatAClientInventsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestFactsAboutOthersMembersAreReadAnew: a user's change moves the revision of their own account alone, so that what
-// another account knows of them may not be named by its revision.
+// TestFactsAboutOthersMembersAreReadAnew guarantees that the cache reads facts about a user of another account each
+// time. A change of a user moves the revision of their own account alone.
 func TestFactsAboutOthersMembersAreReadAnew(t *testing.T) {
 	w := newWorld(t)
 	for _, status := range []string{"ACTIVE", "SUSPENDED", "ACTIVE"} {
@@ -93,8 +93,8 @@ func TestFactsAboutOthersMembersAreReadAnew(t *testing.T) {
 	}
 }
 
-// TestAccountThatIsMadeIsKnownAtOnce guarantees that a new account is answered as it is, also after a
-// question about it before.
+// TestAccountThatIsMadeIsKnownAtOnce guarantees that the cache finds a new account, also after questions about it
+// before it existed.
 func TestAccountThatIsMadeIsKnownAtOnce(t *testing.T) {
 	w := newWorld(t)
 	const later = "acct-later-v1"
@@ -109,8 +109,8 @@ func TestAccountThatIsMadeIsKnownAtOnce(t *testing.T) {
 	}
 }
 
-// TestLookUpOfARevisionPassesTheGate guarantees that questions about unknown accounts are bounded like
-// every other read of the store.
+// TestLookUpOfARevisionPassesTheGate guarantees that the gate bounds the look-ups of revisions like other reads of the
+// store.
 func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	w, reads := newWorld(t), gate.New(1, 0)
 	w.changes = noList
@@ -128,8 +128,8 @@ func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	}
 }
 
-// TestKnownRevisionsAreEvictedOneByOne guarantees that one account too many evicts one other account,
-// and an unknown account evicts none.
+// TestKnownRevisionsAreEvictedOneByOne guarantees that one account too many evicts one other account, and an unknown
+// account evicts none.
 func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 	const more = 10
 	w := newWorld(t)
@@ -145,7 +145,7 @@ func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 		}
 		return id
 	}
-	accounts := make([]string, known+more)
+	accounts := make([]string, maxAccounts+more)
 	current := func() (n int) {
 		for _, id := range accounts {
 			if w.cache.Knows(id) {
@@ -155,27 +155,27 @@ func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 		return n
 	}
 	for i := range accounts {
-		if i == known {
+		if i == maxAccounts {
 			for n := range 1000 {
 				ask(fmt.Sprintf("%s%d-v1", none, n))
 			}
-			if got := current(); got != known {
-				t.Errorf("%d of %d revisions are known after questions about accounts that don't exist", got, known)
+			if got := current(); got != maxAccounts {
+				t.Errorf("%d of %d revisions are known after questions about accounts that don't exist", got, maxAccounts)
 			}
 		}
 		if accounts[i] = ask(fmt.Sprintf("acct-%d-v1", i)); !w.cache.Knows(accounts[i]) {
 			t.Fatalf("account %d is not known after it was asked for", i)
 		}
 	}
-	if got := current(); got != known {
-		t.Errorf("%d revisions are known after %d, want %d", got, len(accounts), known)
+	if got := current(); got != maxAccounts {
+		t.Errorf("%d revisions are known after %d, want %d", got, len(accounts), maxAccounts)
 	}
 }
 
-// none begins the names of accounts that don't exist.
+// none is the prefix of accounts that don't exist.
 const none = "acct-none"
 
-// manyAccounts is a snapshot in which each other account is at its first revision, and empty.
+// manyAccounts is a snapshot of empty accounts at their first revision. Accounts with the prefix none do not exist.
 type manyAccounts struct{ *snapshot }
 
 func (m manyAccounts) Revision(_ context.Context, account string) (int64, error) {

@@ -2,11 +2,11 @@
 
 package rolecache_test
 
-// The race detector allocates: there is nothing to hold to a bound under it.
+// The race detector allocates.
 
 import "testing"
 
-// TestWarmFactsAllocateNothing, of a store in the process.
+// TestWarmFactsAllocateNothing guarantees that cache hits allocate nothing, before a store in this process.
 func TestWarmFactsAllocateNothing(t *testing.T) {
 	w := local(t)
 	ctx := t.Context()

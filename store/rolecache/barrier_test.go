@@ -10,15 +10,15 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// TestLateLookUpIsNotRemembered when the epoch moved meanwhile: it would bring back a
-// revision of before.
+// TestLateLookUpIsNotRemembered guarantees that the cache drops the result of a look-up if the epoch moved meanwhile:
+// it may be an older revision.
 func TestLateLookUpIsNotRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.status() // a value of this revision stays in the cache
 	changes := w.changes
 	w.changes = noList
 	w.change(other, nil)
-	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil { // and all revisions are forgotten
+	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil { // an incomplete list: the cache forgets all revisions
 		t.Fatal(err)
 	}
 	w.changes = changes
@@ -28,7 +28,7 @@ func TestLateLookUpIsNotRemembered(t *testing.T) {
 		old := w.snapshot()
 		held := false
 		once.Do(func() { held = true })
-		if held { // the look-up of the account's revision: it has read, and is slow to answer
+		if held { // the look-up of the account's revision has read, and answers late
 			close(read)
 			<-release
 			return fn(old)
@@ -38,12 +38,12 @@ func TestLateLookUpIsNotRemembered(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// Its own answer may be of before: it began before the change.
+		// The answer may be ACTIVE or SUSPENDED: the question began before the change.
 		_, _ = w.cache.Facts(t.Context(), account, user, "")
 	}()
 	await(t, read)
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
-	// Another account's question takes the new epoch over, in which nothing is known of this account.
+	// A question about another account brings the cache to the new epoch, without a revision of this account.
 	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -54,10 +54,10 @@ func TestLateLookUpIsNotRemembered(t *testing.T) {
 	}
 }
 
-// TestRevisionNeverFalls: a change list that is behind, or out of order, lowers nothing.
+// TestRevisionNeverFalls guarantees that an older revision in a list of changes lowers no revision.
 func TestRevisionNeverFalls(t *testing.T) {
 	w := newWorld(t)
-	w.status() // the value of before stays in the cache
+	w.status() // the value of this revision stays in the cache
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
 	w.status()
 	current := w.revisions[account]
@@ -73,7 +73,8 @@ func TestRevisionNeverFalls(t *testing.T) {
 	}
 }
 
-// TestOlderFreshnessTakesNothingBack: reads of it may come back in another order.
+// TestOlderFreshnessTakesNothingBack guarantees that the cache does not return to older facts when a read reports an
+// older epoch.
 func TestOlderFreshnessTakesNothingBack(t *testing.T) {
 	w := newWorld(t)
 	w.status()
@@ -86,13 +87,14 @@ func TestOlderFreshnessTakesNothingBack(t *testing.T) {
 	}
 }
 
-// TestNewGenerationVoidsEverything: after a restore the same revision may name other facts.
+// TestNewGenerationVoidsEverything guarantees that the cache uses no value of an older generation: after a restore the
+// same revision may name other facts.
 func TestNewGenerationVoidsEverything(t *testing.T) {
 	w := newWorld(t)
 	w.status()
 	u := w.users[user]
 	u.Status = "SUSPENDED"
-	w.users[user] = u // at the same revision, as in a backup that went another way
+	w.users[user] = u // at the same revision, as in a restored backup
 	if got := w.status(); got != "ACTIVE" {
 		t.Fatalf("%s: the test's premise, an immutable value under its key, does not hold", got)
 	}
@@ -107,7 +109,8 @@ func TestNewGenerationVoidsEverything(t *testing.T) {
 	}
 }
 
-// TestIncompleteChangesForgetAllRevisions: what is not on the list may have moved too.
+// TestIncompleteChangesForgetAllRevisions guarantees that the cache looks up an account missing from an incomplete
+// list.
 func TestIncompleteChangesForgetAllRevisions(t *testing.T) {
 	w := newWorld(t)
 	w.status()
@@ -123,8 +126,7 @@ func TestIncompleteChangesForgetAllRevisions(t *testing.T) {
 	}
 }
 
-// TestSharedLookUpIsOfTheSameEpoch: a question after a change does not join a look-up from
-// before it.
+// TestSharedLookUpIsOfTheSameEpoch guarantees that a question after a change does not join a look-up from before it.
 func TestSharedLookUpIsOfTheSameEpoch(t *testing.T) {
 	w := newWorld(t)
 	view, read, release := w.view, make(chan struct{}), make(chan struct{})
@@ -145,7 +147,7 @@ func TestSharedLookUpIsOfTheSameEpoch(t *testing.T) {
 	}()
 	await(t, read)
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
-	if got := w.status(); got != "SUSPENDED" { // must not wait for the one that is held
+	if got := w.status(); got != "SUSPENDED" { // must not join the look-up under way
 		t.Errorf("%s", got)
 	}
 	close(release)
@@ -155,7 +157,8 @@ func TestSharedLookUpIsOfTheSameEpoch(t *testing.T) {
 	}
 }
 
-// TestQuestionsDuringChangesSeeEachThatWasAnswered, from many goroutines.
+// TestQuestionsDuringChangesSeeEachThatWasAnswered guarantees that each question sees all changes answered before it,
+// with many goroutines.
 func TestQuestionsDuringChangesSeeEachThatWasAnswered(t *testing.T) {
 	w := newWorld(t)
 	var answered atomic.Int64

@@ -4,10 +4,10 @@ import (
 	"testing"
 )
 
-// BenchmarkColdFacts asks an embedded store about a user whose facts were evicted, in an account
-// of which others are cached.
+// BenchmarkColdFacts measures a cache miss before an embedded store: a user's facts were evicted, and the account's
+// shared values are cached.
 func BenchmarkColdFacts(b *testing.B) {
-	const users = 1000 // more than there is room for, so that each is a miss when their turn comes again
+	const users = 1000 // ten times the room of the cache, so that each question is a miss
 	s := newSharing(b, users, users/10)
 	ctx, names := b.Context(), make([]string, users)
 	for i := range names {
@@ -22,7 +22,7 @@ func BenchmarkColdFacts(b *testing.B) {
 	}
 }
 
-// BenchmarkWarmFacts asks about users and projects that are cached, on all processors.
+// BenchmarkWarmFacts measures cache hits on all processors.
 func BenchmarkWarmFacts(b *testing.B) {
 	const users = 1000
 	s := newSharing(b, users, 4*users)

@@ -48,8 +48,8 @@ type Options struct {
 	// Lease is how long a barrier may be used after it has begun; with 0 each request makes one. The cache declares the
 	// lease to the store, whose writers wait for it to end. With a lease, Run has to run.
 	Lease time.Duration
-	// Local is a store in this process. A barrier costs nothing there: each request makes its own, and shares only the reads
-	// of a moved revision.
+	// Local is a store in this process. A barrier costs nothing there: each request makes its own, and shares only the
+	// reads of a moved revision.
 	Local bool
 	// Clock is required with a lease. It never stops and never goes back, also while the machine
 	// is suspended.

@@ -17,7 +17,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// counted counts the views from here on.
+// counted returns a counter of all later views.
 func (w *world) counted() *atomic.Int64 {
 	n, view := &atomic.Int64{}, w.view
 	w.view = func(ctx context.Context, fn func(store.Tx) error) error { n.Add(1); return view(ctx, fn) }
@@ -60,8 +60,8 @@ func TestChangeIsSeenByTheNextQuestion(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeKnownIsAnError: whichever read fails, also when the value is there, and
-// the failure is not remembered.
+// TestWhatCannotBeKnownIsAnError guarantees that a question fails if any of its reads fails, also with a cached value.
+// The cache does not remember the failure.
 func TestWhatCannotBeKnownIsAnError(t *testing.T) {
 	for name, spoil := range map[string]func(w *world){
 		"freshness": func(w *world) {
@@ -98,7 +98,8 @@ func TestWhatCannotBeKnownIsAnError(t *testing.T) {
 	}
 }
 
-// TestPanicInAReadIsAnError: on the flight's own goroutine it would end the process.
+// TestPanicInAReadIsAnError guarantees that a panic in a read is an error of the question, and does not end the
+// process.
 func TestPanicInAReadIsAnError(t *testing.T) {
 	for name, reads := range map[string]int64{"look-up": 0, "fill": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +124,8 @@ func TestPanicInAReadIsAnError(t *testing.T) {
 	}
 }
 
-// TestSnapshotOlderThanItsRevisionIsRefused: an engine that breaks its contract is not
-// believed.
+// TestSnapshotOlderThanItsRevisionIsRefused guarantees an error if an engine breaks its contract: its snapshot is older
+// than the revision.
 func TestSnapshotOlderThanItsRevisionIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.status()
@@ -136,8 +137,8 @@ func TestSnapshotOlderThanItsRevisionIsRefused(t *testing.T) {
 	}
 }
 
-// TestNewerSnapshotIsKeptUnderItsOwnRevision: a fill that saw more than was asked for
-// must not stand under the older key.
+// TestNewerSnapshotIsKeptUnderItsOwnRevision guarantees that the cache names a value by the revision of its snapshot.
+// It may be newer than the question's.
 func TestNewerSnapshotIsKeptUnderItsOwnRevision(t *testing.T) {
 	w := newWorld(t)
 	w.status()
@@ -145,7 +146,7 @@ func TestNewerSnapshotIsKeptUnderItsOwnRevision(t *testing.T) {
 	view := w.view
 	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
 		w.view = view
-		w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" }) // after the revision was taken over
+		w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" }) // after the question read the revision
 		return view(ctx, fn)
 	}
 	asked := w.revisions[account].Revision
@@ -159,8 +160,8 @@ func TestNewerSnapshotIsKeptUnderItsOwnRevision(t *testing.T) {
 	}
 }
 
-// TestColdQuestionsAreOneFill: a thousand at once about one user cost one fill, and one
-// look-up of the revision where the account was not on the list.
+// TestColdQuestionsAreOneFill guarantees that a thousand concurrent questions about one user cost one fill, and one
+// look-up of the revision if the account is not on the list.
 func TestColdQuestionsAreOneFill(t *testing.T) {
 	for name, c := range map[string]struct {
 		listed bool
@@ -191,7 +192,8 @@ func TestColdQuestionsAreOneFill(t *testing.T) {
 	}
 }
 
-// TestListThatCannotBeHadAtStartIsDoneWithout: each account is looked up when it is asked for.
+// TestListThatCannotBeHadAtStartIsDoneWithout guarantees that a new cache answers without the list of changes: it looks
+// up each account.
 func TestListThatCannotBeHadAtStartIsDoneWithout(t *testing.T) {
 	w := newWorld(t)
 	w.changes = func(context.Context, int64, int) ([]store.AccountRevision, bool, error) {
@@ -202,7 +204,8 @@ func TestListThatCannotBeHadAtStartIsDoneWithout(t *testing.T) {
 	}
 }
 
-// TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer, though the flight began with that one.
+// TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer guarantees that a shared read outlives its first caller, and has a
+// deadline.
 func TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.status()
@@ -214,21 +217,21 @@ func TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer(t *testing.T) {
 		return view(ctx, fn)
 	}
 	gone, leave := context.WithCancel(t.Context())
-	first, others := make(chan error, 1), make(chan error, 10)
+	first, joined := make(chan error, 1), make(chan error, 10)
 	go func() {
 		_, err := w.cache.Facts(gone, account, user, "")
 		first <- err
 	}()
 	flight := <-entered
-	for range cap(others) {
+	for range cap(joined) {
 		go func() {
 			_, err := w.cache.Facts(t.Context(), account, user, "")
-			others <- err
+			joined <- err
 		}()
 	}
 	leave()
 	if err := <-first; !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, context.Canceled) {
-		t.Errorf("who went away: %v", err)
+		t.Errorf("the caller who went away: %v", err)
 	}
 	if flight.Err() != nil {
 		t.Errorf("the flight ended with its first caller: %v", flight.Err())
@@ -237,14 +240,14 @@ func TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer(t *testing.T) {
 		t.Error("the flight has no end")
 	}
 	close(release)
-	for range cap(others) {
-		if err := <-others; err != nil {
+	for range cap(joined) {
+		if err := <-joined; err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// TestCachedFactsAreBounded by the number that the cache was given, a multiple of eight.
+// TestCachedFactsAreBounded guarantees that the cache holds at most Options.Entries users, a multiple of eight here.
 func TestCachedFactsAreBounded(t *testing.T) {
 	const users, few, many = 20, 8, 128
 	for _, room := range []int{few, many} {

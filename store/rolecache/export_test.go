@@ -2,22 +2,22 @@ package rolecache
 
 import "reflect"
 
-// KeyName is the name of a value in the level that replicas share.
+// KeyName returns the name of a value in the second level.
 func KeyName(kind, generation, account string, revision int64, id string) string {
 	r := &remote{format: factsFormat()}
 	return r.name(key{generation: generation, account: account, revision: revision, id: id}, kind)
 }
 
-// Knows says whether the account's revision is known.
+// Knows reports whether the cache has the account's revision.
 func (c *Cache) Knows(account string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	_, known := c.revisions[account]
-	return known
+	_, ok := c.revisions[account]
+	return ok
 }
 
-// SetFormat makes the cache one of another release.
+// SetFormat sets the format of another release.
 func (c *Cache) SetFormat(other string) { c.remote.format = other }
 
-// FormatOf names a version and the structure of types.
+// FormatOf is formatOf.
 func FormatOf(version int, stored ...reflect.Type) string { return formatOf(version, stored...) }

@@ -13,12 +13,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// several are two users, one of them also in a project.
+// several returns questions about two users, about one of them in a project, and about the account alone.
 func several() []resources.About {
 	return []resources.About{{UserID: user}, {UserID: second}, {UserID: user, ProjectID: "proj-p-v1"}, {}}
 }
 
-// crowd are several with so many others that they are read apart.
+// crowd returns several and many questions about unknown users: too many for one view.
 func crowd() []resources.About {
 	all := several()
 	for i := range 2 * manyReads * len(all) {
@@ -27,27 +27,27 @@ func crowd() []resources.About {
 	return all
 }
 
-// factsOf returns the facts of several, nil beside an error.
-func factsOf(t *testing.T, c *rolecache.Cache, account string, of []resources.About) ([]resources.Facts, error) {
+// factsOf returns the facts of the questions, nil beside an error.
+func factsOf(t *testing.T, c *rolecache.Cache, account string, pairs []resources.About) ([]resources.Facts, error) {
 	t.Helper()
-	facts := make([]resources.Facts, len(of))
-	if err := c.FactsOf(t.Context(), account, of, facts); err != nil {
+	facts := make([]resources.Facts, len(pairs))
+	if err := c.FactsOf(t.Context(), account, pairs, facts); err != nil {
 		return nil, err
 	}
 	return facts, nil
 }
 
-// TestFactsOfSeveralAreOfOneRevision, also while the account moves during their reads: what is older is
-// read again.
+// TestFactsOfSeveralAreOfOneRevision guarantees that all facts are of one revision, also if the account moves during
+// their reads.
 func TestFactsOfSeveralAreOfOneRevision(t *testing.T) {
 	for moves := range 4 {
 		w := newWorld(t)
 		w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
-		left, view := moves, w.view
+		remaining, view := moves, w.view
 		w.view = func(ctx context.Context, fn func(store.Tx) error) error {
 			err := view(ctx, fn)
-			if left > 0 {
-				left--
+			if remaining > 0 {
+				remaining--
 				w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
 			}
 			return err
@@ -61,7 +61,7 @@ func TestFactsOfSeveralAreOfOneRevision(t *testing.T) {
 				t.Errorf("%d moves: %d is %+v", moves, i, f)
 			}
 			if f.Subject.UserID == user && moves > 0 && f.Subject.UserStatus != "SUSPENDED" {
-				t.Errorf("%d moves: %d is %s at a revision at which nobody was", moves, i, f.Subject.UserStatus)
+				t.Errorf("%d moves: %d is %s, older than the revision of the facts", moves, i, f.Subject.UserStatus)
 			}
 		}
 		if facts[2].ProjectState != "active" || facts[0].ProjectState != "" {
@@ -70,7 +70,8 @@ func TestFactsOfSeveralAreOfOneRevision(t *testing.T) {
 	}
 }
 
-// TestFactsOfAnAccountThatNeverRestsFail after a few tries.
+// TestFactsOfAnAccountThatNeverRestsFail guarantees that FactsOf fails after a few tries if the account moves during
+// each.
 func TestFactsOfAnAccountThatNeverRestsFail(t *testing.T) {
 	w := newWorld(t)
 	view := w.view
@@ -85,14 +86,14 @@ func TestFactsOfAnAccountThatNeverRestsFail(t *testing.T) {
 	}
 }
 
-// TestFactsOfSeveralCostOneRead, and nothing when they are cached; a change is seen by the next
-// call; an error gives nothing.
+// TestFactsOfSeveralCostOneRead guarantees that FactsOf reads all misses in one view, and cached facts without a view.
+// The next call sees a change. An error returns no facts.
 func TestFactsOfSeveralCostOneRead(t *testing.T) {
 	w := newWorld(t)
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
 	w.warm()
 	views := w.counted()
-	for i, want := range []int64{1, 0, 0} { // the second user, the project, nobody
+	for i, want := range []int64{1, 0, 0} { // the first call reads the second user, the project and the account
 		before := views.Load()
 		if _, err := factsOf(t, w.cache, account, several()); err != nil || views.Load()-before != want {
 			t.Errorf("call %d: %d reads, %v", i, views.Load()-before, err)
@@ -126,7 +127,7 @@ func TestFactsOfSeveralKeepNoName(t *testing.T) {
 	}
 }
 
-// TestHomeIsTheUsersAccount, and "" where there is no such user.
+// TestHomeIsTheUsersAccount guarantees that Homes returns the account of each user, and "" for unknown names.
 func TestHomeIsTheUsersAccount(t *testing.T) {
 	w := newWorld(t)
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = other, "ACTIVE" })
@@ -137,7 +138,7 @@ func TestHomeIsTheUsersAccount(t *testing.T) {
 			t.Errorf("%q, %v", homes, err)
 		}
 	}
-	if got := views.Load(); got != 4 { // the users, each one's facts, and those again that nobody is
+	if got := views.Load(); got != 4 { // a look-up of the names, the facts in two accounts, and a second look-up of the unknown names
 		t.Errorf("%d reads", got)
 	}
 	w.set(second, func(u *resources.User) { u.AccountID = account })
@@ -151,7 +152,8 @@ func TestHomeIsTheUsersAccount(t *testing.T) {
 	}
 }
 
-// TestHomesInManyAccountsAreReadAtOnce: on some engines an account costs several round trips.
+// TestHomesInManyAccountsAreReadAtOnce guarantees that Homes reads 16 accounts concurrently: on some engines each costs
+// several round trips.
 func TestHomesInManyAccountsAreReadAtOnce(t *testing.T) {
 	w := newWorld(t)
 	var asked, want []string
@@ -164,7 +166,7 @@ func TestHomesInManyAccountsAreReadAtOnce(t *testing.T) {
 	arrived, enough := make(chan struct{}, len(asked)), make(chan struct{})
 	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
 		select {
-		case first <- struct{}{}: // of all users together
+		case first <- struct{}{}: // the look-up of all users
 		default:
 			if arrived <- struct{}{}; len(arrived) == 16 {
 				close(enough)

@@ -15,8 +15,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// TestOneReadForAllWhoAskAtOnce guarantees that all concurrent callers wait for one read, on a store in the process and on another, for
-// a user's facts and for a revision. A read without an answer is an error to all of them, and the next caller reads anew.
+// TestOneReadForAllWhoAskAtOnce guarantees that all concurrent callers wait for one read, of a user's facts or of a
+// revision, before a store in the process or another one. A read without an answer fails all of them, and the next
+// caller reads anew.
 func TestOneReadForAllWhoAskAtOnce(t *testing.T) {
 	worlds := map[string]func(*testing.T) *world{"local": local, "over the network": newWorld}
 	ends := map[string]func(){"answer": nil, "panic": func() { panic("broken") }, "exit": runtime.Goexit}
@@ -68,7 +69,7 @@ func askTogether(t *testing.T, w *world, end func()) {
 	switch {
 	case end == nil && (ok != callers || failed != 0):
 		t.Errorf("%d answers and %d errors", ok, failed)
-	case end != nil && (ok != 0 || failed < callers-1): // whose goroutine ends has neither
+	case end != nil && (ok != 0 || failed < callers-1): // the caller whose goroutine exits counts neither
 		t.Errorf("a read without an answer: %d answers and %d errors", ok, failed)
 	}
 	if facts, err := w.cache.Facts(t.Context(), account, user, ""); err != nil || facts.Subject.UserStatus != "ACTIVE" {
@@ -76,8 +77,9 @@ func askTogether(t *testing.T, w *world, end func()) {
 	}
 }
 
-// TestNobodyWaitsForTheTurnOfOthers guarantees that the users of an account share no read with a user of another account. That user
-// waits for turns of its own. A service reads in the turn of the account.
+// TestNobodyWaitsForTheTurnOfOthers guarantees that callers of one account never share a read with a caller from
+// another account, since it waits for turns of its own account. A service reads in the turn of the account in its
+// question.
 func TestNobodyWaitsForTheTurnOfOthers(t *testing.T) {
 	for _, listed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -91,13 +93,13 @@ func TestNobodyWaitsForTheTurnOfOthers(t *testing.T) {
 			}
 			var mu sync.Mutex
 			var answered []string
-			ask := func(name, as, about string) {
+			ask := func(name, turn, subject string) {
 				go func() {
 					ctx := t.Context()
-					if as != "" {
-						ctx = context.WithValue(ctx, gate.AccountKey{}, as)
+					if turn != "" {
+						ctx = context.WithValue(ctx, gate.AccountKey{}, turn)
 					}
-					if _, err := w.cache.Facts(ctx, about, user, ""); err != nil {
+					if _, err := w.cache.Facts(ctx, subject, user, ""); err != nil {
 						t.Error(err)
 					}
 					mu.Lock()
@@ -106,17 +108,17 @@ func TestNobodyWaitsForTheTurnOfOthers(t *testing.T) {
 				}()
 				synctest.Wait()
 			}
-			for _, about := range []string{"acct-1-v1", "acct-2-v1", "acct-3-v1", account} {
-				ask("other", other, about)
+			for _, subject := range []string{"acct-1-v1", "acct-2-v1", "acct-3-v1", account} {
+				ask("other", other, subject)
 			}
 			ask("own", account, account)
 			ask("service", "", account)
 			if waiting := reads.Waiting(); waiting != 5 {
 				t.Errorf("%d wait, want 4 of the other account and 1 of the own", waiting)
 			}
-			reads.Leave() // each who is done lets the next one in
+			reads.Leave() // each read lets the next one in when it ends
 			synctest.Wait()
-			if at := slices.Index(answered, "own"); at > 2 {
+			if place := slices.Index(answered, "own"); place > 2 {
 				t.Errorf("answered in the order %q", answered)
 			}
 		})

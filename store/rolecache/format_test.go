@@ -10,11 +10,11 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// knownFormat is the version of the facts, and the structure of the values in which replicas share them.
+// knownFormat is the format of the values in the second level: factsVersion and a hash of their types.
 const knownFormat = "2-b5745d638012"
 
-// TestFormatIsKnown guarantees that a change of what replicas share, or of how it is loaded, is
-// made on purpose: a value of before must not be read as one of after it.
+// TestFormatIsKnown guarantees that nobody changes the types of shared values by accident: a release must not read
+// values of another format.
 func TestFormatIsKnown(t *testing.T) {
 	got := strings.Split(rolecache.KeyName("s", "g", "a", 1, "u"), ":")[1]
 	if got != knownFormat {
@@ -22,7 +22,7 @@ func TestFormatIsKnown(t *testing.T) {
 	}
 }
 
-// TestFormatTellsTypesApart guarantees that each change of a type that changes its JSON changes the format.
+// TestFormatTellsTypesApart guarantees that types with different JSON have different formats.
 func TestFormatTellsTypesApart(t *testing.T) {
 	type inner struct{ A int }
 	type other struct{ A string }
@@ -58,15 +58,15 @@ func TestFormatTellsTypesApart(t *testing.T) {
 	}
 }
 
-// TestValuesOfAnotherReleaseAreNotRead guarantees that a release does not read the values of a release
-// with other facts, though they are authentic.
+// TestValuesOfAnotherReleaseAreNotRead guarantees that the cache reads no values of another format, though they are
+// authentic.
 func TestValuesOfAnotherReleaseAreNotRead(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	broken, _ := w.replica(s, secret)
 	broken.SetFormat("0-broken")
 	u := w.users[user]
 	u.Status = "SUSPENDED"
-	w.users[user] = u // as a release loads it that does so wrongly: the revision stays
+	w.users[user] = u // what a broken release loads, at the same revision
 	if got := ask(t, broken).Subject.UserStatus; got != "SUSPENDED" {
 		t.Fatal(got)
 	}

@@ -25,8 +25,8 @@ type Identity struct {
 	UserID, UUID, AccountID, Status string
 }
 
-// Identify finds the user with that external id (byExternal) or identity provider's subject (byPartner). found is false
-// for an unknown subject; it means nothing beside an error.
+// Identify finds the user with that external id (byExternal) or identity provider's subject (byPartner). exists is
+// false for an unknown subject, and means nothing beside an error.
 func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, exists bool, err error) {
 	look := lookup{subject: subject, byExternal: byExternal, byPartner: byPartner}
 	if hint := c.homes.Get(look); hint != nil {

@@ -17,10 +17,10 @@ type KeyIdentity struct {
 	Key resources.KeyFact
 }
 
-// IdentifyKey finds the key by its id. found is false for an unknown key, a revoked one, and one whose owner left the
-// account; it means nothing beside an error. Only the owner of a key is cached, since it never changes; everything else
-// comes from the facts of the current revision. An unknown key is cached until the store moves, as it does with each
-// new key.
+// IdentifyKey finds the key by its id. ok is false for an unknown key, a revoked one, and one whose owner left the
+// account, and means nothing beside an error. Only the owner of a key is cached, since it never changes; everything
+// else comes from the facts of the current revision. An unknown key is cached until the store moves, as it does with
+// each new key.
 func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, ok bool, err error) {
 	look := lookup{subject: keyID, key: true}
 	owner := c.homes.Get(look)

@@ -19,7 +19,7 @@ const (
 	keyStart             = resources.Time(1_790_000_000_000)
 )
 
-// keyStore counts the views of a store, and fails them when told to.
+// keyStore counts the views of a store, and fails them while down is true.
 type keyStore struct {
 	store.Store
 	views atomic.Int64
@@ -34,7 +34,7 @@ func (s *keyStore) View(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.View(ctx, fn)
 }
 
-// keyWorld is one account with one user, and a cache before the store.
+// keyWorld is a cache before a store with one user in the first of two accounts.
 type keyWorld struct {
 	t     *testing.T
 	store *keyStore
@@ -65,7 +65,7 @@ func newKeyWorld(t *testing.T) *keyWorld {
 	return w
 }
 
-// change is one transaction that moves the account's revision.
+// change runs fn in a transaction that moves the account's revision.
 func (w *keyWorld) change(fn func(ctx context.Context, tx store.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -114,7 +114,7 @@ func (w *keyWorld) setUser(change func(u *resources.User)) {
 	})
 }
 
-// identify asks the cache; views is how often the store was read for it.
+// identify asks the cache, and returns how many views of the store that cost.
 func (w *keyWorld) identify(id string) (got rolecache.KeyIdentity, exists bool, views int64) {
 	w.t.Helper()
 	before := w.store.views.Load()
@@ -123,7 +123,7 @@ func (w *keyWorld) identify(id string) (got rolecache.KeyIdentity, exists bool, 
 		w.t.Fatal(err)
 	}
 	if !exists && (got.UserID != "" || got.Key.ID != "" || got.Key.Hash != nil) {
-		w.t.Errorf("what is not found comes with %+v", got)
+		w.t.Errorf("an unknown key comes with %+v", got)
 	}
 	return got, exists, w.store.views.Load() - before
 }
@@ -151,8 +151,8 @@ func TestAPIKeyIsIdentifiedWithItsOwner(t *testing.T) {
 	}
 }
 
-// TestUnknownAPIKeyCostsOneRead: an unknown key is looked up once, until the store
-// moves. A new key is known at once.
+// TestUnknownAPIKeyCostsOneRead guarantees that the cache looks up an unknown key once until the store moves, and finds
+// a new key at once.
 func TestUnknownAPIKeyCostsOneRead(t *testing.T) {
 	w := newKeyWorld(t)
 	for _, reads := range []int64{1, 0, 0} {

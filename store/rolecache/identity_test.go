@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// identify asks for a subject as both names.
+// identify asks for a subject that may be an external id or a partner id.
 func (w *world) identify(subject string) (rolecache.Identity, bool) {
 	w.t.Helper()
 	id, exists, err := w.cache.Identify(w.t.Context(), subject, true, true)
@@ -48,8 +48,8 @@ func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
 	}
 }
 
-// TestPartnerIDThatMovedIsNotServed: the hint names who had it; the facts of the current
-// revision do not confirm it.
+// TestPartnerIDThatMovedIsNotServed guarantees that a partner id no longer identifies its former user: the facts of
+// the current revision do not confirm the cached hint.
 func TestPartnerIDThatMovedIsNotServed(t *testing.T) {
 	w := newWorld(t)
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = other, "ACTIVE" })
@@ -66,7 +66,8 @@ func TestPartnerIDThatMovedIsNotServed(t *testing.T) {
 	}
 }
 
-// TestUnknownSubjectIsNotRemembered: the user may be made the next moment.
+// TestUnknownSubjectIsNotRemembered guarantees that the cache finds a new user right after a question about an unknown
+// one.
 func TestUnknownSubjectIsNotRemembered(t *testing.T) {
 	w := newWorld(t)
 	if _, exists := w.identify(second); exists {
@@ -78,7 +79,7 @@ func TestUnknownSubjectIsNotRemembered(t *testing.T) {
 	}
 }
 
-// TestIdentityFollowsTheUser through status, account and end.
+// TestIdentityFollowsTheUser guarantees that an identity has the current status and account, and ends with the user.
 func TestIdentityFollowsTheUser(t *testing.T) {
 	w := newWorld(t)
 	w.identify(user)
@@ -96,8 +97,8 @@ func TestIdentityFollowsTheUser(t *testing.T) {
 	}
 }
 
-// TestSubjectOfAStoreThatDoesNotAnswerIsNotLookedFor: the read of how far the store has come
-// bounds the wait, not the slower look-up.
+// TestSubjectOfAStoreThatDoesNotAnswerIsNotLookedFor guarantees that Identify does not look up the subject if the
+// barrier fails: the caller waits for one deadline, not for two.
 func TestSubjectOfAStoreThatDoesNotAnswerIsNotLookedFor(t *testing.T) {
 	w := newWorld(t)
 	w.freshness = func(context.Context) (store.Freshness, error) { return store.Freshness{}, store.ErrUnavailable }

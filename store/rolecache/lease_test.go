@@ -16,7 +16,7 @@ import (
 
 const lease = 200 * time.Millisecond
 
-// leased is a world whose cache has a lease; its clock is that of the bubble.
+// leased returns a world with a cache with a lease, and the clock of the synctest bubble.
 func leased(t *testing.T) (w *world, reads, leases *atomic.Int64) {
 	t.Helper()
 	w = newWorld(t)
@@ -33,20 +33,21 @@ func leased(t *testing.T) (w *world, reads, leases *atomic.Int64) {
 	return w, reads, leases
 }
 
-// TestLeaseIsToldBeforeItIsUsed: the read that counts is one after the store knew.
+// TestLeaseIsToldBeforeItIsUsed guarantees that the cache uses only barriers begun after it declared the lease to the
+// store, and declares it again in each generation.
 func TestLeaseIsToldBeforeItIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, reads, leases := leased(t)
 		w.lease = func(_ context.Context, d time.Duration) error {
 			if leases.Add(1); reads.Load() != 1 || d != lease {
-				t.Errorf("told of %s after %d reads", d, reads.Load())
+				t.Errorf("declared %s after %d reads", d, reads.Load())
 			}
 			return nil
 		}
 		w.warm()
 		w.warm()
 		if reads.Load() != 2 || leases.Load() != 1 {
-			t.Errorf("%d reads, told %d times", reads.Load(), leases.Load())
+			t.Errorf("%d reads, declared %d times", reads.Load(), leases.Load())
 		}
 		w.lease = func(context.Context, time.Duration) error { leases.Add(1); return nil }
 		w.mu.Lock()
@@ -55,7 +56,7 @@ func TestLeaseIsToldBeforeItIsUsed(t *testing.T) {
 		time.Sleep(lease + 1)
 		w.warm()
 		if leases.Load() != 2 {
-			t.Errorf("told %d times, of two generations", leases.Load())
+			t.Errorf("declared %d times in two generations", leases.Load())
 		}
 	})
 }
@@ -70,19 +71,20 @@ func TestLeaseThatCannotBeToldIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestLeaseCountsFromTheBeginningOfTheRead, and is over when it is over.
+// TestLeaseCountsFromTheBeginningOfTheRead guarantees that the cache uses a read until 200 ms after it began, and not
+// longer.
 func TestLeaseCountsFromTheBeginningOfTheRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, reads, _ := leased(t)
 		w.warm()
 		slow := w.freshness
 		w.freshness = func(ctx context.Context) (store.Freshness, error) {
-			fresh, err := slow(ctx)
+			freshness, err := slow(ctx)
 			time.Sleep(150 * time.Millisecond)
-			return fresh, err
+			return freshness, err
 		}
 		time.Sleep(lease + 1)
-		w.warm() // begins a read, and has it 150 ms later
+		w.warm() // begins a read that takes 150 ms
 		before := reads.Load()
 		time.Sleep(50 * time.Millisecond)
 		if w.warm(); reads.Load() != before {
@@ -111,8 +113,7 @@ func TestStrictRequestUsesNoLease(t *testing.T) {
 	})
 }
 
-// TestRunReadsAhead: with it, requests find a read within the lease, and a change is seen
-// within the lease without one of them reading.
+// TestRunReadsAhead guarantees that requests make no barriers while Run makes them, and see a change within the lease.
 func TestRunReadsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, _ := leased(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// local is a world whose store is in the process.
+// local returns a world with a store in the process.
 func local(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -19,8 +19,8 @@ func local(t *testing.T) *world {
 	return w
 }
 
-// TestALocalStoreIsAskedByEachQuestion: what moved is seen by the next one, also after an
-// epoch that went back and in another generation; what can't be known is an error.
+// TestALocalStoreIsAskedByEachQuestion guarantees that each question sees the change before it, also in another
+// generation, and fails if the store does.
 func TestALocalStoreIsAskedByEachQuestion(t *testing.T) {
 	w := local(t)
 	for _, status := range []string{"SUSPENDED", "ACTIVE", "INACTIVE"} {
@@ -43,7 +43,7 @@ func TestALocalStoreIsAskedByEachQuestion(t *testing.T) {
 	}
 }
 
-// TestALocalStoresQuestionWaitsForNoOther, as it would where they share their reads.
+// TestALocalStoresQuestionWaitsForNoOther guarantees that a question does not wait for the barrier of another one.
 func TestALocalStoresQuestionWaitsForNoOther(t *testing.T) {
 	w := local(t)
 	w.status()

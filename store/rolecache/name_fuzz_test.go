@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// FuzzCacheKey parses the name of a cached value: it has everything that identifies the value, so that
-// no two values share a name, for any ids.
+// FuzzCacheKey parses the name of a cached value. It guarantees that the name has all parts of the key for any ids, so
+// two values never share a name.
 func FuzzCacheKey(f *testing.F) {
 	f.Add("s", "one", "acct-a-v1", int64(1), "user-b-v1")
 	f.Add("p", "", "", int64(0), "")
@@ -40,9 +40,9 @@ func FuzzCacheKey(f *testing.F) {
 		if got := part(); got != account {
 			t.Fatalf("%q is of account %q, not %q", name, got, account)
 		}
-		at, after, _ := strings.Cut(rest, ":")
-		if rest = after; at != strconv.FormatInt(revision, 10) {
-			t.Fatalf("%q is of revision %q, not %d", name, at, revision)
+		number, after, _ := strings.Cut(rest, ":")
+		if rest = after; number != strconv.FormatInt(revision, 10) {
+			t.Fatalf("%q is of revision %q, not %d", name, number, revision)
 		}
 		if got := part(); got != id || rest != "" {
 			t.Fatalf("%q is of %q, not %q", name, got, id)

@@ -26,33 +26,33 @@ func onRedis(t *testing.T, url string) *redis.Cache {
 	return client.Cache(nil)
 }
 
-// late reports whether a reply did not come in time, as on a busy machine.
+// late reports whether the error is a timeout, as on a busy machine.
 func late(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// TestOldCopyAfterFailoverIsHarmless: the new master has a value of before a suspension
-// only, and nobody is told that the user is active.
+// TestOldCopyAfterFailoverIsHarmless guarantees that caches return the suspended user after a fail-over of Redis to a
+// copy from before the suspension.
 func TestOldCopyAfterFailoverIsHarmless(t *testing.T) {
 	t.Parallel()
 	s, w := servers.NewRedisSentinel(t, nil), newWorld(t)
-	fresh := func() resources.Facts {
+	askReplica := func() resources.Facts {
 		c, _ := w.replica(onRedis(t, s.URL), secret)
 		return ask(t, c)
 	}
-	if want := fresh(); want.Subject.UserStatus != "ACTIVE" {
+	if want := askReplica(); want.Subject.UserStatus != "ACTIVE" {
 		t.Fatalf("%+v", want.Subject)
 	}
 	replica := s.Replica.Client(t)
 	harness.Soon(t, "the replica has a copy", func() bool {
-		fresh()
+		askReplica()
 		return replica.DBSize(t.Context()).Val() >= 2
 	})
 	s.Detach(t)
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
 	harness.Soon(t, "the master has the new value", func() bool {
-		if facts := fresh(); facts.Subject.UserStatus != "SUSPENDED" {
+		if facts := askReplica(); facts.Subject.UserStatus != "SUSPENDED" {
 			t.Fatalf("%+v", facts.Subject)
 		}
 		return s.Master.Client(t).DBSize(t.Context()).Val() >= 4
@@ -66,7 +66,7 @@ func TestOldCopyAfterFailoverIsHarmless(t *testing.T) {
 		return err == nil && got[0] != nil
 	})
 	want := []string{"miss"}
-	for range 20 { // a busy machine can make one look late; what the store said then is kept for the next
+	for range 20 { // on a busy machine a look may time out; that cache then stores the value, and the next one hits
 		c, seen := w.replica(r, secret)
 		got := ask(t, c)
 		late := slices.Equal(*seen, []string{"down"})

@@ -17,7 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// shelf is a remote level in memory.
+// shelf is a second level in memory.
 type shelf struct {
 	mu     sync.Mutex
 	values map[string][]byte
@@ -44,7 +44,7 @@ func (s *shelf) Set(_ context.Context, values map[string][]byte) {
 
 var secret, older = bytes.Repeat([]byte("a"), 32), bytes.Repeat([]byte("b"), 32)
 
-// replica is another process on the same store and the same shelf.
+// replica returns the cache of another process with the same store and second level, and the results that it observes.
 func (w *world) replica(r rolecache.Remote, secrets ...[]byte) (*rolecache.Cache, *[]string) {
 	w.t.Helper()
 	var seen []string
@@ -63,7 +63,7 @@ func (w *world) countViews() *int {
 	return &views
 }
 
-// facts are what a question gets.
+// ask returns the facts about the user and the project.
 func ask(t *testing.T, c *rolecache.Cache) resources.Facts {
 	t.Helper()
 	facts, err := c.Facts(t.Context(), account, user, "proj-p-v1")
@@ -73,8 +73,8 @@ func ask(t *testing.T, c *rolecache.Cache) resources.Facts {
 	return facts
 }
 
-// TestReplicasShareWhatOneHasRead: the second has everything from the shelf, in one look, and
-// both know the same.
+// TestReplicasShareWhatOneHasRead guarantees that a second replica gets the same facts from the second level, in one
+// look and without a view of the store.
 func TestReplicasShareWhatOneHasRead(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	first, seen := w.replica(s, secret)
@@ -94,7 +94,7 @@ func TestReplicasShareWhatOneHasRead(t *testing.T) {
 	}
 }
 
-// TestSubjectSurvivesTheShelf: no field of what a decision rests on is lost on the way.
+// TestSubjectSurvivesTheShelf guarantees that the second level returns all fields of the facts, with any characters.
 func TestSubjectSurvivesTheShelf(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	w.set(user, func(u *resources.User) {
@@ -107,8 +107,8 @@ func TestSubjectSurvivesTheShelf(t *testing.T) {
 	}
 }
 
-// TestShelfOnlyMisses: whatever it brings, an answer is the store's; what this installation
-// did not make under that very key is told apart.
+// TestShelfOnlyMisses guarantees that missing, broken and forged values in the second level change no answer.
+// Options.Observe gets the kind.
 func TestShelfOnlyMisses(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(w *world, s *shelf)
@@ -134,17 +134,17 @@ func TestShelfOnlyMisses(t *testing.T) {
 			if _, err := c.Facts(w.t.Context(), account, user, "proj-p-v1"); err != nil {
 				w.t.Fatal(err)
 			}
-			var mine, theirs []string
+			var users, seconds []string
 			for k := range s.values {
 				if strings.Contains(k, user) {
-					mine = append(mine, k)
+					users = append(users, k)
 				}
 				if strings.Contains(k, second) {
-					theirs = append(theirs, k)
+					seconds = append(seconds, k)
 				}
 			}
-			for _, k := range mine {
-				s.values[k] = s.values[theirs[0]]
+			for _, k := range users {
+				s.values[k] = s.values[seconds[0]]
 			}
 		}, "forged"},
 		"of before a change": {func(w *world, s *shelf) {
@@ -179,17 +179,17 @@ func TestShelfOnlyMisses(t *testing.T) {
 	}
 }
 
-// kindOf is the kind in the name of a value.
+// kindOf returns the kind in the name of a value.
 func kindOf(name string) string { return strings.Split(name, ":")[2] }
 
-func spoilEach(s *shelf, with func([]byte) []byte) {
+func spoilEach(s *shelf, change func([]byte) []byte) {
 	for k, v := range s.values {
-		s.values[k] = with(slices.Clone(v))
+		s.values[k] = change(slices.Clone(v))
 	}
 }
 
-// TestOldValuesAreNeverAskedFor: what the shelf brings back of before a change is of a
-// revision that nobody names.
+// TestOldValuesAreNeverAskedFor guarantees that old values in the second level change no answer: the cache asks only
+// for values of the current revision.
 func TestOldValuesAreNeverAskedFor(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	first, _ := w.replica(s, secret)
@@ -205,7 +205,7 @@ func TestOldValuesAreNeverAskedFor(t *testing.T) {
 	}
 }
 
-// TestRotatedSecretsAreRead, and an unknown one is not.
+// TestRotatedSecretsAreRead guarantees that a cache reads values under each of its secrets, and under no other one.
 func TestRotatedSecretsAreRead(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	first, _ := w.replica(s, older)

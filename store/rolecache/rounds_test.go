@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// TestWhoComesDuringAReadWaitsForTheNext: a request never takes the answer of a read from
-// before it, and all requests during a read share the next one.
+// TestWhoComesDuringAReadWaitsForTheNext guarantees that a request never uses a read begun before it. All requests
+// during a read share the next one.
 func TestWhoComesDuringAReadWaitsForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -23,7 +23,7 @@ func TestWhoComesDuringAReadWaitsForTheNext(t *testing.T) {
 		w.freshness = func(ctx context.Context) (store.Freshness, error) {
 			now, err := w.tellFreshness(ctx)
 			if reads.Add(1) == 1 {
-				<-release // what was read before is answered late
+				<-release // the read is done, and answers late
 			}
 			return now, err
 		}
@@ -48,7 +48,7 @@ func TestWhoComesDuringAReadWaitsForTheNext(t *testing.T) {
 	})
 }
 
-// TestRoundThatFailsFailsForAll who wait for it, and the next one is a new one.
+// TestRoundThatFailsFailsForAll guarantees that a failed read fails all its requests, and no later one.
 func TestRoundThatFailsFailsForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -88,7 +88,8 @@ func TestRoundThatFailsFailsForAll(t *testing.T) {
 	})
 }
 
-// TestEpochThatWentBackForgetsEverything: the store lost what was known of it.
+// TestEpochThatWentBackForgetsEverything guarantees that the cache uses no revision of before when the store's epoch
+// falls: the store has lost changes.
 func TestEpochThatWentBackForgetsEverything(t *testing.T) {
 	w := newWorld(t)
 	w.set(user, func(u *resources.User) { u.Status = "ACTIVE" })

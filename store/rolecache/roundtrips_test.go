@@ -19,14 +19,13 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// trips count what goes over the network.
+// trips counts commands to MongoDB, those that begin a snapshot, and looks into Redis.
 type trips struct {
 	rolecache.Remote
 	commands, snapshots, looks atomic.Int64
 }
 
-// Get implements rolecache.Remote: one pipeline, so one round trip. One that is late on a busy
-// machine is made again, and counts once.
+// Get implements rolecache.Remote. It repeats a look that times out on a busy machine, and counts it once.
 func (n *trips) Get(ctx context.Context, keys ...string) (values [][]byte, err error) {
 	n.looks.Add(1)
 	for range 20 {
@@ -37,12 +36,12 @@ func (n *trips) Get(ctx context.Context, keys ...string) (values [][]byte, err e
 	return values, err
 }
 
-// Set implements rolecache.Remote. A value that is not there then came too late.
+// Set implements rolecache.Remote. It repeats a write that timed out on a busy machine.
 func (n *trips) Set(ctx context.Context, values map[string][]byte) {
 	keys := slices.Collect(maps.Keys(values))
 	for range 20 {
 		n.Remote.Set(ctx, values)
-		if there, err := n.Remote.Get(ctx, keys...); err == nil && !slices.ContainsFunc(there, func(v []byte) bool { return v == nil }) || !late(err) && err != nil {
+		if stored, err := n.Remote.Get(ctx, keys...); err == nil && !slices.ContainsFunc(stored, func(v []byte) bool { return v == nil }) || !late(err) && err != nil {
 			break
 		}
 	}
@@ -57,7 +56,7 @@ func (n *trips) monitor() *event.CommandMonitor {
 	}}
 }
 
-// replica is a cache of its own on a database and a Redis, as a further process has it.
+// replica returns a store and a cache with connections of their own, as another process has.
 func (n *trips) replica(t *testing.T, mongo, redis string) (*mongodb.Store, *rolecache.Cache) {
 	t.Helper()
 	c := records.NewCollections()
@@ -74,8 +73,8 @@ func (n *trips) replica(t *testing.T, mongo, redis string) (*mongodb.Store, *rol
 	return s, cache
 }
 
-// TestRoundTrips of a question: none with the first level's answer, one to Redis with another
-// replica's, and one snapshot of the database otherwise, or without Redis.
+// TestRoundTrips guarantees the round trips of a question: none for a hit of the first level, one to Redis for a hit of
+// the second level, and one snapshot of the database for a miss of both, also without Redis.
 func TestRoundTrips(t *testing.T) {
 	url := servers.Mongo(t, 1).Database(t)
 	redis := servers.NewRedis(t)
@@ -95,8 +94,8 @@ func TestRoundTrips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// How far the store has come is read beside.
-	beside := func(cache *rolecache.Cache) {
+	// catchUp brings a cache to the store's epoch before the steps below count reads.
+	catchUp := func(cache *rolecache.Cache) {
 		t.Helper()
 		if _, err := cache.Facts(t.Context(), "acct-none-v1", "user-none-v1", ""); err != nil {
 			t.Fatal(err)
@@ -106,7 +105,7 @@ func TestRoundTrips(t *testing.T) {
 	_, another := second.replica(t, url, redis.URL)
 	_, alone := gone.replica(t, url, redis.URL)
 	for _, cache := range []*rolecache.Cache{cache, another, alone} {
-		beside(cache)
+		catchUp(cache)
 	}
 	for _, step := range []struct {
 		name                       string

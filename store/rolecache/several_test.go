@@ -15,32 +15,32 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// many is how many users a large batch asks about, and manyReads how many reads their facts may cost.
+// many is the number of users in a large batch, and manyReads the most reads that their facts may cost.
 const many, manyReads = 1000, 16
 
 // crowded returns many users, and questions about each in one project.
-func crowded() (of []resources.About, users []string) {
+func crowded() (pairs []resources.About, users []string) {
 	for i := range many {
 		users = append(users, fmt.Sprintf("user-n%d-v1", i))
-		of = append(of, resources.About{UserID: users[i], ProjectID: "proj-p-v1"})
+		pairs = append(pairs, resources.About{UserID: users[i], ProjectID: "proj-p-v1"})
 	}
-	return of, users
+	return pairs, users
 }
 
-// wantEach holds the facts of the crowd to each user's own.
-func wantEach(t *testing.T, of []resources.About, facts []resources.Facts) {
+// wantEach checks that the facts of each question are about its user, and of one revision.
+func wantEach(t *testing.T, pairs []resources.About, facts []resources.Facts) {
 	t.Helper()
 	for i, f := range facts {
-		if f.Subject.UserID != of[i].UserID || f.Subject.UserUUID != "uuid-"+of[i].UserID || f.ProjectState != "active" || f.Revision != facts[0].Revision {
+		if f.Subject.UserID != pairs[i].UserID || f.Subject.UserUUID != "uuid-"+pairs[i].UserID || f.ProjectState != "active" || f.Revision != facts[0].Revision {
 			t.Fatalf("%d is %+v", i, f)
 		}
 	}
 }
 
-// TestFactsOfManyCostFewReads, also where their accounts have to be found, and give each user's own.
+// TestFactsOfManyCostFewReads guarantees that FactsOf, and Homes before it, read 64 users in one view.
 func TestFactsOfManyCostFewReads(t *testing.T) {
 	w := newWorld(t)
-	of, users := crowded()
+	pairs, users := crowded()
 	for _, id := range users {
 		w.users[id] = resources.User{ExternalID: id, UUID: "uuid-" + id, AccountID: account, Status: "ACTIVE"}
 	}
@@ -53,38 +53,39 @@ func TestFactsOfManyCostFewReads(t *testing.T) {
 				t.Errorf("%v %q", err, homes)
 			}
 		}
-		facts, err := factsOf(t, cache, account, of)
+		facts, err := factsOf(t, cache, account, pairs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantEach(t, of, facts)
+		wantEach(t, pairs, facts)
 		if got := views.Load(); got > most {
 			t.Errorf("%s: %d reads of the store, want %d at most", name, got, most)
 		}
 	}
 }
 
-// TestABatchAboutOneUserIsOneRead, whoever asks and however often, and nothing the next time.
+// TestABatchAboutOneUserIsOneRead guarantees that many questions about one user cost one read together, and no read the
+// next time.
 func TestABatchAboutOneUserIsOneRead(t *testing.T) {
 	w := newWorld(t)
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
-	of := []resources.About{{UserID: second}, {}}
+	pairs := []resources.About{{UserID: second}, {}}
 	for range 100 {
-		of = append(of, resources.About{UserID: user, ProjectID: "proj-p-v1"}, resources.About{UserID: user})
+		pairs = append(pairs, resources.About{UserID: user, ProjectID: "proj-p-v1"}, resources.About{UserID: user})
 	}
-	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil { // how far the store has come is read beside
+	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil { // the barrier reads here, and not below
 		t.Fatal(err)
 	}
 	views := w.counted()
 	for range 2 {
-		if facts, err := factsOf(t, w.cache, account, of); err != nil || facts[len(of)-1].Subject.UserStatus != "ACTIVE" || views.Load() != 1 {
+		if facts, err := factsOf(t, w.cache, account, pairs); err != nil || facts[len(pairs)-1].Subject.UserStatus != "ACTIVE" || views.Load() != 1 {
 			t.Errorf("%d reads, %v", views.Load(), err)
 		}
 	}
 }
 
-// TestReplicasShareWhatOneHasReadOfSeveral: what another has not read, or somebody else wrote, is read in the
-// store.
+// TestReplicasShareWhatOneHasReadOfSeveral guarantees that FactsOf takes the values of another replica from the second
+// level, and reads the store if one of them is forged.
 func TestReplicasShareWhatOneHasReadOfSeveral(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
@@ -104,18 +105,19 @@ func TestReplicasShareWhatOneHasReadOfSeveral(t *testing.T) {
 		again, seen = w.replica(s, secret)
 		got, err := factsOf(t, again, account, several())
 		if err != nil || !reflect.DeepEqual(got, want) || *views != 1 || !slices.Contains(*seen, rolecache.RemoteForged) {
-			t.Errorf("%q is another's: %v, %d views, %q", name, err, *views, *seen)
+			t.Errorf("%q is forged: %v, %d views, %q", name, err, *views, *seen)
 		}
 	}
 }
 
-// TestFactsOfManyOnADatabase take far less than a request may, from nothing.
+// TestFactsOfManyOnADatabase guarantees that the facts of many users, read from MongoDB into an empty cache, cost few
+// snapshots and commands.
 func TestFactsOfManyOnADatabase(t *testing.T) {
 	url, redis := servers.Mongo(t, 1).Database(t), servers.NewRedis(t)
 	trips := &trips{}
 	s, _ := trips.replica(t, url, redis.URL)
 	c := records.NewCollections()
-	of, users := crowded()
+	pairs, users := crowded()
 	insert := func(fn func(tx store.Tx) error) {
 		t.Helper()
 		err := s.Transact(t.Context(), func(tx store.Tx) error {
@@ -134,10 +136,10 @@ func TestFactsOfManyOnADatabase(t *testing.T) {
 		}
 		return c.Projects.Insert(t.Context(), tx, resources.Project{ID: "proj-p-v1", AccountID: account, State: resources.ProjectActive})
 	})
-	for from := 0; from < many; from += 50 {
+	for start := 0; start < many; start += 50 {
 		insert(func(tx store.Tx) error {
-			for i, id := range users[from:][:50] {
-				if err := insertMember(t.Context(), tx, c, id, from+i); err != nil {
+			for i, id := range users[start:][:50] {
+				if err := insertMember(t.Context(), tx, c, id, start+i); err != nil {
 					return err
 				}
 			}
@@ -150,11 +152,11 @@ func TestFactsOfManyOnADatabase(t *testing.T) {
 	if err != nil || slices.Contains(homes, "") {
 		t.Fatal(homes, err)
 	}
-	facts, err := factsOf(t, cache, account, of)
+	facts, err := factsOf(t, cache, account, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantEach(t, of, facts)
+	wantEach(t, pairs, facts)
 	for i, f := range facts {
 		if len(f.Subject.Assignments) != 1 || f.Subject.Assignments[0].ResourceID != fmt.Sprintf("instances/i%d", i) {
 			t.Fatalf("%d holds %+v", i, f.Subject.Assignments)
@@ -167,7 +169,7 @@ func TestFactsOfManyOnADatabase(t *testing.T) {
 	}
 }
 
-// insertMember adds a user who holds a role on a resource of their own.
+// insertMember adds a user with a role on a resource of their own.
 func insertMember(ctx context.Context, tx store.Tx, c records.Collections, id string, i int) error {
 	u := resources.User{ExternalID: id, UUID: "uuid-" + id, AccountID: account, Status: "ACTIVE", Email: id + "@example.org", AuthenticationPartnerID: "sub-" + id}
 	if err := c.Users.Insert(ctx, tx, u); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
-// sharing is an embedded store with a cache, and counts the records that are read, by collection.
+// sharing is an embedded store with a cache. It counts the records that the cache reads, by collection.
 type sharing struct {
 	store.Store
 	c     records.Collections
@@ -50,12 +50,12 @@ func (g gets) Together(ctx context.Context, account string, reads ...store.Read)
 	return g.Tx.Together(ctx, account, reads...)
 }
 
-// members is how many users the account of the tests has.
+// members is the number of users in the account of the tests.
 const members = 5
 
 func member(i int) string { return fmt.Sprintf("user-%d-v1", i) }
 
-// newSharing has an account of so many users, each in one group and with one role of their own.
+// newSharing returns a store with an account of some users. All are in one group, and each holds a role of their own.
 func newSharing(t testing.TB, users, entries int) *sharing {
 	t.Helper()
 	s := &sharing{c: records.NewCollections(), got: map[string]int{}}
@@ -122,8 +122,8 @@ func (s *sharing) join(ctx context.Context, tx store.Tx, user string) error {
 	return err
 }
 
-// TestWhatUsersShareIsReadOnce guarantees that a question about a further user of an account does not read
-// the account, its roles and its projects again.
+// TestWhatUsersShareIsReadOnce guarantees that a question about another user of an account does not read the account,
+// its roles and its projects again.
 func TestWhatUsersShareIsReadOnce(t *testing.T) {
 	s := newSharing(t, members, 1000)
 	for range 2 {
@@ -140,8 +140,8 @@ func TestWhatUsersShareIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestFactsOfManyAreReadInFewSteps guarantees that the facts of many users who share nothing cost no read for each of them: on
-// some engines each is a round trip.
+// TestFactsOfManyAreReadInFewSteps guarantees that FactsOf reads the facts of 64 users in at most seven steps, though
+// they share no roles, groups or projects. On some engines each step is a round trip.
 func TestFactsOfManyAreReadInFewSteps(t *testing.T) {
 	s := newSharing(t, members, 10_000)
 	var all []resources.About
@@ -174,8 +174,8 @@ func TestFactsOfManyAreReadInFewSteps(t *testing.T) {
 	}
 }
 
-// TestWhatUsersShareIsOfTheirRevision guarantees, for each change of what is shared, that the facts of every user are
-// those of the store, whoever was asked about before.
+// TestWhatUsersShareIsOfTheirRevision guarantees that the facts of every user equal those in the store after each
+// change of a shared value.
 func TestWhatUsersShareIsOfTheirRevision(t *testing.T) {
 	s := newSharing(t, members, 1000)
 	c := s.c
@@ -203,7 +203,7 @@ func TestWhatUsersShareIsOfTheirRevision(t *testing.T) {
 		},
 	}
 	seen := map[string]bool{}
-	for what, change := range changes {
+	for name, change := range changes {
 		s.change(t, change)
 		for i := range members {
 			got, err := s.cache.Facts(t.Context(), account, member(i), "proj-p-v1")
@@ -216,13 +216,13 @@ func TestWhatUsersShareIsOfTheirRevision(t *testing.T) {
 				return err
 			})
 			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("after a change of %s: %s is\n%+v, want\n%+v, %v", what, member(i), got.Subject, want.Subject, err)
+				t.Errorf("after a change of %s: %s is\n%+v, want\n%+v, %v", name, member(i), got.Subject, want.Subject, err)
 			}
 			seen[fmt.Sprintf("%s %+v", got.ProjectState, got.Subject)] = true
 		}
 	}
 	if want := members * len(changes); len(seen) != want {
-		t.Errorf("%d different facts, want %d: a change that changes nothing shows nothing", len(seen), want)
+		t.Errorf("%d different facts, want %d: one of the changes has no effect", len(seen), want)
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// failover is a set whose old primary was cut off: it made a change that no other node has, and
-// reads it back. The new primary gives the same revision to another change.
+// failover is a replica set after its old primary was cut off. The old primary made a change, which no other node has,
+// and still reads it. The new primary gives the same revision to another change.
 type failover struct {
 	*sharing
 	old *sharing
-	// read is what a view comes to; nil is the new primary's alone.
+	// read replaces View; nil reads from the new primary.
 	read func(ctx context.Context, fn func(store.Tx) error) error
 }
 
@@ -29,7 +29,7 @@ func (f *failover) View(ctx context.Context, fn func(store.Tx) error) error {
 	return f.sharing.View(ctx, fn)
 }
 
-// grants are changes of what users share, each of which would let them do more.
+// grants returns changes of facts. Each would allow users more.
 func grants(c records.Collections) map[string]func(context.Context, store.Tx) error {
 	return map[string]func(context.Context, store.Tx) error{
 		"account": func(ctx context.Context, tx store.Tx) error {
@@ -56,8 +56,8 @@ func grants(c records.Collections) map[string]func(context.Context, store.Tx) er
 	}
 }
 
-// TestUndoneHistoryAnswersForNobody guarantees that neither level caches the values of a read without
-// a commit: another change gets their revision.
+// TestUndoneHistoryAnswersForNobody guarantees that neither level caches the values of a read without a commit: another
+// change gets their revision.
 func TestUndoneHistoryAnswersForNobody(t *testing.T) {
 	for changed, grant := range grants(records.NewCollections()) {
 		for _, asked := range []string{member(0), member(1)} {
@@ -78,7 +78,7 @@ func undone(t *testing.T, grant func(context.Context, store.Tx) error, asked str
 		if err := f.old.View(ctx, fn); err != nil {
 			t.Error(err)
 		}
-		return store.ErrUnavailable // no majority has it
+		return store.ErrUnavailable // no majority has the change
 	}
 	if facts, err := ask(first, asked); err == nil || facts.Subject != nil {
 		t.Fatalf("a read that did not commit was answered: %+v", facts.Subject)
@@ -87,7 +87,7 @@ func undone(t *testing.T, grant func(context.Context, store.Tx) error, asked str
 		t.Errorf("replicas share %d values of it", len(s.values))
 	}
 	f.read = nil
-	f.change(t, func(context.Context, store.Tx) error { return nil }) // at the revision of the change that is undone
+	f.change(t, func(context.Context, store.Tx) error { return nil }) // at the revision of the undone change
 	for _, c := range []*rolecache.Cache{first, second} {
 		for i := range 2 {
 			f.wantTrue(t, c, member(i))
@@ -95,8 +95,8 @@ func undone(t *testing.T, grant func(context.Context, store.Tx) error, asked str
 	}
 }
 
-// TestOnlyTheLastRunOfAViewCounts guarantees that an engine may run a view's function on an undone
-// history first, and then on the committed one, at the same revision.
+// TestOnlyTheLastRunOfAViewCounts guarantees that the cache uses the last run of a view's function: an engine may run
+// it on an undone history first, and then on the committed one, at the same revision.
 func TestOnlyTheLastRunOfAViewCounts(t *testing.T) {
 	for changed, grant := range grants(records.NewCollections()) {
 		t.Run(changed, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestOnlyTheLastRunOfAViewCounts(t *testing.T) {
 	}
 }
 
-// TestOwnerOfAnUndoneRunIsForgotten guarantees that a key or a subject found in the first run of a
-// view, and not in the last, is not found.
+// TestOwnerOfAnUndoneRunIsForgotten guarantees that the cache does not find a key from the first run of a view if the
+// last run does not have it.
 func TestOwnerOfAnUndoneRunIsForgotten(t *testing.T) {
 	f := &failover{sharing: newSharing(t, 2, 100), old: newSharing(t, 2, 100)}
 	c := f.replica(t, &shelf{values: map[string][]byte{}})
@@ -144,14 +144,14 @@ func TestOwnerOfAnUndoneRunIsForgotten(t *testing.T) {
 	}
 }
 
-// replica is a cache before the set, on a shelf that replicas share.
+// replica returns a cache before the set, with a second level.
 func (f *failover) replica(t *testing.T, r rolecache.Remote) *rolecache.Cache {
 	t.Helper()
 	c := rolecache.New(f, f.c, rolecache.Options{Entries: 100, Remote: r, Secrets: [][]byte{secret}, Observe: func(string) {}})
 	return c
 }
 
-// wantTrue says that the cache gives the user's facts as the new primary has them.
+// wantTrue checks that the cache returns the user's facts of the new primary.
 func (f *failover) wantTrue(t *testing.T, c *rolecache.Cache, user string) {
 	t.Helper()
 	got, err := c.Facts(t.Context(), account, user, "proj-p-v1")

@@ -21,8 +21,7 @@ const (
 	user, second   = "user-u-v1", "user-w-v1"
 )
 
-// engine is a store as the cache sees it: a struct of functions, so that each test can
-// hold one up, spoil it or count it.
+// engine is the part of a store that the cache uses, as functions: a test can delay, fail or count each of them.
 type engine struct {
 	store.Store
 	freshness func(context.Context) (store.Freshness, error)
@@ -41,7 +40,7 @@ func (e *engine) Changes(ctx context.Context, after int64, limit int) ([]store.A
 	return e.changes(ctx, after, limit)
 }
 
-// world is the truth that the engine's own functions tell.
+// world is the data behind an engine, and a cache before it.
 type world struct {
 	engine
 	t     *testing.T
@@ -51,7 +50,7 @@ type world struct {
 	generation string
 	epoch      int64
 	revisions  map[string]store.AccountRevision
-	moved      map[string]int64 // the epoch in which an account's revision moved last
+	moved      map[string]int64 // the epoch of the last move of each account
 	users      map[string]resources.User
 }
 
@@ -70,7 +69,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// change moves the account's revision and the epoch, with what is changed beside.
+// change moves the account's revision and the epoch, and calls fn in the same step.
 func (w *world) change(account string, fn func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +81,7 @@ func (w *world) change(account string, fn func()) {
 	}
 }
 
-// set changes a user, and the revision of the account that the user is in.
+// set changes a user, and moves the revision of the user's account, and of the account before a move.
 func (w *world) set(id string, fn func(u *resources.User)) {
 	w.t.Helper()
 	u := w.users[id]
@@ -112,14 +111,14 @@ func (w *world) tellChanges(_ context.Context, after int64, _ int) (out []store.
 	return out, true, nil
 }
 
-// noList are changes that are too many to list.
+// noList is Changes with too many accounts to list.
 func noList(context.Context, int64, int) ([]store.AccountRevision, bool, error) {
 	return nil, false, nil
 }
 
 func (w *world) tellView(_ context.Context, fn func(store.Tx) error) error { return fn(w.snapshot()) }
 
-// snapshot is the world as it is now, for one View.
+// snapshot returns a copy of the world for one View.
 func (w *world) snapshot() *snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,7 +179,7 @@ func row(key string, v any) (store.Row, error) {
 // status asks the cache for the user's status in the account.
 func (w *world) status() string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), tooLong) // a question that waits for one that is held up fails
+	ctx, cancel := context.WithTimeout(w.t.Context(), tooLong) // a question fails if it waits for a delayed read
 	defer cancel()
 	facts, err := w.cache.Facts(ctx, account, user, "")
 	if err != nil {
@@ -189,20 +188,20 @@ func (w *world) status() string {
 	return facts.Subject.UserStatus
 }
 
-// tooLong is no measure of the cache: nothing waits unless it is broken.
+// tooLong bounds waits that end at once unless the cache is broken.
 const tooLong = 10 * time.Second
 
-// await waits until something has happened.
+// await waits for the channel.
 func await(t *testing.T, happened <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-happened:
 	case <-time.After(tooLong):
-		t.Fatal("it does not happen")
+		t.Fatalf("not within %v", tooLong)
 	}
 }
 
-// warm asks once, so that everything is known.
+// warm asks once, so that the cache has the user's facts.
 func (w *world) warm() {
 	w.t.Helper()
 	if _, err := w.cache.Facts(w.t.Context(), account, user, ""); err != nil {
