@@ -1,14 +1,13 @@
-// Package tracing tells a collector of OpenTelemetry what a request's time went into.
+// Package tracing exports spans of requests to an OpenTelemetry collector.
 //
-// It is off without the standard variables (OTEL_…). Then there is no Tracer, and nothing of the request's path is
-// wrapped: what is not traced costs nothing. A request that is not sampled has no spans but its own, which is
-// not recorded.
+// The standard variables (OTEL_…) turn it on. Without them the Tracer is nil and no part is wrapped, so that it costs
+// nothing. A request that is not sampled has one span, without a record.
 //
-// Attributes are OpenTelemetry's own and the package's (portcullis.…). None is a credential, a path or a query as it was
-// sent: a client may put a credential there.
+// Attributes have the names of OpenTelemetry's conventions, or begin with portcullis. No attribute has a query, or a
+// path with its credentials: clients put credentials there.
 //
 // # Rejected
 //
-// Spans that the packages of the decision begin themselves: each would depend on OpenTelemetry, and look for a span on
+// Packages on the decision path that begin spans themselves: each would depend on OpenTelemetry, and look for a span on
 // every request.
 package tracing

@@ -12,11 +12,11 @@ import (
 	api "go.opentelemetry.io/otel/trace"
 )
 
-// Commands returns what MongoDB's driver tells of its commands: each of a sampled request is a span. It is nil without a
-// tracer.
+// Commands returns a monitor for MongoDB's driver that makes a span of each command of a sampled request. It is nil
+// without a tracer.
 //
-// OpenTelemetry's otelmongo can't take its place: a failed span has the server's text, which quotes values of documents,
-// and no version for this driver is released.
+// OpenTelemetry's otelmongo can't replace it: its failed spans have the text of the server's error, which quotes values
+// of documents.
 func (t *Tracer) Commands() *event.CommandMonitor {
 	if t == nil {
 		return nil
@@ -29,14 +29,14 @@ func (t *Tracer) Commands() *event.CommandMonitor {
 	}
 }
 
-// underWay are the spans of commands that have not ended.
+// underWay holds the spans of commands that have not ended.
 type underWay struct {
 	t *Tracer
-	// sampled is empty while no sampled request asks MongoDB.
+	// sampled maps command to api.Span.
 	sampled sync.Map
 }
 
-// command names a command on its connection.
+// command identifies a command: a request id is unique on its connection.
 type command struct {
 	connection string
 	request    int64
@@ -47,20 +47,20 @@ func (u *underWay) started(ctx context.Context, e *event.CommandStartedEvent) {
 	if !sampled(ctx) {
 		return
 	}
-	name, about := e.CommandName, []attribute.KeyValue{
+	name, attributes := e.CommandName, []attribute.KeyValue{
 		attribute.String("db.system.name", "mongodb"), attribute.String("db.operation.name", e.CommandName), attribute.String("db.namespace", e.DatabaseName),
 	}
-	// The first value of a command is its collection, but for those of sessions and getMore.
-	at := e.CommandName
-	if at == "getMore" {
-		at = "collection"
+	// A command has its collection under its own name, getMore under "collection". Commands of sessions have none.
+	key := e.CommandName
+	if key == "getMore" {
+		key = "collection"
 	}
-	if collection, ok := e.Command.Lookup(at).StringValueOK(); ok {
+	if collection, ok := e.Command.Lookup(key).StringValueOK(); ok {
 		name += " " + collection
-		about = append(about, attribute.String("db.collection.name", collection))
+		attributes = append(attributes, attribute.String("db.collection.name", collection))
 	}
-	about = append(about, server(e.ConnectionID)...)
-	_, span := u.t.call(ctx, name, about...)
+	attributes = append(attributes, server(e.ConnectionID)...)
+	_, span := u.t.call(ctx, name, attributes...)
 	u.sampled.Store(command{e.ConnectionID, e.RequestID}, span)
 }
 
@@ -70,16 +70,16 @@ func (u *underWay) ended(e *event.CommandFinishedEvent, err error) {
 	}
 }
 
-// server returns where a connection goes, which the driver names host:port[-number].
+// server returns the address of a connection. The driver names connections host:port[-number].
 func server(connection string) []attribute.KeyValue {
 	address, _, _ := strings.Cut(connection, "[")
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil
 	}
-	about := []attribute.KeyValue{attribute.String("server.address", host)}
+	attributes := []attribute.KeyValue{attribute.String("server.address", host)}
 	if n, err := strconv.Atoi(port); err == nil {
-		about = append(about, attribute.Int("server.port", n))
+		attributes = append(attributes, attribute.Int("server.port", n))
 	}
-	return about
+	return attributes
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// wrapped returns a part with spans around it, and the part itself without a tracer.
+// wrapped returns traced, or part without a tracer.
 func wrapped[T any](t *Tracer, part, traced T) T {
 	if t == nil {
 		return part
@@ -21,26 +21,26 @@ func wrapped[T any](t *Tracer, part, traced T) T {
 }
 
 // Authn returns the authenticator with a span for each call.
-func (t *Tracer) Authn(of gateway.Authenticator) gateway.Authenticator {
-	return wrapped[gateway.Authenticator](t, of, authn{t, of})
+func (t *Tracer) Authn(part gateway.Authenticator) gateway.Authenticator {
+	return wrapped[gateway.Authenticator](t, part, authn{t, part})
 }
 
 type authn struct {
-	t  *Tracer
-	of gateway.Authenticator
+	t    *Tracer
+	part gateway.Authenticator
 }
 
 // Authenticate implements gateway.Authenticator.
 func (a authn) Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error) {
 	return a.traced(ctx, func(ctx context.Context) (resources.Principal, error) {
-		return a.of.Authenticate(ctx, authorization, apiKey)
+		return a.part.Authenticate(ctx, authorization, apiKey)
 	})
 }
 
 // AuthenticateFor implements gateway.Authenticator.
 func (a authn) AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error) {
 	return a.traced(ctx, func(ctx context.Context) (resources.Principal, error) {
-		return a.of.AuthenticateFor(ctx, audience, authorization)
+		return a.part.AuthenticateFor(ctx, audience, authorization)
 	})
 }
 
@@ -55,8 +55,8 @@ func (a authn) traced(ctx context.Context, authenticate func(context.Context) (r
 }
 
 // Tree returns the policy tree with a span for each decision.
-func (t *Tracer) Tree(of verdict.Tree) verdict.Tree {
-	return wrapped[verdict.Tree](t, of, tree{of, t})
+func (t *Tracer) Tree(part verdict.Tree) verdict.Tree {
+	return wrapped[verdict.Tree](t, part, tree{part, t})
 }
 
 type tree struct {
@@ -89,17 +89,17 @@ func judged(span api.Span, d *resources.Decision, err error) {
 	finish(span, err)
 }
 
-// Facts returns the facts with a span for each call, which says from which level they came.
-func (t *Tracer) Facts(of verdict.Facts) verdict.Facts {
-	return wrapped[verdict.Facts](t, of, facts{of, t})
+// Facts returns the facts with a span for each call. The span has the farthest level of the cache that the call read.
+func (t *Tracer) Facts(part verdict.Facts) verdict.Facts {
+	return wrapped[verdict.Facts](t, part, facts{part, t})
 }
 
 type facts struct {
-	of verdict.Facts
-	t  *Tracer
+	part verdict.Facts
+	t    *Tracer
 }
 
-// level is how far a call had to go for its facts.
+// level is the farthest level that a call read for its facts.
 type level struct{ farthest atomic.Int32 }
 
 const (
@@ -110,8 +110,8 @@ const (
 
 type levelKey struct{}
 
-// went notes that the call whose context this is had to go that far.
-func went(ctx context.Context, far int32) {
+// reach records in the call's context that it read this level.
+func reach(ctx context.Context, far int32) {
 	l, _ := ctx.Value(levelKey{}).(*level)
 	if l == nil {
 		return
@@ -133,23 +133,23 @@ func (f facts) gather(ctx context.Context, do func(context.Context) error) error
 }
 
 // Facts implements verdict.Facts.
-func (f facts) Facts(ctx context.Context, account, user, project string) (found resources.Facts, err error) {
+func (f facts) Facts(ctx context.Context, account, user, project string) (all resources.Facts, err error) {
 	err = f.gather(ctx, func(ctx context.Context) (err error) {
-		found, err = f.of.Facts(ctx, account, user, project)
+		all, err = f.part.Facts(ctx, account, user, project)
 		return err
 	})
-	return found, err
+	return all, err
 }
 
 // FactsOf implements verdict.Facts.
-func (f facts) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
-	return f.gather(ctx, func(ctx context.Context) error { return f.of.FactsOf(ctx, account, of, into) })
+func (f facts) FactsOf(ctx context.Context, account string, pairs []resources.About, all []resources.Facts) error {
+	return f.gather(ctx, func(ctx context.Context) error { return f.part.FactsOf(ctx, account, pairs, all) })
 }
 
 // Homes implements verdict.Facts.
 func (f facts) Homes(ctx context.Context, users []string) (accounts []string, err error) {
 	err = f.gather(ctx, func(ctx context.Context) (err error) {
-		accounts, err = f.of.Homes(ctx, users)
+		accounts, err = f.part.Homes(ctx, users)
 		return err
 	})
 	return accounts, err

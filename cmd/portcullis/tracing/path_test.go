@@ -15,20 +15,20 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 )
 
-// exported has each of the requests traced, and returns the attributes of their spans by the spans' names.
+// exported traces the requests, and returns the attributes of their spans by the names of the spans.
 func exported(t *testing.T, requests ...gateway.Record) map[string]map[string]string {
 	t.Helper()
 	var mu sync.Mutex
 	spans := map[string]map[string]string{}
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
-		in := &collector.ExportTraceServiceRequest{}
-		if err != nil || proto.Unmarshal(raw, in) != nil {
+		export := &collector.ExportTraceServiceRequest{}
+		if err != nil || proto.Unmarshal(raw, export) != nil {
 			t.Errorf("an export can't be read: %v", err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for _, span := range in.GetResourceSpans()[0].GetScopeSpans()[0].GetSpans() {
+		for _, span := range export.GetResourceSpans()[0].GetScopeSpans()[0].GetSpans() {
 			attributes := map[string]string{}
 			for _, a := range span.GetAttributes() {
 				attributes[a.GetKey()] = a.GetValue().GetStringValue()
@@ -54,8 +54,8 @@ func exported(t *testing.T, requests ...gateway.Record) map[string]map[string]st
 	return spans
 }
 
-// TestPathOfASpan is what was sent, without the credentials in it. One of any bytes and length keeps no other span from
-// being exported.
+// TestPathOfASpan guarantees that a span has the path without its credentials. A path of any bytes and length does not
+// stop the export of other spans.
 func TestPathOfASpan(t *testing.T) {
 	secret := "pcl_sk_live_" + strings.Repeat("a1", 30)
 	spans := exported(t,

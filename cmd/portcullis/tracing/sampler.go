@@ -17,16 +17,16 @@ const (
 	envSamplerArg = "OTEL_TRACES_SAMPLER_ARG"
 )
 
-// sampler returns the sampler that the standard variables name. Without trust a client's sampled flag has no part in it.
-// The error names the variable that is wrong.
+// sampler returns the sampler of the standard variables. Without trust it ignores the sampled flag of clients. The
+// error names the variable.
 func sampler(lookup func(string) string, trust bool) (trace.Sampler, error) {
 	name := strings.ToLower(strings.TrimSpace(lookup(envSampler)))
 	if name == "" {
 		name = "parentbased_always_on"
 	}
-	of, byParent := strings.CutPrefix(name, "parentbased_")
+	rule, byParent := strings.CutPrefix(name, "parentbased_")
 	var root trace.Sampler
-	switch of {
+	switch rule {
 	case "always_on":
 		root = trace.AlwaysSample()
 	case "always_off":
@@ -35,7 +35,7 @@ func sampler(lookup func(string) string, trust bool) (trace.Sampler, error) {
 		share := 1.0
 		if text := strings.TrimSpace(lookup(envSamplerArg)); text != "" {
 			var err error
-			if share, err = strconv.ParseFloat(text, 64); err != nil || !(share >= 0 && share <= 1) { // which NaN is not
+			if share, err = strconv.ParseFloat(text, 64); err != nil || !(share >= 0 && share <= 1) { // false for NaN
 				return nil, fmt.Errorf("%s: must be a share from 0 to 1, not %q", envSamplerArg, text)
 			}
 		}
@@ -52,8 +52,8 @@ func sampler(lookup func(string) string, trust bool) (trace.Sampler, error) {
 	return root, nil
 }
 
-// untrusting samples requests as if no client had sent a traceparent: neither by its flag nor by its trace id, which a
-// client can choose, too. The spans inside a request are sampled with it.
+// untrusting samples a request by a random id, not by its traceparent: a client can choose both the flag and the trace
+// id there. It samples the spans inside a request with the request.
 type untrusting struct{ trace.Sampler }
 
 // ShouldSample implements trace.Sampler.
@@ -67,7 +67,7 @@ func (s untrusting) ShouldSample(p trace.SamplingParameters) trace.SamplingResul
 	case !parent.IsRemote():
 		return trace.SamplingResult{Decision: trace.Drop, Tracestate: parent.TraceState()}
 	}
-	binary.NativeEndian.PutUint64(p.TraceID[:8], rand.Uint64()) //nolint:gosec // who guesses it has a trace more
+	binary.NativeEndian.PutUint64(p.TraceID[:8], rand.Uint64()) //nolint:gosec // a client who guesses it gets one more trace
 	binary.NativeEndian.PutUint64(p.TraceID[8:], rand.Uint64()) //nolint:gosec // as above
 	p.ParentContext = api.ContextWithSpanContext(p.ParentContext, api.SpanContext{})
 	result := s.Sampler.ShouldSample(p)

@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
 )
 
-// traced begins many requests with a traceparent of these flags and returns how many are recorded, each with all inside
-// it. Their trace ids are the first ones, which a share by the id takes.
+// traced begins 200 requests with a traceparent of these flags, and returns how many are recorded. Calls inside a
+// request must be recorded with it. The trace ids are the lowest ones, so that a sampler by trace id would sample all.
 func traced(t *testing.T, tracer *tracing.Tracer, flags string) (recorded int) {
 	t.Helper()
 	const requests = 200
@@ -38,7 +38,8 @@ func traced(t *testing.T, tracer *tracing.Tracer, flags string) (recorded int) {
 	return recorded
 }
 
-// TestAClientDoesNotDecideWhatIsSampled, by the flag of its traceparent or by its trace id, but where the operator trusts it.
+// TestAClientDoesNotDecideWhatIsSampled guarantees that neither the flag nor the trace id of a client's traceparent
+// decides whether its request is sampled, unless the operator trusts clients.
 func TestAClientDoesNotDecideWhatIsSampled(t *testing.T) {
 	const all, none, some = 200, 0, -1
 	for _, c := range []struct {
@@ -66,15 +67,15 @@ func TestAClientDoesNotDecideWhatIsSampled(t *testing.T) {
 		}
 		for flags, want := range map[string]int{"": c.alone, "01": c.set, "00": c.unset} {
 			got := traced(t, tracer, flags)
-			if want >= 0 && got != want || want == some && (got < 10 || got > 90) { // of 200 at 0.2: the odds of more are one in 10^13
+			if want >= 0 && got != want || want == some && (got < 10 || got > 90) { // 200 at 0.2: fewer or more are practically impossible
 				t.Errorf("%q %s, trust %v, flags %q: %d are sampled, want %d", c.sampler, c.share, c.trust, flags, got, want)
 			}
 		}
-		_ = tracer.Close() // nobody takes the spans
+		_ = tracer.Close() // no collector listens
 	}
 }
 
-// TestUnknownSamplersAreRefused with the name of the variable.
+// TestUnknownSamplersAreRefused guarantees that Start rejects an unknown sampler and names the variable.
 func TestUnknownSamplersAreRefused(t *testing.T) {
 	for _, c := range [][3]string{
 		{"sometimes", "", "OTEL_TRACES_SAMPLER"},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The standard variables that are read here; OpenTelemetry's SDK reads the others.
+// The standard variables of this package. OpenTelemetry's SDK reads the others.
 const (
 	envDisabled       = "OTEL_SDK_DISABLED"
 	envExporter       = "OTEL_TRACES_EXPORTER"
@@ -23,52 +23,52 @@ const (
 	protocolHTTP = "http/protobuf"
 )
 
-// protocol returns how spans are exported, "" where tracing is off. The error names the variable that is wrong.
+// protocol returns the protocol of the export, "" if tracing is off. The error names the variable.
 func protocol(lookup func(string) string) (string, error) {
 	if strings.EqualFold(lookup(envDisabled), "true") || lookup(envExporter) == "none" {
 		return "", nil
 	}
-	on, chosen := false, protocolHTTP
+	enabled, chosen := false, protocolHTTP
 	for _, name := range []string{envExporter, envEndpoint, envTracesEndpoint, envProtocol, envTracesProtocol} {
 		value := lookup(name)
 		if value == "" {
 			continue
 		}
-		on = true
+		enabled = true
 		switch name {
 		case envExporter:
 			if value != "otlp" {
 				return "", fmt.Errorf("%s: must be otlp or none, not %q", name, value)
 			}
-		case envProtocol, envTracesProtocol: // the second, which is for traces alone, wins
+		case envProtocol, envTracesProtocol: // the variable for traces alone comes second, and wins
 			if value != protocolGRPC && value != protocolHTTP {
 				return "", fmt.Errorf("%s: must be %s or %s, not %q", name, protocolGRPC, protocolHTTP, value)
 			}
 			chosen = value
 		}
 	}
-	if !on {
+	if !enabled {
 		return "", nil
 	}
 	return chosen, checkValues(lookup)
 }
 
-// checkValues refuses values that OpenTelemetry can't read or use: it would quote them on standard error, with the
-// credentials that are in them, or fail at each export without the name of the variable.
+// checkValues rejects values that OpenTelemetry can't parse or use. OpenTelemetry would write them to standard error
+// with their credentials, or fail at each export without the name of the variable.
 func checkValues(lookup func(string) string) error {
 	for _, name := range []string{envEndpoint, envTracesEndpoint} {
 		value := lookup(name)
-		at, err := url.Parse(value)
-		if err != nil || value != "" && at.Host == "" && at.Scheme != "unix" { // as in localhost:4318
+		endpoint, err := url.Parse(value)
+		if err != nil || value != "" && endpoint.Host == "" && endpoint.Scheme != "unix" { // localhost:4318 has no host: its scheme is localhost
 			return fmt.Errorf("%s: must be a URL such as http://127.0.0.1:4318", name)
 		}
 	}
 	for _, name := range []string{envHeaders, envTracesHeaders} {
 		value := lookup(name)
 		for pair := range strings.SplitSeq(value, ",") {
-			header, text, found := strings.Cut(pair, "=")
+			header, text, separated := strings.Cut(pair, "=")
 			_, err := url.PathUnescape(text)
-			if value != "" && (!found || err != nil || !isToken(strings.TrimSpace(header))) {
+			if value != "" && (!separated || err != nil || !isToken(strings.TrimSpace(header))) {
 				return fmt.Errorf("%s: must be name=value,name=value with the values percent-encoded, as in x-team=a%%20b", name)
 			}
 		}
@@ -76,7 +76,7 @@ func checkValues(lookup func(string) string) error {
 	return nil
 }
 
-// isToken says whether a text is the name of a header.
+// isToken reports whether the text can be the name of a header.
 func isToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) })
 }

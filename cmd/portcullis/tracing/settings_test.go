@@ -7,7 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
 )
 
-// TestVariablesThatCannotBeReadAreNotQuoted: the credentials of the collector stand in them.
+// TestVariablesThatCannotBeReadAreNotQuoted guarantees that errors do not quote variables with credentials of the
+// collector.
 func TestVariablesThatCannotBeReadAreNotQuoted(t *testing.T) {
 	const secret = "s3cret"
 	for _, c := range [][2]string{

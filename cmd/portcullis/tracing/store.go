@@ -10,10 +10,10 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Store returns the store with a span for each snapshot, each transaction and each read of its epoch, and inside them
-// one for each command.
-func (t *Tracer) Store(of store.Store, system string) store.Store {
-	return wrapped[store.Store](t, of, stored{of, t, system})
+// Store returns the store with a span for each view, transaction, list of changes and read of the epoch, and inside
+// these one for each command.
+func (t *Tracer) Store(part store.Store, system string) store.Store {
+	return wrapped[store.Store](t, part, stored{part, t, system})
 }
 
 type stored struct {
@@ -22,21 +22,21 @@ type stored struct {
 	system string
 }
 
-// tells says whether the store's driver tells of its commands (Tracer.Commands).
-func (s stored) tells() bool { return s.system != "sqlite" }
+// monitored reports whether the store's driver reports its commands to Tracer.Commands.
+func (s stored) monitored() bool { return s.system != "sqlite" }
 
-func (s stored) begin(ctx context.Context, what string) (context.Context, api.Span) {
-	if !sampled(ctx) { // no attributes are made
+func (s stored) begin(ctx context.Context, operation string) (context.Context, api.Span) {
+	if !sampled(ctx) { // allocate no attributes
 		return ctx, nil
 	}
-	return s.t.child(ctx, "store "+what, attribute.String("db.system.name", s.system))
+	return s.t.child(ctx, "store "+operation, attribute.String("db.system.name", s.system))
 }
 
 // View implements store.Store.
 func (s stored) View(ctx context.Context, fn func(store.Tx) error) error {
-	went(ctx, inStore)
+	reach(ctx, inStore)
 	ctx, span := s.begin(ctx, "view")
-	err := s.Store.View(ctx, s.inside(span, fn))
+	err := s.Store.View(ctx, s.traced(span, fn))
 	finish(span, err)
 	return err
 }
@@ -44,14 +44,14 @@ func (s stored) View(ctx context.Context, fn func(store.Tx) error) error {
 // Transact implements store.Store.
 func (s stored) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	ctx, span := s.begin(ctx, "transaction")
-	err := s.Store.Transact(ctx, s.inside(span, fn))
+	err := s.Store.Transact(ctx, s.traced(span, fn))
 	finish(span, err)
 	return err
 }
 
 // Freshness implements store.Store.
 func (s stored) Freshness(ctx context.Context) (store.Freshness, error) {
-	if !s.tells() { // there it costs no query
+	if !s.monitored() { // SQLite answers without a query
 		return s.Store.Freshness(ctx)
 	}
 	ctx, span := s.begin(ctx, "freshness")
@@ -68,36 +68,36 @@ func (s stored) Changes(ctx context.Context, after int64, limit int) ([]store.Ac
 	return changed, complete, err
 }
 
-// inside returns fn with the commands that it gives being inside the span, which is nil where there is none.
-func (s stored) inside(span api.Span, fn func(store.Tx) error) func(store.Tx) error {
+// traced returns fn with spans of its commands inside the span, or fn itself if span is nil.
+func (s stored) traced(span api.Span, fn func(store.Tx) error) func(store.Tx) error {
 	if span == nil {
 		return fn
 	}
 	return func(tx store.Tx) error { return fn(commands{tx, s, span}) }
 }
 
-// commands is a snapshot or a transaction of a sampled request. The context that it is given is that of the request, so
-// it adds the span which the commands are inside.
+// commands is a view or a transaction of a sampled request. fn calls it with the context of the request, so it sets the
+// span of the view or transaction in that context.
 type commands struct {
 	store.Tx
-	of   stored
-	span api.Span
+	parent stored
+	span   api.Span
 }
 
 func (c commands) begin(ctx context.Context, operation string, schema *store.Schema) (context.Context, api.Span) {
 	ctx = api.ContextWithSpan(ctx, c.span)
-	if c.of.tells() {
+	if c.parent.monitored() {
 		return ctx, nil
 	}
-	name, about := operation, []attribute.KeyValue{attribute.String("db.system.name", c.of.system), attribute.String("db.operation.name", operation)}
+	name, attributes := operation, []attribute.KeyValue{attribute.String("db.system.name", c.parent.system), attribute.String("db.operation.name", operation)}
 	if schema != nil {
 		name += " " + schema.Name
-		about = append(about, attribute.String("db.collection.name", schema.Name))
+		attributes = append(attributes, attribute.String("db.collection.name", schema.Name))
 	}
-	return c.of.t.call(ctx, name, about...)
+	return c.parent.t.call(ctx, name, attributes...)
 }
 
-// end ends the span of a command. That a record is not there is an answer.
+// end ends the span of a command. store.ErrNotFound is an answer, not an error.
 func end(span api.Span, err error) {
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil

@@ -22,22 +22,23 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// scope names the spans' library.
+// scope is the name of the instrumentation scope.
 const scope = "github.com/portcullis-authz/portcullis"
 
 // flushTime bounds the export of the last spans.
 const flushTime = 2 * time.Second
 
-// Tracer makes spans. nil makes none.
+// Tracer makes spans. A nil Tracer wraps nothing.
 type Tracer struct {
 	provider *trace.TracerProvider
 	tracer   api.Tracer
-	// request are the options of a request's span.
+	// request has the options of a request's span.
 	request []api.SpanStartOption
 }
 
-// Start returns a tracer as the standard variables say, nil where they say nothing. trust has a client's traceparent say
-// whether its request is sampled. failed is told of exports that fail. The error names the variable that is wrong.
+// Start returns the tracer of the standard variables, nil if they do not turn tracing on. With trust a client's
+// traceparent decides whether its request is sampled. The tracer calls failed with errors of exports. The error names
+// the variable.
 func Start(ctx context.Context, lookup func(string) string, trust bool, version string, failed func(error)) (*Tracer, error) {
 	chosen, err := protocol(lookup)
 	if chosen == "" || err != nil {
@@ -55,18 +56,18 @@ func Start(ctx context.Context, lookup func(string) string, trust bool, version 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", envEndpoint, err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(
+	service, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "portcullis"), attribute.String("service.version", version),
 	), resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // else it writes lines of its own form to standard error
-	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about), trace.WithSampler(share))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // the default handler writes to standard error, not to the log
+	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(service), trace.WithSampler(share))
 	return &Tracer{provider, provider.Tracer(scope), []api.SpanStartOption{api.WithSpanKind(api.SpanKindServer)}}, nil
 }
 
-// Close exports the spans that wait, for two seconds at most.
+// Close exports the queued spans, for two seconds at most.
 func (t *Tracer) Close() error {
 	if t == nil {
 		return nil
@@ -81,9 +82,9 @@ func (t *Tracer) Begin(ctx context.Context, method, parent string) (_ context.Co
 	if parent != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
 	}
-	ctx, span := t.tracer.Start(ctx, known(method), t.request...)
+	ctx, span := t.tracer.Start(ctx, methodName(method), t.request...)
 	traceID = span.SpanContext().TraceID().String()
-	if !span.IsRecording() { // there is nothing to end
+	if !span.IsRecording() {
 		return ctx, traceID, func(*gateway.Record) {}
 	}
 	return ctx, traceID, func(r *gateway.Record) {
@@ -92,12 +93,12 @@ func (t *Tracer) Begin(ctx context.Context, method, parent string) (_ context.Co
 	}
 }
 
-// describe says of a request what its record says. Of what the client wrote it has the path alone.
+// describe sets the attributes of a request from its record. The path is the only text of the client among them.
 func describe(span api.Span, r *gateway.Record) {
-	span.SetAttributes(attribute.String("http.request.method", known(r.Method)), attribute.Int("http.response.status_code", r.Status),
-		attribute.String("url.scheme", r.Scheme), attribute.String("url.path", shown(r.Path)))
+	span.SetAttributes(attribute.String("http.request.method", methodName(r.Method)), attribute.Int("http.response.status_code", r.Status),
+		attribute.String("url.scheme", r.Scheme), attribute.String("url.path", maskedPath(r.Path)))
 	if r.Template != "" {
-		span.SetName(known(r.Method) + " " + r.Template)
+		span.SetName(methodName(r.Method) + " " + r.Template)
 		span.SetAttributes(attribute.String("http.route", r.Template))
 	}
 	if r.PolicyRevision != "" {
@@ -109,18 +110,18 @@ func describe(span api.Span, r *gateway.Record) {
 	}
 }
 
-// longestPath is how much of a path a span has at most, in bytes.
+// longestPath bounds the path in a span, in bytes.
 const longestPath = 2048
 
-// shown returns a path without the credentials in it, and in UTF-8: one span of other bytes would keep all that are
-// exported with it.
-func shown(path string) string {
+// maskedPath returns a path without its credentials, in valid UTF-8: one span with other bytes would fail the export of
+// its whole batch.
+func maskedPath(path string) string {
 	path = resources.MaskCredentials(path)
 	return strings.ToValidUTF8(path[:min(len(path), longestPath)], "\uFFFD")
 }
 
-// known returns a method of HTTP, and _OTHER for any other word, which the client chose.
-func known(method string) string {
+// methodName returns a method of HTTP, and _OTHER for any other word: clients could invent many.
+func methodName(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
@@ -139,7 +140,7 @@ func decision(allowed bool) string {
 // Pass implements gateway.Tracing.
 func (t *Tracer) Pass(ctx context.Context, upstream, method string, header http.Header) (_ context.Context, end func(status int, err error)) {
 	ctx, span := t.tracer.Start(ctx, "upstream "+upstream, api.WithSpanKind(api.SpanKindClient),
-		api.WithAttributes(attribute.String("http.request.method", known(method)), attribute.String("portcullis.upstream", upstream)))
+		api.WithAttributes(attribute.String("http.request.method", methodName(method)), attribute.String("portcullis.upstream", upstream)))
 	header.Del("Traceparent")
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(header))
 	return ctx, func(status int, err error) {
@@ -150,10 +151,10 @@ func (t *Tracer) Pass(ctx context.Context, upstream, method string, header http.
 	}
 }
 
-// sampled says whether spans inside the one of the context are recorded.
+// sampled reports whether the span of the context records.
 func sampled(ctx context.Context) bool { return api.SpanFromContext(ctx).IsRecording() }
 
-// child begins a span inside the one of the context, and does nothing where that is not recorded.
+// child begins a span inside the one of the context. It returns a nil span if that one does not record.
 func (t *Tracer) child(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, api.Span) {
 	return t.start(ctx, api.SpanKindInternal, name, attributes)
 }
@@ -170,7 +171,7 @@ func (t *Tracer) start(ctx context.Context, kind api.SpanKind, name string, attr
 	return t.tracer.Start(ctx, name, api.WithSpanKind(kind), api.WithAttributes(attributes...))
 }
 
-// finish ends a span. An error's text may quote what the client sent: only that there was one is told.
+// finish ends a span, and marks it as failed. It does not add the text of the error, which may quote the client.
 func finish(span api.Span, err error) {
 	if span == nil {
 		return

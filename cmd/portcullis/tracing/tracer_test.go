@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// policy allows.
+// policy allows every request.
 type policy struct{ verdict.Tree }
 
 func (policy) Decide(context.Context, resources.Question) (resources.Decision, error) {
@@ -22,7 +22,7 @@ func (p policy) Access(ctx context.Context, q resources.Question) (resources.Dec
 	return p.Decide(ctx, q)
 }
 
-// TestNothingIsWrappedWithoutATracer: what is not traced costs nothing.
+// TestNothingIsWrappedWithoutATracer guarantees that tracing costs nothing while it is off.
 func TestNothingIsWrappedWithoutATracer(t *testing.T) {
 	var off *tracing.Tracer
 	if part, ok := off.Tree(policy{}).(policy); !ok {
@@ -33,7 +33,7 @@ func TestNothingIsWrappedWithoutATracer(t *testing.T) {
 	}
 }
 
-// variables are those of a collector, with these beside them.
+// variables returns a lookup of an endpoint variable and of these pairs.
 func variables(pairs ...string) func(string) string {
 	all := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -42,18 +42,18 @@ func variables(pairs ...string) func(string) string {
 	return func(name string) string { return all[name] }
 }
 
-// sampling returns a tracer that samples a share of requests, and exports to nobody.
+// sampling returns a tracer that samples a share of requests. No collector listens at its endpoint.
 func sampling(t testing.TB, share string) *tracing.Tracer {
 	t.Helper()
 	tracer, err := tracing.Start(t.Context(), variables("OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", share), false, "test", func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = tracer.Close() }) // nobody takes the spans
+	t.Cleanup(func() { _ = tracer.Close() }) // no collector listens
 	return tracer
 }
 
-// request is what a request without a miss asks of the tracer.
+// request traces a request without a cache miss.
 func request(tracer *tracing.Tracer, parts []func(context.Context)) {
 	ctx, _, end := tracer.Begin(context.Background(), "GET", "")
 	for _, part := range parts {
@@ -70,10 +70,11 @@ func partsOf(tracer *tracing.Tracer) []func(context.Context) {
 	}
 }
 
-// unsampledAllocations is what a request that is not sampled allocates for the tracer at most: its identity and its context.
+// unsampledAllocations bounds the allocations of tracing for a request that is not sampled: its span and its context.
 const unsampledAllocations = 4
 
-// TestUnsampledRequestsMakeNoSpans but their own, and no attributes.
+// TestUnsampledRequestsMakeNoSpans guarantees that a request without sampling allocates no spans but its own, and no
+// attributes.
 func TestUnsampledRequestsMakeNoSpans(t *testing.T) {
 	tracer := sampling(t, "0")
 	parts := partsOf(tracer)
@@ -88,7 +89,7 @@ func TestUnsampledRequestsMakeNoSpans(t *testing.T) {
 	}
 }
 
-// viewed tells the context of each snapshot.
+// viewed calls tell with the context of each view.
 type viewed struct {
 	store.Store
 	tell func(context.Context)
@@ -99,7 +100,7 @@ func (v viewed) View(ctx context.Context, fn func(store.Tx) error) error {
 	return fn(nil)
 }
 
-// BenchmarkRequest is what the tracer costs a request without a miss.
+// BenchmarkRequest measures the cost of tracing for a request without a cache miss.
 func BenchmarkRequest(b *testing.B) {
 	for _, share := range []string{"0", "0.01", "1"} {
 		b.Run(share, func(b *testing.B) {
