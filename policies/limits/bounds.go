@@ -12,40 +12,39 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Limits of what one evaluation makes, in bytes. Garbage counts as well, so
-// that an evaluation neither holds more nor has the garbage collector work for more.
+// Limits of what one evaluation allocates, in bytes. Garbage counts, too: the limits bound the memory of an evaluation
+// and the work of the garbage collector for it.
 const (
 	// OfQuestion bounds the evaluation of a question.
 	OfQuestion = 64 << 20
-	// OfTest bounds one test of a tree, which may be a table of many cases.
+	// OfTest bounds one test of a tree: a test may be a table of many cases.
 	OfTest = 1 << 30
-	// stepMakes is about what a step of OPA keeps besides what its built-ins make: it takes a few to
-	// make an element of a comprehension, of 100 bytes. Two million steps take longer than an
-	// evaluation has by default.
+	// stepMakes is about what a step of OPA allocates without its built-ins: an element of a comprehension has about
+	// 100 bytes, and takes a few steps. The two million steps of OfQuestion take longer than the default deadline.
 	stepMakes = 32
 )
 
-// clockEvery is how many of OPA's questions share one look at the clock.
+// clockEvery is the number of calls of Cancelled for each look at the clock.
 const clockEvery = 16
 
-// Bounds stop an evaluation that takes too long or makes too much. They look at the clock themselves,
-// so that an evaluation needs neither a timer nor a goroutine. One evaluation uses them at a time,
-// on one goroutine. They are a topdown.Cancel.
+// Bounds stop an evaluation that takes too long or allocates too much. They read the clock themselves, so that an
+// evaluation needs neither a timer nor a goroutine. One evaluation uses them at a time, on one goroutine. They are a
+// topdown.Cancel.
 type Bounds struct {
 	ctx      context.Context
 	deadline time.Time
-	budget   int // of what may be made
-	asked    uint
+	budget   int  // bytes that the evaluation may still allocate
+	asked    uint // calls of Cancelled
 	stop     error
-	// pace has the evaluation rest since, which does not count as its time.
+	// pace makes the evaluation rest. Rests do not count as its time. since is the end of the last one.
 	pace  Pace
 	since time.Time
-	// Builtins charge these bounds: an evaluation calls them in place of OPA's own. OPA's registry, one for the process,
-	// does not have them.
+	// Builtins charge the budget and then call OPA's own. An evaluation needs them as an option, since OPA's registry,
+	// one for the process, does not have them.
 	Builtins map[string]*topdown.Builtin
 }
 
-// NewBounds returns bounds of evaluations at a pace. Start makes them ready for one.
+// NewBounds returns bounds of evaluations at a pace. Call Start before each evaluation.
 func NewBounds(pace Pace) *Bounds {
 	all := charged()
 	b := &Bounds{pace: pace, Builtins: make(map[string]*topdown.Builtin, len(all))}
@@ -60,7 +59,7 @@ func NewBounds(pace Pace) *Bounds {
 	return b
 }
 
-// Start begins an evaluation that may take so long and make so many bytes.
+// Start begins an evaluation with this deadline and budget.
 func (b *Bounds) Start(ctx context.Context, limit time.Duration, bytes int) {
 	now := time.Now()
 	b.ctx, b.deadline, b.budget, b.asked, b.stop, b.since = ctx, now.Add(limit), bytes, 0, nil, now
@@ -69,7 +68,7 @@ func (b *Bounds) Start(ctx context.Context, limit time.Duration, bytes int) {
 // Release forgets the evaluation's context.
 func (b *Bounds) Release() { b.ctx, b.stop = nil, nil }
 
-// take returns false where so much would exceed what is left.
+// take takes bytes from the budget. It returns false if the evaluation must stop.
 func (b *Bounds) take(bytes int) bool {
 	if b.budget -= bytes; b.budget < 0 && b.stop == nil {
 		b.stop = resources.ErrPolicyMemory
@@ -80,7 +79,7 @@ func (b *Bounds) take(bytes int) bool {
 // Cancel implements topdown.Cancel.
 func (b *Bounds) Cancel() { b.stop = context.Canceled }
 
-// Cancelled implements topdown.Cancel. OPA asks once for each step.
+// Cancelled implements topdown.Cancel. OPA calls it once for each step.
 func (b *Bounds) Cancelled() bool {
 	b.asked++
 	if b.take(stepMakes) && b.asked%clockEvery != 1 {
@@ -107,17 +106,16 @@ func (b *Bounds) Exceeded() error {
 	return b.stop
 }
 
-// charges is a built-in under the name by which compiled rules call it.
+// charges is a built-in with a cost, for compiled rules.
 type charges struct {
-	name string // OPA's
+	name string // OPA's name of it
 	decl *ast.Builtin
 	ref  ast.Ref
 	do   topdown.BuiltinFunc
 	cost cost
 }
 
-// chargedPrefix begins the names of built-ins that are charged to bounds. No policy can write such
-// a name.
+// chargedPrefix is the prefix of the built-ins in Bounds.Builtins. No policy can write such a name.
 const chargedPrefix = "charged:"
 
 // charged returns the built-ins with a cost, by their names in compiled rules.
@@ -125,19 +123,20 @@ func charged() map[string]*charges {
 	out := map[string]*charges{}
 	for name, cost := range costs() {
 		do := topdown.GetBuiltin(name)
-		if cost == nil || do == nil { // rego.metadata.rule and its like are gone when the tree is compiled
+		if cost == nil || do == nil { // the compiler replaces rego.metadata.rule and its like
 			continue
 		}
 		decl := *ast.BuiltinMap[name]
 		decl.Name = chargedPrefix + name
-		// One variable, as OPA puts the name together for each call from its parts.
+		// One variable: OPA joins the parts of a reference at each call.
 		out[decl.Name] = &charges{name, &decl, ast.Ref{ast.VarTerm(decl.Name)}, do, cost}
 	}
 	return out
 }
 
-// Charge has the compiled rules call built-ins with a cost by the names of Bounds.Builtins. It calls refuse for each place
-// without such a name. Analyses of the rules by OPA's names must come before.
+// Charge replaces built-ins with a cost in the compiled rules by those of Bounds.Builtins. It calls refuse for each
+// `with` that replaces a function by such a built-in, since OPA would call its own. Analyses of the rules by OPA's
+// names must come before.
 func Charge(c *ast.Compiler, refuse func(loc *ast.Location, problem string)) {
 	all := charged()
 	rename := func(t *ast.Term) (*ast.Term, bool) {
@@ -164,7 +163,8 @@ func Charge(c *ast.Compiler, refuse func(loc *ast.Location, problem string)) {
 			case *ast.With:
 				x.Target, _ = rename(x.Target)
 				if _, made := rename(x.Value); made {
-					refuse(x.Location, fmt.Sprintf("%s can't take the place of %s: what it makes is not bounded then; name a function that calls it", x.Value, x.Target))
+					refuse(x.Location, fmt.Sprintf("%s can't replace %s in a with, since nothing would bound its result: name a function that calls it",
+						x.Value, strings.TrimPrefix(x.Target.String(), chargedPrefix)))
 				}
 			}
 			return false

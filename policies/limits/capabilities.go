@@ -7,19 +7,19 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Why a built-in is refused; told beside the compiler's "undefined function".
+// Why a policy may not call a built-in. Problems have it beside the compiler's "undefined function".
 const (
 	whyNetwork = "a policy has no network"
 	whyRuntime = "a policy doesn't see the environment or the process it runs in"
 	whySecrets = "a policy doesn't make credentials"
 	whySource  = "a policy doesn't parse policies"
 	whyEndless = "nothing bounds its work or its memory, and it can't be stopped"
-	whyFormat  = "nothing that a decision rests on has this format, and its parser takes many times the memory of a text"
+	whyFormat  = "no facts of a decision have this format, and its parser takes many times the memory of a text"
 	whyEffect  = "a policy has no side effects"
-	whyUnknown = "nobody has judged what it does and how much it makes"
+	whyUnknown = "this version does not know its cost; use another built-in"
 )
 
-// refused returns the built-ins that no policy may call, whether they fit a class or not.
+// refused returns the built-ins that no policy may call, with the reasons.
 func refused() map[string]string {
 	return map[string]string{
 		"http.send":              whyNetwork,
@@ -30,9 +30,9 @@ func refused() map[string]string {
 		"io.jwt.encode_sign_raw": whySecrets,
 		"rego.parse_module":      whySource,
 
-		"bits.lsh":                whyEndless, // of a large shift, all the memory there is
-		"graph.reachable_paths":   whyEndless, // as many as a graph of n nodes has: up to n!
-		"indexof_n":               whyEndless, // of an empty text it never ends
+		"bits.lsh":                whyEndless, // a large shift takes all memory
+		"graph.reachable_paths":   whyEndless, // a graph of n nodes has up to n! paths
+		"indexof_n":               whyEndless, // it never ends with an empty text
 		"json.match_schema":       whyEndless, // a schema that refers to itself overflows the stack and ends the process
 		"json.verify_schema":      whyEndless,
 		"strings.render_template": whyEndless, // a template has loops in loops
@@ -47,12 +47,12 @@ func refused() map[string]string {
 		"yaml.marshal":             whyFormat,
 		"yaml.unmarshal":           whyFormat,
 
-		"trace": whyEffect, // print is erased when the tree is compiled to serve
+		"trace": whyEffect, // the compiler removes print from rules that serve
 	}
 }
 
-// impure returns the allowed built-ins among those that OPA marks as not deterministic. Their time is the question's; no
-// verdict that calls one is cached.
+// impure returns the allowed built-ins that OPA marks as nondeterministic. Their time is the time of the question. The
+// engine does not cache verdicts of rules that call them.
 func impure() []string {
 	return []string{
 		"time.now_ns",
@@ -62,8 +62,8 @@ func impure() []string {
 	}
 }
 
-// Capabilities returns what a policy may use: the built-ins with a known cost (costs.go), such as strings, numbers, regular
-// expressions, hashes, and verification of tokens and certificates, and those named in also.
+// Capabilities returns OPA's capabilities with the built-ins that a policy may call: those with a known cost (costs.go)
+// and those in also. Nondeterministic ones need an entry in impure.
 func Capabilities(also ...string) *ast.Capabilities {
 	caps := ast.CapabilitiesForThisVersion()
 	named, all := impure(), costs()
@@ -75,8 +75,8 @@ func Capabilities(also ...string) *ast.Capabilities {
 	return caps
 }
 
-// WhyRefused explains the compiler's "undefined function x" where x exists but may not be called; "" for
-// any other message.
+// WhyRefused explains the compiler's "undefined function x" if x is a built-in that policies may not call. It returns
+// "" for other messages.
 func WhyRefused(message string) string {
 	name, ok := strings.CutPrefix(message, "undefined function ")
 	if !ok {

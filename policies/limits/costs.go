@@ -9,26 +9,27 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// cost is about the most that a built-in makes of its operands, in bytes. It need not be exact
-// above what is left.
+// cost estimates the most that a built-in allocates for these operands, in bytes. Above the budget it need not be
+// exact.
 type cost func(operands []*ast.Term, budget int) int
 
 // Costs of parts of values, in bytes.
 const (
-	tooMuch = math.MaxInt32 // of anything
+	tooMuch = math.MaxInt32 // more than any budget
 	element = 64            // a member of an array, a set or an object
-	part    = 64            // for each byte of a text that is taken apart: a value, at worst
-	counted = 128           // a number that is made by counting
+	part    = 64            // for each byte of a parsed text: each may become a value
+	counted = 128           // a number of a range
 	address = 256           // an element of a set of addresses
-	// maxDigits bounds the digits of a number in arithmetic: OPA parses 1e30000, and nothing stops a longer computation.
+	// maxDigits bounds the digits of a number in arithmetic: OPA parses 1e30000, and nothing stops a longer
+	// computation.
 	maxDigits = 10_000
-	// maxPattern bounds a compiled regular expression; OPA keeps a hundred.
+	// maxPattern bounds a compiled regular expression, in bytes: OPA caches a hundred.
 	maxPattern = 1 << 20
-	// longestWidth is the largest width that a format has in Go.
+	// longestWidth is the largest width of a verb in a format of Go.
 	longestWidth = 1_000_000
 )
 
-// costs returns all built-ins of policies, each with its cost; nil is for a small result.
+// costs returns all built-ins that policies may call, each with its cost. nil is the cost of a small result.
 func costs() map[string]cost {
 	out := map[string]cost{}
 	add := func(c cost, names string) {
@@ -69,8 +70,8 @@ func costs() map[string]cost {
 	return out
 }
 
-// weight returns about what a value takes with all that is in it, and with the paths to its members:
-// walk makes those. It ends once it is above left: a value may hold the same part very often.
+// weight estimates the bytes of a value with all its members and with the paths to these, which walk makes. It stops
+// above the budget: a value may contain the same part very often.
 func weight(v ast.Value, depth, budget int) (sum int) {
 	switch v := v.(type) {
 	case ast.String:
@@ -99,14 +100,14 @@ func weight(v ast.Value, depth, budget int) (sum int) {
 	return sum
 }
 
-// Larger says whether a value takes more than so many bytes when it is written out.
+// Larger reports whether a value takes more than that many bytes, with each shared part counted each time.
 func Larger(v ast.Value, bytes int) bool { return weight(v, 1, bytes) > bytes }
 
 func member(t *ast.Term, depth, budget int) int {
 	return element + 16*depth + weight(t.Value, depth+1, budget)
 }
 
-// ofContent counts a result with the whole content of its operands.
+// ofContent is the cost of a result with the whole content of its operands.
 func ofContent(operands []*ast.Term, budget int) (sum int) {
 	for _, t := range operands {
 		if sum <= budget {
@@ -118,7 +119,7 @@ func ofContent(operands []*ast.Term, budget int) (sum int) {
 
 func ofParts(operands []*ast.Term, budget int) int { return part * ofContent(operands, budget) }
 
-// ofMembers counts a result with the members of its operands, without copies of them.
+// ofMembers is the cost of a result that shares the members of its operands.
 func ofMembers(operands []*ast.Term, _ int) (sum int) {
 	for _, t := range operands {
 		sum += element * size(t.Value)
@@ -137,11 +138,11 @@ func textAt(operands []*ast.Term, i int) string {
 	if i >= len(operands) {
 		return ""
 	}
-	s, _ := operands[i].Value.(ast.String) // the built-in says what else it wants
+	s, _ := operands[i].Value.(ast.String) // the built-in rejects other types
 	return string(s)
 }
 
-// digits returns how long a number is when it is written out, tooMuch for one that is not computed with.
+// digits returns the number of digits of a number, and tooMuch above maxDigits.
 func digits(number string) int {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	zeros := 0
@@ -157,7 +158,7 @@ func digits(number string) int {
 	return len(mantissa) + zeros
 }
 
-// ofRange charges for the numbers of a range.
+// ofRange is the cost of the numbers of a range.
 func ofRange(operands []*ast.Term, _ int) int {
 	number := func(i int) float64 {
 		n, _ := operands[i].Value.(ast.Number)
@@ -182,7 +183,7 @@ func ofConcat(operands []*ast.Term, budget int) int {
 	return ofContent(operands[1:2], budget) + len(textAt(operands, 0))*size(operands[1].Value)
 }
 
-// ofSprintf counts for each verb all operands, as it may name any.
+// ofSprintf counts all operands for each verb: a verb may name any of them.
 func ofSprintf(operands []*ast.Term, budget int) int {
 	format, widest := textAt(operands, 0), 0
 	if values, ok := operands[1].Value.(*ast.Array); ok {
@@ -233,10 +234,10 @@ func ofReplaceN(operands []*ast.Term, _ int) int {
 			made += strings.Count(s, textAt(pair, 0)) * len(textAt(pair, 1))
 		})
 	}
-	return len(s) + made + 512*keys // a table for each byte that is looked for
+	return len(s) + made + 512*keys // Go's replacer has a table for each byte of the old strings
 }
 
-// ofPattern counts a compiled pattern that is kept, and nothing else.
+// ofPattern is the cost of compiling and matching a pattern: tooMuch if its compiled form exceeds maxPattern.
 func ofPattern(operands []*ast.Term, budget int) int {
 	if pattern := textAt(operands, 0); part*len(pattern)*repeats(pattern) > maxPattern {
 		return tooMuch
@@ -244,7 +245,7 @@ func ofPattern(operands []*ast.Term, budget int) int {
 	return ofContent(operands, budget)
 }
 
-// ofGlob refuses a large pattern: its compilation recurses as deep as its brackets. OPA keeps a hundred.
+// ofGlob rejects a large pattern: its compilation recurses as deep as its brackets. OPA caches a hundred.
 func ofGlob(operands []*ast.Term, _ int) int {
 	if part*len(textAt(operands, 0)) > maxPattern {
 		return tooMuch
@@ -252,7 +253,7 @@ func ofGlob(operands []*ast.Term, _ int) int {
 	return 0
 }
 
-// repeats returns the largest number in a pattern: {1000} makes a thousand copies of what is before it.
+// repeats returns the largest number in a pattern: {1000} makes a thousand copies of the expression before it.
 func repeats(pattern string) int {
 	most, n := 1, 0
 	for _, c := range []byte(pattern) {
@@ -270,13 +271,13 @@ func ofMatches(operands []*ast.Term, budget int) int {
 	return ofPattern(operands[:2], budget) + part*(len(s)+1)*(1+strings.Count(pattern, "("))
 }
 
-// ofRegexReplace takes a match at each place.
+// ofRegexReplace assumes a match at each byte.
 func ofRegexReplace(operands []*ast.Term, budget int) int {
 	s, value := textAt(operands, 0), textAt(operands, 2)
 	return ofPattern(operands[1:2], budget) + (len(s)+1)*(len(value)+1)
 }
 
-// ofIndented takes the indent at each member as often as it is deep.
+// ofIndented multiplies the document by the options, since each member has the indent once for each level above it.
 func ofIndented(operands []*ast.Term, budget int) int {
 	indent := 1
 	if options, ok := operands[1].Value.(ast.Object); ok {
@@ -285,7 +286,7 @@ func ofIndented(operands []*ast.Term, budget int) int {
 	return ofContent(operands[:1], budget) * indent
 }
 
-// ofPatch takes the document once for each change.
+// ofPatch counts the document once for each operation of the patch.
 func ofPatch(operands []*ast.Term, budget int) int {
 	return (1 + size(operands[1].Value)) * ofContent(operands[:2], budget)
 }
@@ -293,7 +294,7 @@ func ofPatch(operands []*ast.Term, budget int) int {
 func ofAddresses(operands []*ast.Term, _ int) int {
 	_, block, err := net.ParseCIDR(textAt(operands, 0))
 	if err != nil {
-		return 0 // the built-in says so
+		return 0 // the built-in reports the error
 	}
 	if ones, bits := block.Mask.Size(); bits-ones < 20 {
 		return address << (bits - ones)
@@ -301,7 +302,7 @@ func ofAddresses(operands []*ast.Term, _ int) int {
 	return tooMuch
 }
 
-// ofPairs counts each member of one operand with each of the other.
+// ofPairs counts each pair of a member of one operand and one of the other.
 func ofPairs(operands []*ast.Term, _ int) int {
 	return 2 * element * max(1, size(operands[0].Value)) * max(1, size(operands[1].Value))
 }

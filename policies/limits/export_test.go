@@ -1,6 +1,6 @@
 package limits
 
-// Judged says whether a policy may call a built-in, and whether there is a reason why not.
+// Judged reports whether a policy may call a built-in, and whether the package has a reason against it.
 func Judged(name string) (allowed, refused bool) {
 	for _, b := range Capabilities().Builtins {
 		allowed = allowed || b.Name == name
@@ -8,16 +8,16 @@ func Judged(name string) (allowed, refused bool) {
 	return allowed, WhyRefused("undefined function "+name) != "" && WhyRefused("undefined function "+name) != whyUnknown
 }
 
-// Refused are the built-ins that no policy may call, with the reason of each.
+// Refused returns the built-ins that no policy may call, with the reasons.
 func Refused() map[string]string { return refused() }
 
-// Bound is one of what is written.
+// Bound is a limit on the text of rules.
 type Bound struct {
 	Most int
 	What string
 }
 
-// WrittenBounds are those that an author can meet.
+// WrittenBounds returns the limits that an author can meet.
 func WrittenBounds() []Bound {
 	return []Bound{
 		{maxUnfolded, "values to which one literal expands, with the variables in it"},

@@ -6,8 +6,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Bounds of what is written, all of them far from what people write. OPA's compiler and evaluation go down as deep as the
-// text, on a stack whose overflow ends the process, and take the square of some lengths as time.
+// Bounds of the text of rules, far above what people write. OPA's compiler and evaluation recurse as deep as the text,
+// and a stack overflow ends the process. Some of their times grow with the square of a length.
 const (
 	// MaxText bounds the text of all modules of a tree, in bytes.
 	MaxText = 4 << 20
@@ -24,12 +24,13 @@ const (
 	maxImports = 1000
 )
 
-// Tell is told of a place, and of what is wrong there.
-type Tell func(loc *ast.Location, problem string)
+// Report is called with each problem and its place.
+type Report func(loc *ast.Location, problem string)
 
-// CheckForm tells what in a module is too long or too deep for OPA. It has to be asked before the module is compiled.
-func CheckForm(m *ast.Module, tell Tell) {
-	top := form{loc: m.Package.Location, tell: tell}
+// CheckForm reports the parts of a module that are too long or too deep for OPA's compiler. Call it before the
+// compiler.
+func CheckForm(m *ast.Module, report Report) {
+	top := form{loc: m.Package.Location, report: report}
 	if top.parts(len(m.Package.Path), "parts of a name"); len(m.Imports) > maxImports {
 		top.problem("the module has more than %d imports: take it apart", maxImports)
 	}
@@ -43,10 +44,10 @@ func CheckForm(m *ast.Module, tell Tell) {
 		branches := 0
 		for branch := rule; branch != nil; branch = branch.Else {
 			if branches++; branches > maxElse {
-				tell(rule.Location, fmt.Sprintf("the rule has more than %d branches of else: write a table, and look up in it", maxElse))
+				report(rule.Location, fmt.Sprintf("the rule has more than %d branches of else: write a table, and look up in it", maxElse))
 				break
 			}
-			f := form{loc: branch.Location, tell: tell}
+			f := form{loc: branch.Location, report: report}
 			f.walk(branch)
 			if f.refused {
 				break
@@ -55,23 +56,23 @@ func CheckForm(m *ast.Module, tell Tell) {
 	}
 }
 
-// form is the walk through one branch of a rule.
+// form walks one branch of a rule.
 type form struct {
 	loc     *ast.Location
-	tell    Tell
+	report  Report
 	depth   int
 	refused bool
 }
 
-// problem tells the first problem alone: the others are the same again.
+// problem reports the first problem only: the others usually repeat it.
 func (f *form) problem(format string, args ...any) {
 	if !f.refused {
 		f.refused = true
-		f.tell(f.loc, fmt.Sprintf(format, args...))
+		f.report(f.loc, fmt.Sprintf(format, args...))
 	}
 }
 
-// walk goes through the head and the body. What is below a problem is left out.
+// walk visits the head and the body. It skips the nodes below a problem.
 func (f *form) walk(rule *ast.Rule) {
 	vis := &ast.BeforeAfterVisitor{}
 	vis = ast.NewBeforeAfterVisitor(func(x any) bool { return f.enter(vis, x) }, f.leave)
@@ -86,7 +87,7 @@ func (f *form) walk(rule *ast.Rule) {
 	vis.Walk(rule.Body)
 }
 
-// enter comes to a node, and says whether what is below it is left out.
+// enter checks a node. It returns true to skip the nodes below it.
 func (f *form) enter(vis *ast.BeforeAfterVisitor, x any) (stop bool) {
 	switch x := x.(type) {
 	case ast.Body:
@@ -108,7 +109,7 @@ func (f *form) enter(vis *ast.BeforeAfterVisitor, x any) (stop bool) {
 		f.parts(len(x), "parts of a name")
 	case ast.Call:
 		f.parts(len(x), "operands")
-	case *ast.TemplateString: // which the visitor leaves out
+	case *ast.TemplateString: // the visitor does not visit its parts
 		for _, part := range x.Parts {
 			if !f.refused {
 				vis.Walk(part)

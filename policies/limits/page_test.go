@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestReferenceHasTheBounds guarantees that authors read which built-ins no policy may call, and how much may be written.
+// TestReferenceHasTheBounds guarantees that the documentation lists the forbidden built-ins and the bounds of rules.
 func TestReferenceHasTheBounds(t *testing.T) {
 	var names, bounds []string
 	for name := range limits.Refused() {

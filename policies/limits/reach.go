@@ -4,19 +4,19 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Bounds of references. OPA keeps an edge for each pair of a rule and one of its references, visits from each rule all that
-// it reaches, and evaluates as deep as rules refer to each other.
+// Bounds of references. OPA keeps an edge for each reference from one rule to another, visits all reachable rules from
+// each rule, and recurses along references when it evaluates.
 const (
 	maxEdges   = 500_000
 	maxReached = 20_000_000
 	maxChain   = 500
 )
 
-// limitErr is the code of errors of what is written too large.
+// limitErr is the code of the errors of CheckReach and CheckWritten.
 const limitErr = "limit_error"
 
-// CheckReach is a stage of OPA's compiler, before it links the rules. The error is of too many rules, or of
-// references too wide or too deep.
+// CheckReach is a stage of OPA's compiler, before it builds the graph of rules. It rejects too many rules, too many
+// references, and too long chains of them.
 func CheckReach(c *ast.Compiler) *ast.Error {
 	r := reach{numbers: map[*ast.Rule]int32{}, below: map[*ast.TreeNode][]int32{}}
 	if r.number(c.RuleTree); len(r.rules) > maxRules {
@@ -31,13 +31,13 @@ func CheckReach(c *ast.Compiler) *ast.Error {
 	return r.widths()
 }
 
-// reach are the rules of a tree by their numbers, each branch of an else as one, with those that each refers to.
+// reach has the rules of a tree by number, each branch of an else with its own, and the references between them.
 type reach struct {
 	rules   []*ast.Rule
 	numbers map[*ast.Rule]int32
 	below   map[*ast.TreeNode][]int32
 	refers  [][]int32
-	// depths are the lengths of the longest chains of references from each rule, 0 if not yet computed.
+	// depths has the length of the longest chain of references from each rule, 0 if not yet computed.
 	depths []int
 }
 
@@ -61,14 +61,14 @@ func (r *reach) number(node *ast.TreeNode) {
 	}
 }
 
-// link finds what each rule refers to.
+// link finds the rules to which each rule refers.
 func (r *reach) link(c *ast.Compiler) (err *ast.Error) {
 	edges := 0
 	r.refers = make([][]int32, len(r.rules))
 	for n, rule := range r.rules {
 		seen := map[*ast.TreeNode]bool{}
 		see := func(ref ast.Ref) bool {
-			if node := meant(c.RuleTree, ref); node != nil && !seen[node] && err == nil {
+			if node := nodeOf(c.RuleTree, ref); node != nil && !seen[node] && err == nil {
 				seen[node] = true
 				r.refers[n] = append(r.refers[n], r.below[node]...)
 				if edges += len(r.below[node]); edges > maxEdges {
@@ -87,8 +87,8 @@ func (r *reach) link(c *ast.Compiler) (err *ast.Error) {
 	return nil
 }
 
-// meant returns the node above all rules that a reference can mean; nil for none.
-func meant(root *ast.TreeNode, ref ast.Ref) *ast.TreeNode {
+// nodeOf returns the node above all rules that a reference can select, nil if it selects no rule.
+func nodeOf(root *ast.TreeNode, ref ast.Ref) *ast.TreeNode {
 	if !ref[0].Equal(ast.DefaultRootDocument) {
 		return nil
 	}
@@ -102,19 +102,18 @@ func meant(root *ast.TreeNode, ref ast.Ref) *ast.TreeNode {
 	return node
 }
 
-// chains refuses the first rule with too long a chain of references.
+// chains rejects the first rule with too long a chain of references.
 func (r *reach) chains() *ast.Error {
 	r.depths = make([]int, len(r.rules))
 	for n, rule := range r.rules {
 		if r.depth(int32(n)) == maxChain+1 {
-			return ast.NewError(limitErr, rule.Location, "the rule rests on a chain of more than %d rules: take it apart", maxChain)
+			return ast.NewError(limitErr, rule.Location, "the rule depends on a chain of more than %d rules: take it apart", maxChain)
 		}
 	}
 	return nil
 }
 
-// depth returns how many rules the longest way from a rule has. It skips
-// cycles: OPA refuses them.
+// depth returns the number of rules in the longest chain from a rule. It skips cycles: OPA rejects them.
 func (r *reach) depth(n int32) int {
 	if r.depths[n] == 0 {
 		r.depths[n] = 1
@@ -127,7 +126,7 @@ func (r *reach) depth(n int32) int {
 	return r.depths[n]
 }
 
-// widths goes from each rule to all that it reaches.
+// widths visits all reachable rules from each rule, as OPA does, and rejects a tree with too many steps.
 func (r *reach) widths() *ast.Error {
 	steps, seen := 0, make([]int, len(r.rules))
 	for n, rule := range r.rules {
@@ -140,7 +139,7 @@ func (r *reach) widths() *ast.Error {
 			seen[next] = n + 1
 			todo = append(todo, r.refers[next]...)
 			if steps += 1 + len(r.refers[next]); steps > maxReached {
-				return ast.NewError(limitErr, rule.Location, "the rules rest on each other too widely to be compiled in time: "+
+				return ast.NewError(limitErr, rule.Location, "the rules depend on each other in too many ways to be compiled in time: "+
 					"take the tree apart, or put what is data into a data.json")
 			}
 		}

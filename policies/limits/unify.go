@@ -6,11 +6,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// unify gives the variables of one side that have no value yet those of the other side, element by element in arrays. OPA
+// unify binds the variables of one side without a value to values of the other side, element by element in arrays. OPA
 // has ordered the expressions of a body so that the other side has its values.
 //
-// It refuses two collections with variables without a value on both sides, as `[x, 1] = [{"x": x}, x]`: OPA binds x all the
-// same, and writes it out or compares it until the stack overflows and the process ends.
+// It rejects two collections with unbound variables on both sides, such as `[x, 1] = [{"x": x}, x]`. OPA would bind x
+// to a value with x in it, and the first comparison or print of x would overflow the stack and end the process.
 func (w *written) unify(s scope, value, pattern *ast.Term) {
 	if s.open(value) {
 		value, pattern = pattern, value
@@ -31,7 +31,7 @@ func (w *written) unify(s scope, value, pattern *ast.Term) {
 	w.term(s, pattern)
 }
 
-// bind gives the variables of a pattern that have no value yet what stands at their places.
+// bind binds the unbound variables of a pattern to p.
 func (s scope) bind(pattern *ast.Term, p piece) {
 	if v, ok := pattern.Value.(ast.Var); ok {
 		if _, bound := s[v]; !bound {
@@ -43,7 +43,7 @@ func (s scope) bind(pattern *ast.Term, p piece) {
 	}
 }
 
-// depths are those at which each variable without a value stands in collections.
+// depths has, for each unbound variable, the depths of its places in collections.
 type depths map[ast.Var][]int
 
 func (s scope) depths(terms ...*ast.Term) depths {
@@ -65,10 +65,10 @@ func (s scope) depths(terms ...*ast.Term) depths {
 	return out
 }
 
-// open says whether a term has a variable without a value.
+// open reports whether a term has an unbound variable.
 func (s scope) open(t *ast.Term) bool { return len(s.depths(t)) > 0 }
 
-// spread says whether a variable stands at two places, and whether one stands at two depths.
+// spread reports whether a variable has two places, and whether one has two depths.
 func (d depths) spread() (repeated, uneven bool) {
 	for _, all := range d {
 		repeated = repeated || len(all) > 1
@@ -77,7 +77,7 @@ func (d depths) spread() (repeated, uneven bool) {
 	return repeated, uneven
 }
 
-// composite says whether a term is a collection that is written with its members.
+// composite reports whether a term is a literal array, object or set.
 func composite(t *ast.Term) bool {
 	switch t.Value.(type) {
 	case *ast.Array, ast.Object, ast.Set:
@@ -86,7 +86,7 @@ func composite(t *ast.Term) bool {
 	return false
 }
 
-// membersOf returns the members of a collection, of an object also the keys.
+// membersOf returns the members of a collection, and the keys of an object.
 func membersOf(t *ast.Term) (all []*ast.Term) {
 	switch v := t.Value.(type) {
 	case *ast.Array:
@@ -99,11 +99,11 @@ func membersOf(t *ast.Term) (all []*ast.Term) {
 	return all
 }
 
-// checkKeys refuses a reference whose keys OPA unifies with the keys of a rule so that a value becomes a part of itself.
-// Terms are unified with those at the same depth: a cycle needs a variable at two depths on one side, and a repeated one on
-// the other.
+// checkKeys rejects a reference if its unification with the keys of a rule can make a value a part of itself. OPA
+// unifies terms at the same depth: a cycle needs a repeated variable in the reference, and a variable at two depths on
+// one of the sides.
 func (w *written) checkKeys(s scope, ref ast.Ref) {
-	node := meant(w.root, ref)
+	node := nodeOf(w.root, ref)
 	if node == nil {
 		return
 	}
@@ -122,11 +122,11 @@ func (w *written) checkKeys(s scope, ref ast.Ref) {
 }
 
 func (w *written) cycle() {
-	w.problem("a value can be made a part of itself here, which no value is: take the collections apart, and give each variable " +
-		"its value in an expression of its own")
+	w.problem("a value can be made a part of itself here: take the collections apart, and give each variable its value in an " +
+		"expression of its own")
 }
 
-// keysOf returns the keys below the document of a rule.
+// keysOf returns the keys of a rule below the constant part of its name.
 func keysOf(head *ast.Head) []*ast.Term {
 	keys := slices.Clone([]*ast.Term(head.Ref()[len(head.Ref().GroundPrefix()):]))
 	if head.RuleKind() == ast.MultiValue && head.Key != nil {

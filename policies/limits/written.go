@@ -9,28 +9,30 @@ import (
 )
 
 const (
-	// maxUnfolded bounds the values to which one literal unfolds.
+	// maxUnfolded bounds the values to which one literal expands.
 	maxUnfolded = 100_000
-	// maxLooked bounds the expressions that are looked at, those of a function once for each size of its operands.
-	maxLooked = 5_000_000
+	// maxVisited bounds the visited expressions. Those of a function count once for each size of its operands.
+	maxVisited = 5_000_000
 )
 
-// CheckWritten is a stage of OPA's compiler, before it checks types. It follows values through variables, rules and functions,
-// by their sizes. The error is of a literal of too much, or of an expression that can make a value a part of itself.
+// CheckWritten is a stage of OPA's compiler, before it checks types. It follows the sizes of values through variables,
+// rules and functions. It rejects literals with too many values, and expressions by which values can become parts of
+// themselves.
 //
-// OPA writes out what the variables of a literal stand for whenever it needs the value, and nothing stops it meanwhile; it
-// writes out types in the same way. So `b := [a, a]`, `c := [b, b]` and so on, be they variables or rules, double at each step.
+// OPA replaces the variables of a literal by their values whenever it needs the literal, and nothing can stop it
+// meanwhile. It does the same with types. So `b := [a, a]`, `c := [b, b]` and so on double at each step, as variables
+// and as rules.
 func CheckWritten(c *ast.Compiler) *ast.Error {
 	w := &written{root: c.RuleTree, values: map[string]*value{}, replaced: map[*ast.TreeNode]bool{}}
 	for _, module := range c.Modules {
 		ast.WalkWiths(module, func(replaced *ast.With) bool {
 			if ref, ok := replaced.Target.Value.(ast.Ref); ok {
-				w.replace(meant(w.root, ref))
+				w.replace(nodeOf(w.root, ref))
 			}
 			return false
 		})
 	}
-	w.under(1, nil, func() {
+	w.replacing(1, nil, func() {
 		for _, file := range slices.Sorted(maps.Keys(c.Modules)) {
 			for _, rule := range c.Modules[file].Rules {
 				w.rule(rule, nil)
@@ -40,38 +42,38 @@ func CheckWritten(c *ast.Compiler) *ast.Error {
 	return w.err
 }
 
-// written goes through the rules as an evaluation does.
+// written visits the rules in the order of an evaluation.
 type written struct {
 	root *ast.TreeNode
-	// values are those of rules and functions by their names.
+	// values has the values of rules and functions by the names of memoized.
 	values map[string]*value
-	// replaced are the rules in whose place a `with` puts something.
+	// replaced has the nodes of rules that a `with` replaces.
 	replaced map[*ast.TreeNode]bool
-	// there is what no rule has made: data, the input, what a built-in returns. It is one value, or as large as what a `with`
-	// puts in its place. mocks are the functions that a `with` puts in the place of others.
-	there  *value
-	mocks  map[string]*ast.TreeNode
-	looked int
-	loc    *ast.Location
-	err    *ast.Error
+	// external is a value from outside the rules: of data, of the input, of a built-in. Its size is 1, and below a
+	// `with` also the sizes of the replacements. mocks has the functions by which a `with` replaces others.
+	external *value
+	mocks    map[string]*ast.TreeNode
+	visited  int
+	loc      *ast.Location
+	err      *ast.Error
 }
 
-// value is what a variable or a rule stands for: so many values when it is written out.
+// value is the value of a variable or a rule. size is the number of values to which it expands.
 type value struct{ size int }
 
-// constant is what has no variables.
+// constant is a term without variables.
 var constant = &value{size: 1}
 
-// piece is a part of a value, all of it for the path "".
+// piece is the part of a value at a path; "" is the whole value.
 type piece struct {
 	base *value
 	path string
 }
 
-// unknown is a part of which nothing is known.
+// unknown returns a value of the size 1 that shares no parts with others.
 func unknown() piece { return piece{&value{size: 1}, ""} }
 
-// scope has the variables that have values.
+// scope has the bound variables.
 type scope map[ast.Var]piece
 
 func (w *written) replace(node *ast.TreeNode) {
@@ -83,33 +85,33 @@ func (w *written) replace(node *ast.TreeNode) {
 	}
 }
 
-// problem notes the first problem, where the walk ends.
+// problem records the first problem. The walk ends there.
 func (w *written) problem(format string, args ...any) {
 	if w.err == nil {
 		w.err = ast.NewError(limitErr, w.loc, format, args...)
 	}
 }
 
-// under calls do below a `with` that replaces values by others of that size, and functions by mocks.
-func (w *written) under(size int, mocks map[string]*ast.TreeNode, do func()) {
-	defer func(there *value, was map[string]*ast.TreeNode) { w.there, w.mocks = there, was }(w.there, w.mocks)
-	w.there, w.mocks = &value{size: min(size, maxUnfolded)}, mocks
+// replacing calls do below a `with`. size is the size of external values there, mocks replace functions.
+func (w *written) replacing(size int, mocks map[string]*ast.TreeNode, do func()) {
+	defer func(external *value, outer map[string]*ast.TreeNode) { w.external, w.mocks = external, outer }(w.external, w.mocks)
+	w.external, w.mocks = &value{size: min(size, maxUnfolded)}, mocks
 	do()
 }
 
-// once returns the value of that name, with the size from the first call of size.
-func (w *written) once(name string, size func() int) *value {
-	name = fmt.Sprint(name, " below ", w.there.size, w.mocks)
+// memoized returns the value of that name. It calls size for a new one.
+func (w *written) memoized(name string, size func() int) *value {
+	name = fmt.Sprint(name, " below ", w.external.size, w.mocks)
 	v := w.values[name]
 	if v == nil {
 		v = &value{size: 1}
-		w.values[name] = v // while it is looked at
+		w.values[name] = v // a recursive visit finds the size 1
 		v.size = size()
 	}
 	return v
 }
 
-// rule returns the size of what a rule with all its branches adds to its document, for operands of these sizes.
+// rule returns the size of a rule's largest branch for operands of these sizes: so much it adds to its document.
 func (w *written) rule(rule *ast.Rule, args []*value) (most int) {
 	defer func(loc *ast.Location) { w.loc = loc }(w.loc)
 	for branch := rule; branch != nil && w.err == nil; branch = branch.Else {
@@ -136,9 +138,9 @@ func (w *written) rule(rule *ast.Rule, args []*value) (most int) {
 	return most
 }
 
-// document returns what all rules at a node and below it stand for.
+// document returns the value of all rules at a node and below it.
 func (w *written) document(node *ast.TreeNode) *value {
-	return w.once(fmt.Sprintf("%p", node), func() (size int) {
+	return w.memoized(fmt.Sprintf("%p", node), func() (size int) {
 		for _, rule := range node.Values {
 			if len(rule.Head.Args) > 0 {
 				continue
@@ -155,19 +157,19 @@ func (w *written) document(node *ast.TreeNode) *value {
 			}
 		}
 		if w.replaced[node] {
-			size = max(size, w.there.size)
+			size = max(size, w.external.size)
 		}
 		return min(max(size, 1), maxUnfolded)
 	})
 }
 
-// function returns what a function returns for operands of these sizes.
+// function returns the result of a function for operands of these sizes.
 func (w *written) function(node *ast.TreeNode, args []*value) *value {
 	name := fmt.Sprintf("%p", node)
 	for _, arg := range args {
 		name += fmt.Sprint(" ", arg.size)
 	}
-	return w.once(name, func() (size int) {
+	return w.memoized(name, func() (size int) {
 		for _, rule := range node.Values {
 			size = max(size, w.rule(rule, args))
 		}
@@ -175,12 +177,12 @@ func (w *written) function(node *ast.TreeNode, args []*value) *value {
 	})
 }
 
-// body goes through expressions in the order in which they are evaluated.
+// body visits expressions in the order of an evaluation.
 func (w *written) body(s scope, body ast.Body) {
 	defer func(loc *ast.Location) { w.loc = loc }(w.loc)
 	for _, expr := range body {
-		if w.looked++; w.looked > maxLooked {
-			w.problem("functions are called with too many sizes of operands to be looked at: call fewer of them, or hand over less")
+		if w.visited++; w.visited > maxVisited {
+			w.problem("functions are called with operands of too many different sizes: call fewer functions, or pass smaller values")
 		}
 		if w.err != nil {
 			return
@@ -192,19 +194,19 @@ func (w *written) body(s scope, body ast.Body) {
 			w.expr(s, expr)
 			continue
 		}
-		size, mocks := w.there.size, maps.Clone(w.mocks)
+		size, mocks := w.external.size, maps.Clone(w.mocks)
 		for _, replaced := range expr.With {
-			if put := w.term(s, replaced.Value); put.base != constant {
-				size += put.base.size
+			if replacement := w.term(s, replaced.Value); replacement.base != constant {
+				size += replacement.base.size
 			}
-			if ref, ok := replaced.Value.Value.(ast.Ref); ok && meant(w.root, ref) != nil {
+			if ref, ok := replaced.Value.Value.(ast.Ref); ok && nodeOf(w.root, ref) != nil {
 				if mocks == nil {
 					mocks = map[string]*ast.TreeNode{}
 				}
-				mocks[Name(replaced.Target.Value.(ast.Ref))] = meant(w.root, ref)
+				mocks[Name(replaced.Target.Value.(ast.Ref))] = nodeOf(w.root, ref)
 			}
 		}
-		w.under(size, mocks, func() { w.expr(s, expr) })
+		w.replacing(size, mocks, func() { w.expr(s, expr) })
 	}
 }
 
@@ -235,7 +237,7 @@ func (w *written) expr(s scope, expr *ast.Expr) {
 	}
 }
 
-// call goes through an expression that calls something.
+// call visits a call: a unification, a function or a built-in.
 func (w *written) call(s scope, terms []*ast.Term) {
 	operator, isRef := terms[0].Value.(ast.Ref)
 	operands := terms[1:]
@@ -247,7 +249,7 @@ func (w *written) call(s scope, terms []*ast.Term) {
 		w.unify(s, operands[0], operands[1])
 		return
 	}
-	node := meant(w.root, operator)
+	node := nodeOf(w.root, operator)
 	arity := len(operands)
 	if node != nil && len(node.Values) > 0 {
 		arity = len(node.Values[0].Head.Args)
@@ -259,23 +261,23 @@ func (w *written) call(s scope, terms []*ast.Term) {
 		args = append(args, &value{size: w.term(s, operand).base.size})
 	}
 	mocks := w.mocks
-	if mock := mocks[name]; mock != nil { // inside of which it is itself again
+	if mock := mocks[name]; mock != nil { // inside the mock the name means the original function
 		node, mocks = mock, maps.Clone(mocks)
 		delete(mocks, name)
 	}
-	out := w.there
+	out := w.external
 	if node != nil {
-		w.under(w.there.size, mocks, func() { out = w.function(node, args) })
+		w.replacing(w.external.size, mocks, func() { out = w.function(node, args) })
 	}
 	for _, result := range operands[len(args):] {
 		s.bind(result, piece{out, ""})
 	}
 }
 
-// term returns what a term stands for.
+// term returns the value of a term.
 func (w *written) term(s scope, t *ast.Term) piece {
 	if w.err != nil {
-		return piece{w.there, ""}
+		return piece{w.external, ""}
 	}
 	switch v := t.Value.(type) {
 	case ast.Null, ast.Boolean, ast.Number, ast.String:
@@ -295,20 +297,20 @@ func (w *written) term(s scope, t *ast.Term) piece {
 	case *ast.ObjectComprehension:
 		return w.comprehension(s, v.Body, v.Key, v.Value)
 	}
-	return unknown() // of a variable that gets its value later
+	return unknown() // a variable without a value yet, or a call
 }
 
-// comprehension returns one with one element.
+// comprehension returns the value of a comprehension with one element.
 func (w *written) comprehension(s scope, body ast.Body, each ...*ast.Term) piece {
 	inside := maps.Clone(s)
 	w.body(inside, body)
 	return w.literal(inside, each...)
 }
 
-// literal returns a value that has these members.
+// literal returns the value of a literal with these members.
 //
-// Parts of one value that stand beside each other, as in {"a": x.a, "b": x.b}, are no more than all of it together: the
-// value counts as often as the part does of which there are most.
+// Different parts of one value, as in {"a": x.a, "b": x.b}, are together not larger than the whole value. So the value
+// counts as often as its most frequent part.
 func (w *written) literal(s scope, members ...*ast.Term) piece {
 	parts := map[*value][]string{}
 	size := 1 + w.gather(s, members, parts)
@@ -323,7 +325,7 @@ func (w *written) literal(s scope, members ...*ast.Term) piece {
 		for path := range count {
 			n := count[""]
 			for i, c := range path {
-				if c == '/' { // which ends the step above
+				if c == '/' { // the end of a parent's path
 					n += count[path[:i+1]]
 				}
 			}
@@ -332,14 +334,14 @@ func (w *written) literal(s scope, members ...*ast.Term) piece {
 		size = min(size+max(most*base.size, len(paths)), maxUnfolded+1)
 	}
 	if size > maxUnfolded {
-		w.problem("a literal unfolds to more than %d values, since what its variables stand for is written out each time: "+
+		w.problem("a literal expands to more than %d values, since OPA copies the values of its variables each time: "+
 			"nest fewer of them, or put what is data into a data.json", maxUnfolded)
 	}
 	return piece{&value{size: size}, ""}
 }
 
-// gather returns how many members have no variables, literals among them with theirs, and adds the parts that the variables
-// of the others stand for. A literal without variables counts as one: it is never written out anew.
+// gather returns the number of members without variables, and adds the values of the other members to parts. It counts
+// nested literals with their members. A nested literal without variables counts as one: OPA does not copy it.
 func (w *written) gather(s scope, members []*ast.Term, parts map[*value][]string) (size int) {
 	for _, t := range members {
 		if composite(t) {
@@ -363,25 +365,25 @@ func (w *written) gather(s scope, members []*ast.Term, parts map[*value][]string
 	return size
 }
 
-// ref returns what stands at a reference.
+// ref returns the value of a reference.
 func (w *written) ref(s scope, ref ast.Ref) piece {
 	w.checkKeys(s, ref)
 	for v := range s.depths(ref[1:]...) {
 		s[v] = unknown()
 	}
 	p, rest := w.term(s, ref[0]), ref[1:]
-	if node := meant(w.root, ref); node != nil {
+	if node := nodeOf(w.root, ref); node != nil {
 		for n := w.root.Child(ref[0].Value); n != node; rest = rest[1:] {
 			n = n.Child(rest[0].Value)
 		}
 		p = piece{w.document(node), ""}
 	} else if ref[0].Equal(ast.DefaultRootDocument) || ref[0].Equal(ast.InputRootDocument) {
-		p = piece{w.there, ref[0].String() + "/"}
+		p = piece{w.external, ref[0].String() + "/"}
 	}
 	return p.member(rest...)
 }
 
-// member returns the part of a part at a path, as far as it is known before.
+// member returns the part at the constant beginning of a path.
 func (p piece) member(path ...*ast.Term) piece {
 	for _, t := range path {
 		if !ast.IsConstant(t.Value) {

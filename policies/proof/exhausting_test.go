@@ -29,7 +29,7 @@ const (
 // exhausting returns rules that exhaust a process when OPA compiles or evaluates them without limits, each with a part
 // of the problem to report. prove adds a rule that reads p. Rules that begin with their package are a file of tests.
 func exhausting() map[string]struct{ rules, want string } {
-	const literal, cycle, deep = "a literal unfolds to more than 100000 values", "a value can be made a part of itself", "nested deeper than 200"
+	const literal, cycle, deep = "a literal expands to more than 100000 values", "a value can be made a part of itself", "nested deeper than 200"
 	lines := func(n int, format string) string {
 		var b strings.Builder
 		for i := 1; i <= n; i++ {
@@ -75,8 +75,8 @@ func exhausting() map[string]struct{ rules, want string } {
 		"many imports":     {lines(60_000, "import data.a$N") + "p := 1", "more than 1000 imports"},
 		"a long name":      {strings.TrimSuffix(strings.Repeat("a.", 100_000), ".") + " := 1\n\np := 1", "x.rego:3: there are more than 100 parts of a name"},
 		"many rules":       {lines(50_000, "p contains $N if input.now > $N"), "the tree has more than 10000 rules"},
-		"rules on rules":   {"r0 := input.now\n" + lines(9000, "r$N := r$P") + "p := r9000", "rests on a chain of more than 500 rules"},
-		"layers of rules":  {layers(400, 20) + "p := r1", "rest on each other too widely"},
+		"rules on rules":   {"r0 := input.now\n" + lines(9000, "r$N := r$P") + "p := r9000", "depends on a chain of more than 500 rules"},
+		"layers of rules":  {layers(400, 20) + "p := r1", "depend on each other in too many ways"},
 		"each on all":      {lines(9000, "r$N := data[input.account.id].foo") + "p := 1", "refer to each other more than 500000 times"},
 
 		"a test of a large value": {"package x_test\n\nr0 := numbers.range(1, 1000)\n" + lines(4, "r$N := [r$P | some x in r0]") + "test_r := r4", "x/x_test.rego:8: test test_r failed: its value is too large"},

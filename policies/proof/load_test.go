@@ -190,7 +190,7 @@ func TestEndlessTestsAreCut(t *testing.T) {
 func TestABoundedBuiltInIsNoStandIn(t *testing.T) {
 	tree := policytest.Small(t).With("authz/b.rego", "package authz\n\ntext(x) := lower(x)\n\nlong if count(text(\"a\")) > 0 with lower as upper")
 	_, err := load(t, tree)
-	if err == nil || !strings.Contains(err.Error(), "authz/b.rego:5: upper can't take the place of") {
+	if err == nil || !strings.Contains(err.Error(), "authz/b.rego:5: upper can't replace lower") {
 		t.Errorf("got %v", err)
 	}
 	mock := policytest.Small(t).With("authz/b_test.rego", `package authz_test
