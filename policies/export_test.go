@@ -2,5 +2,5 @@ package policies
 
 import "io/fs"
 
-// DirMounted is Dir where readOnly says which paths nobody can write to.
+// DirMounted is Dir with readOnly in place of the file system's mounts.
 func DirMounted(dir string, readOnly func(path string) bool) fs.FS { return folder{dir, readOnly} }

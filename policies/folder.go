@@ -10,28 +10,28 @@ import (
 	"syscall"
 )
 
-// maxLinks bounds the links on the way to one file, as the system does.
+// maxLinks bounds the links in the path of one file, as Linux does.
 const maxLinks = 40
 
-// Rights of those who are neither the owner nor in the group: a group may well be the operators'.
+// othersWrite lets every user write. The owner and the group may write: they are the operators.
 const othersWrite fs.FileMode = 0o002
 
-// folder is a tree on the disk of which every user of the machine can change nothing.
+// folder is a tree on the disk. Users other than the owners and their groups can't change it.
 //
-// Links are followed by hand, from the root folder on, and each folder on the way is looked at. One in
-// which others can't replace anything can't be swapped by them after that, so that what is looked at
-// is what is opened; an owner may swap a link at any time, and either tree is theirs.
+// folder follows links itself, from the root folder on, and checks each folder on the way. Others can't replace an
+// entry of a checked folder, so folder opens the files that it checked. An owner can swap a link at any time: both
+// trees are the owner's.
 type folder struct {
 	dir string
-	// readOnly says whether nobody can write to a path that has the rights for it.
+	// readOnly reports whether the path is on a read-only mount, so that nobody can write to it.
 	readOnly func(path string) bool
 }
 
-// Dir returns the policy tree in a folder. It reads regular files only, and none that every user of the
-// machine could change: neither the file nor a link or a folder on the way to it.
+// Dir returns the policy tree in a folder. It opens regular files only. It rejects a file that every user of the
+// machine could change, directly or by a link or a folder on the way to it.
 func Dir(dir string) fs.FS { return folder{dir, mountedReadOnly} }
 
-// Open implements fs.FS. It never waits, as for somebody who writes to a named pipe.
+// Open implements fs.FS. It never blocks, not even on a named pipe.
 func (d folder) Open(name string) (fs.File, error) {
 	path, info, err := d.find(name)
 	if err != nil {
@@ -44,7 +44,7 @@ func (d folder) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	if info, err = f.Stat(); err == nil { // an owner may have swapped it
+	if info, err = f.Stat(); err == nil { // an owner may have swapped the file
 		err = d.check(path, info)
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (d folder) Stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// check refuses what is no regular file and no folder, and what others can write to.
+// check rejects a file unless it is regular or a folder, and a file that others can write to.
 func (d folder) check(path string, info fs.FileInfo) error {
 	if !info.IsDir() && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is a %s; only regular files are read: take it out of the tree", path, kindOf(info.Mode()))
@@ -76,29 +76,28 @@ func (d folder) check(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// find follows the name to the file or folder that will be read, and returns its path without links.
-// Each link is followed here, and not by the system, so that nobody but the tree's owner can have put
-// a file, a folder or a link on the way: what is checked is what is read.
+// find follows the name to a file or folder, and returns its path without links. It follows each link itself, so that
+// it can check each folder on the way.
 func (d folder) find(name string) (path string, info fs.FileInfo, err error) {
 	if !fs.ValidPath(name) {
 		return "", nil, fs.ErrInvalid
 	}
 	whole := d.dir + "/" + name
 	if !filepath.IsAbs(d.dir) {
-		here, err := os.Getwd()
+		current, err := os.Getwd()
 		if err != nil {
 			return "", nil, err
 		}
-		whole = here + "/" + whole
+		whole = current + "/" + whole
 	}
-	w := way{rest: strings.Split(whole, "/")}
-	err = w.to("/")
+	w := walker{rest: strings.Split(whole, "/")}
+	err = w.move("/")
 	for err == nil && len(w.rest) > 0 {
 		part := w.rest[0]
 		switch w.rest = w.rest[1:]; part {
 		case "", ".":
 		case "..":
-			err = w.to(filepath.Dir(w.path))
+			err = w.move(filepath.Dir(w.path))
 		default:
 			err = w.enter(d, part)
 		}
@@ -106,29 +105,29 @@ func (d folder) find(name string) (path string, info fs.FileInfo, err error) {
 	return w.path, w.info, err
 }
 
-// way is how far a path was followed: path is a place without links, info what is there, rest the
-// names that are still to be followed, links how many links were.
-type way struct {
+// walker follows a path. path is the current place without links, info describes it, rest has the remaining names, and
+// links counts the links so far.
+type walker struct {
 	path  string
 	info  fs.FileInfo
 	rest  []string
 	links int
 }
 
-func (w *way) to(path string) (err error) {
+func (w *walker) move(path string) (err error) {
 	w.path = path
 	w.info, err = os.Lstat(path)
 	return err
 }
 
-// enter goes on by one name, or by what the link of that name says.
-func (w *way) enter(d folder, name string) error {
-	in := *w
-	if err := w.to(filepath.Join(in.path, name)); err != nil {
+// enter follows one name. If it is a link, its target replaces it in rest.
+func (w *walker) enter(d folder, name string) error {
+	parent := *w
+	if err := w.move(filepath.Join(parent.path, name)); err != nil {
 		return err
 	}
-	if replaceable(in.info, w.info) {
-		if err := d.changeable(in.path); err != nil {
+	if replaceable(parent.info, w.info) {
+		if err := d.changeable(parent.path); err != nil {
 			return err
 		}
 	}
@@ -143,15 +142,15 @@ func (w *way) enter(d folder, name string) error {
 		return err
 	}
 	w.rest = append(strings.Split(target, "/"), w.rest...)
-	w.path, w.info = in.path, in.info
+	w.path, w.info = parent.path, parent.info
 	if filepath.IsAbs(target) {
-		return w.to("/")
+		return w.move("/")
 	}
 	return nil
 }
 
-// replaceable says whether others can put something in the place of what is in a folder. Where the
-// folder is sticky, as /tmp is, its owner alone can, who is the system or this process's user here.
+// replaceable reports whether others can replace the entry of a folder. In a sticky folder such as /tmp, only the
+// owners of the entry and of the folder can: replaceable accepts an entry of root or of this process's user there.
 func replaceable(folder, entry fs.FileInfo) bool {
 	if folder.Mode().Perm()&othersWrite == 0 {
 		return false
@@ -160,8 +159,8 @@ func replaceable(folder, entry fs.FileInfo) bool {
 	return folder.Mode()&fs.ModeSticky == 0 || !ok || owner.Uid != 0 && int(owner.Uid) != os.Geteuid()
 }
 
-// changeable refuses a path that others have the right to write to, unless nobody can: the folder of
-// a ConfigMap is mounted so.
+// changeable returns an error for a path with the right to write for others, unless its mount is read-only. Kubernetes
+// mounts a ConfigMap read-only, with such rights.
 func (d folder) changeable(path string) error {
 	if d.readOnly(path) {
 		return nil

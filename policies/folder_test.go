@@ -12,13 +12,13 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// chmod sets rights whatever the umask.
+// chmod sets rights without regard to the umask.
 func chmod(t *testing.T, name string, mode fs.FileMode) {
 	t.Helper()
 	must(t, os.Chmod(name, mode))
 }
 
-// fails wants a tree to be refused within the time of any other, by a message with all these parts.
+// fails checks that Read rejects a tree with all these parts in the error.
 func fails(t *testing.T, tree fs.FS, parts ...string) {
 	t.Helper()
 	_, err := policies.Read(tree)
@@ -29,8 +29,8 @@ func fails(t *testing.T, tree fs.FS, parts ...string) {
 	}
 }
 
-// configMap is a folder as Kubernetes mounts one, whose rights let everybody write to it; swap gives it other
-// contents at once.
+// configMap returns a folder as Kubernetes mounts a ConfigMap, with the right to write for everybody. swap replaces its
+// contents in one step.
 func configMap(t *testing.T, tree policytest.Tree) (dir string, swap func(name string, tree policytest.Tree)) {
 	t.Helper()
 	dir = t.TempDir()
@@ -47,8 +47,8 @@ func configMap(t *testing.T, tree policytest.Tree) (dir string, swap func(name s
 	return dir, swap
 }
 
-// TestAConfigMapIsReadWhereNobodyCanWriteToIt guarantees that the mounts of Kubernetes are taken: their rights let
-// everybody write, and the mount nobody.
+// TestAConfigMapIsReadWhereNobodyCanWriteToIt guarantees that Read accepts the mounts of Kubernetes: their rights let
+// everybody write, but the mount is read-only.
 func TestAConfigMapIsReadWhereNobodyCanWriteToIt(t *testing.T) {
 	dir, swap := configMap(t, policytest.Small(t))
 	mounted := policies.DirMounted(dir, func(path string) bool { return path == dir })
@@ -64,8 +64,8 @@ func TestAConfigMapIsReadWhereNobodyCanWriteToIt(t *testing.T) {
 	fails(t, mounted, "every user of this machine can change "+filepath.Join(dir, "..2026_2", "authz"))
 }
 
-// TestWhatOthersCanChangeIsNotRead guarantees that links are no way around the check: what is read is checked, and
-// all on the way to it.
+// TestWhatOthersCanChangeIsNotRead guarantees that Read rejects a tree if others can change a file, a folder or a link
+// on the way to a file.
 func TestWhatOthersCanChangeIsNotRead(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir, outside string) (tree, blamed string){
 		"a file": func(t *testing.T, dir, _ string) (string, string) {
@@ -123,8 +123,8 @@ func TestWhatOthersCanChangeIsNotRead(t *testing.T) {
 	}
 }
 
-// TestLinksAreFollowed guarantees that a tree may be made of links, relative and absolute, in which others can
-// change nothing; a folder such as /tmp, where others can't touch what isn't theirs, is fine on the way.
+// TestLinksAreFollowed guarantees that a tree may have relative and absolute links. A sticky folder such as /tmp may be
+// on the way.
 func TestLinksAreFollowed(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	policytest.Small(t).Write(t, dir)
@@ -144,8 +144,8 @@ func TestLinksAreFollowed(t *testing.T) {
 	}
 }
 
-// TestASwapAfterTheCheckIsNotRead guarantees that what was opened is what was checked: a file that is swapped
-// meanwhile for a pipe, a link or one that others can change is not read.
+// TestASwapAfterTheCheckIsNotRead guarantees that Read rejects a file swapped after its check for a pipe, a link or a
+// file with the right to write for others.
 func TestASwapAfterTheCheckIsNotRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		put  func(t *testing.T, path string)
@@ -159,10 +159,10 @@ func TestASwapAfterTheCheckIsNotRead(t *testing.T) {
 			dir := t.TempDir()
 			policytest.Small(t).Write(t, dir)
 			path := filepath.Join(dir, "authz", "authz.rego")
-			chmod(t, path, 0o666) // so that it is asked whether anybody can write to it
+			chmod(t, path, 0o666) // so that the check calls readOnly
 			asked := 0
 			tree := policies.DirMounted(dir, func(string) bool {
-				if asked++; asked == 2 { // the first one is of the walk
+				if asked++; asked == 2 { // walk makes the first call
 					must(t, os.Remove(path))
 					c.put(t, path)
 				}

@@ -2,5 +2,5 @@
 
 package policies
 
-// mountedReadOnly returns false: only Linux is asked.
+// mountedReadOnly returns false: it knows the mounts of Linux only.
 func mountedReadOnly(string) bool { return false }

@@ -15,46 +15,46 @@ import (
 	"time"
 )
 
-// Bounds of a tree: what is larger is a mistake, such as the wrong folder. The predefined
-// roles of a large cloud, 165,000 grants, are 9 MB of JSON.
+// Bounds of a tree. A larger one is probably the wrong folder: the predefined roles of a large cloud, 165,000 grants,
+// are 9 MB of JSON.
 const (
 	maxDepth    = 16
 	maxFiles    = 4096
 	maxFileSize = 32 << 20
 )
 
-// settledAfter is how much older than its reading a file must be for its time to say
-// whether it is the same still: files written within one tick of the file system's
-// clock have one time, and the coarsest of these clocks ticks every two seconds.
+// settledAfter is the age of a file, when it is read, from which its time shows later changes. Files written within one
+// tick of the file system's clock have the same time, and the coarsest of these clocks ticks every two seconds.
 const settledAfter = 2 * time.Second
 
-// Source is the files of a tree, read once: what is hashed is what is compiled.
+// Source has the files of a tree, read once, so that the revision is of the compiled bytes.
 type Source struct {
 	// Files are the contents by name; Names are the names, sorted.
 	Files map[string][]byte
 	Names []string
 	// Revision names the tree: a hash over its files' names and bytes, and over Bundle.
 	Revision string
-	// Bundle is the revision that the manifest of a bundle gives; empty for a tree that came in another way.
+	// Bundle is the revision in the manifest of a bundle; empty for other trees.
 	Bundle string
-	// Base is the revision of an overlay's base, Own that of the overlay alone; both are empty for a whole tree.
+	// Base is the revision of an overlay's base, Own the revision of the overlay alone. Both are empty for a whole
+	// tree.
 	Base, Own string
-	// Warnings are of what an overlay replaces and its base has changed since.
+	// Warnings name the replaced files of an overlay if its base has changed them since.
 	Warnings []string
-	// Issued is when a signed bundle says that it was signed, in Unix seconds; 0 where nothing says it.
+	// Issued is the time of signing in a signed bundle, in Unix seconds; 0 without one.
 	Issued int64
-	// infos are the files as they were just before they were read, began is when the reading began.
+	// infos are of the files just before they were read. began is the beginning of the reading.
 	infos map[string]fs.FileInfo
 	began time.Time
 }
 
-// BaseMark begins the name of a file that an overlay's tree has of its base.
+// BaseMark is the prefix of files from an overlay's base.
 const BaseMark = "base:"
 
-// Place returns where a file lies in its tree, whether it is the overlay's or the base's.
+// Place returns the path of a file in its tree, in the overlay or in the base.
 func Place(name string) string { return strings.TrimPrefix(name, BaseMark) }
 
-// File returns the file at a place: the overlay's, else the base's; nil if there is none.
+// File returns the file at a place: from the overlay, or else from the base; nil if neither has it.
 func (s *Source) File(place string) []byte {
 	if text := s.Files[place]; text != nil {
 		return text
@@ -62,7 +62,8 @@ func (s *Source) File(place string) []byte {
 	return s.Files[BaseMark+place]
 }
 
-// Merged returns the tree of these files, which came of the source: what is Unchanged is the source's folder.
+// Merged returns an overlay's tree with the files of its base. Unchanged of the result compares the folder of the
+// overlay.
 func (s *Source) Merged(files map[string][]byte, base string, warnings []string) *Source {
 	out := *s
 	out.Files, out.Base, out.Warnings = files, base, warnings
@@ -72,8 +73,8 @@ func (s *Source) Merged(files map[string][]byte, base string, warnings []string)
 	return &out
 }
 
-// Read reads the tree's files. Links are followed, since that is how a ConfigMap is mounted;
-// names that begin with "." or "_" are skipped, as go:embed does.
+// Read reads the tree's files. It follows links, since Kubernetes mounts a ConfigMap with them. It skips names that
+// begin with "." or "_", as go:embed does.
 func Read(tree fs.FS) (*Source, error) {
 	s := &Source{Files: map[string][]byte{}, infos: map[string]fs.FileInfo{}, began: time.Now()}
 	err := walk(tree, ".", 0, func(name string, info fs.FileInfo) error {
@@ -87,7 +88,7 @@ func Read(tree fs.FS) (*Source, error) {
 	return s, nil
 }
 
-// FromBundle returns the tree of these files, with the revision of the bundle in which they came; "" of no bundle.
+// FromBundle returns the tree of these files, with the revision in the manifest of their bundle, "" without one.
 func FromBundle(files map[string][]byte, revision string) *Source {
 	s := &Source{Files: files, Bundle: revision}
 	s.name()
@@ -99,7 +100,7 @@ func (s *Source) name() {
 	s.Revision = s.hash()
 }
 
-// walk calls each for the tree's files.
+// walk calls each with the files of the tree.
 func walk(tree fs.FS, folder string, depth int, each func(name string, info fs.FileInfo) error) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%s: folders are nested deeper than %d; is there a link to a parent folder?", folder, maxDepth)
@@ -130,7 +131,7 @@ func walk(tree fs.FS, folder string, depth int, each func(name string, info fs.F
 	return nil
 }
 
-// read adds a file to the source, if there is room for it.
+// read adds a file to the source. It returns an error above the bounds.
 func (s *Source) read(tree fs.FS, name string) error {
 	if len(s.Files) == maxFiles {
 		return fmt.Errorf("more than %d files; is this the right folder?", maxFiles)
@@ -151,7 +152,7 @@ func (s *Source) read(tree fs.FS, name string) error {
 	return nil
 }
 
-// hash returns a hash over names and contents, each with its length before it, so that no two trees run together.
+// hash returns a hash over names and contents, each after its length, so that different trees have different input.
 func (s *Source) hash() string {
 	h := sha256.New()
 	for _, name := range s.Names {
@@ -164,8 +165,8 @@ func (s *Source) hash() string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// belongs says whether a file is part of the tree. JSON and YAML that OPA's own commands
-// would read as data are, so that they can be refused by name.
+// belongs reports whether a file is part of the tree. All JSON and YAML files are, since OPA's commands would read them
+// as data: package proof rejects the wrong ones by name.
 func belongs(name string) bool {
 	switch path.Ext(name) {
 	case ".rego", ".json", ".yaml", ".yml":
@@ -174,9 +175,8 @@ func belongs(name string) bool {
 	return false
 }
 
-// Unchanged says whether the files are those that were read, as far as can be told
-// without reading them: the very same ones, of the same size and time. A large tree that
-// is read several times a second would be a load of its own.
+// Unchanged reports whether the files of the tree are the files that were read: the same inodes with the same size and
+// time. It does not read them, since a poll of a large tree would cost too much.
 func (s *Source) Unchanged(tree fs.FS) bool {
 	seen := 0
 	err := walk(tree, ".", 0, func(name string, info fs.FileInfo) error {

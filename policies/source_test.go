@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestATreeIsReadAgainOnlyWhereItMayHaveChanged guarantees that a poll leaves an old tree
-// alone, and nothing that could be another one.
+// TestATreeIsReadAgainOnlyWhereItMayHaveChanged guarantees that Unchanged is true for an old tree without changes, and
+// false after any change of its files.
 func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
 	old := time.Now().Add(-time.Hour)
 	for name, c := range map[string]struct {
@@ -43,7 +43,7 @@ func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
 			tree := policytest.Small(t)
 			tree.Write(t, dir)
 			if read, err := policies.Read(policies.Dir(dir)); err != nil || read.Unchanged(policies.Dir(dir)) {
-				t.Fatalf("files that were just written are taken as settled: %v", err)
+				t.Fatalf("Unchanged is true for files that were just written: %v", err)
 			}
 			for name := range tree {
 				must(t, os.Chtimes(filepath.Join(dir, name), old, old))
@@ -58,7 +58,7 @@ func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
 	}
 }
 
-// TestALinkToAParentEnds guarantees that a loop of links is refused instead of followed for ever.
+// TestALinkToAParentEnds guarantees that Read rejects a loop of links.
 func TestALinkToAParentEnds(t *testing.T) {
 	dir := t.TempDir()
 	policytest.Small(t).Write(t, dir)
@@ -68,7 +68,8 @@ func TestALinkToAParentEnds(t *testing.T) {
 	}
 }
 
-// TestTheRevisionIsThatOfNamesAndBytes guarantees that a revision names one tree.
+// TestTheRevisionIsThatOfNamesAndBytes guarantees that trees with different names or bytes have different revisions.
+// Files outside the tree do not count.
 func TestTheRevisionIsThatOfNamesAndBytes(t *testing.T) {
 	revision := func(tree policytest.Tree) string {
 		s, err := policies.Read(tree)
