@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// badClient does on a connection of its own what no good client does. It gives the answers
-// that it has waited for.
+// badClient misuses a connection. do returns the answers that it read.
 type badClient struct {
 	name string
 	do   func(s *storm, c *net.TCPConn) []*http.Response
 }
 
-// storm is many bad clients at once.
+// storm runs many bad clients at once.
 type storm struct {
 	*world
 	p    place
@@ -40,7 +39,7 @@ var badClients = []badClient{
 	{"slow body", func(s *storm, c *net.TCPConn) []*http.Response {
 		return s.slowly(c, s.head("Content-Type: application/json\r\nContent-Length: 100000\r\n")+"\r\n", " ")
 	}},
-	{"answers that nobody reads", func(s *storm, c *net.TCPConn) []*http.Response {
+	{"unread answers", func(s *storm, c *net.TCPConn) []*http.Response {
 		_, _ = io.WriteString(c, strings.Repeat(s.head("")+"\r\n", 200))
 		sleep(between(100*time.Millisecond, time.Second), s.stop)
 		return nil
@@ -53,7 +52,7 @@ var badClients = []badClient{
 	}},
 	{"a thousand headers", func(s *storm, c *net.TCPConn) []*http.Response {
 		var b strings.Builder
-		long := mathrand.IntN(2) * 50 // more than a head may have in all, or less
+		long := mathrand.IntN(2) * 50 // above or below the limit of a head
 		for i := range 1000 {
 			fmt.Fprintf(&b, "X-Header-%d: %s\r\n", i, strings.Repeat("v", long))
 		}
@@ -80,7 +79,7 @@ var badClients = []badClient{
 	}},
 }
 
-// malformed sends the head of a question that would be allowed, spoilt.
+// malformed sends a spoilt head of a question with the answer allow.
 func malformed(s *storm, c *net.TCPConn) []*http.Response {
 	good := s.head("") + "\r\n"
 	spoil := [][2]string{
@@ -106,19 +105,19 @@ func malformed(s *storm, c *net.TCPConn) []*http.Response {
 	return s.exchange(c, strings.Replace(good, pick[0], pick[1], 1))
 }
 
-// head is that of a question about the admin, who may, without its last line.
+// head returns the head of a question about the admin, whom policy allows, without the empty line at its end.
 func (s *storm) head(more string) string {
 	return "POST /api/v1/authorize/accounts/" + s.p.account + "/projects/" + s.p.project + "/x HTTP/1.1\r\nHost: gateway\r\n" +
 		"Authorization: Bearer " + s.checker + "\r\nX-User-ID: " + s.p.admin + "\r\nX-Account-ID: " + s.p.account +
 		"\r\nX-Action: " + action + "\r\n" + more
 }
 
-// exchange sends it all, while an answer may already come.
+// exchange sends the text and reads one answer at the same time.
 func (s *storm) exchange(c *net.TCPConn, text string) []*http.Response {
 	var sent sync.WaitGroup
 	sent.Go(func() { _, _ = io.WriteString(c, text) })
 	one := answered(bufio.NewReader(c))
-	_ = c.CloseWrite() // ends a sender whom nobody reads any more, with the deadline
+	_ = c.CloseWrite() // together with the deadline it ends the writer if the gateway stopped reading
 	_ = c.SetWriteDeadline(time.Now())
 	sent.Wait()
 	if one == nil {
@@ -127,7 +126,7 @@ func (s *storm) exchange(c *net.TCPConn, text string) []*http.Response {
 	return []*http.Response{one}
 }
 
-// slowly sends a byte now and then for as long as it likes.
+// slowly sends the text drop every 50 ms, for 0.1 to 3 seconds.
 func (s *storm) slowly(c *net.TCPConn, begin, drop string) []*http.Response {
 	_, err := io.WriteString(c, begin)
 	for end := time.Now().Add(between(100*time.Millisecond, 3*time.Second)); err == nil && time.Now().Before(end) && !stopped(s.stop); {
@@ -137,7 +136,7 @@ func (s *storm) slowly(c *net.TCPConn, begin, drop string) []*http.Response {
 	return nil
 }
 
-// answered is an answer, read to its end, nil where there is none.
+// answered reads an answer to its end; nil if there is none.
 func answered(r *bufio.Reader) *http.Response {
 	resp, err := http.ReadResponse(r, nil)
 	if err != nil {
@@ -151,7 +150,7 @@ func answered(r *bufio.Reader) *http.Response {
 	return resp
 }
 
-// rage sends bad clients, one after the other, until stop is closed.
+// rage runs bad clients, one after the other, until stop is closed.
 func (s *storm) rage() {
 	for !stopped(s.stop) {
 		bad := badClients[mathrand.IntN(len(badClients))]
@@ -168,7 +167,7 @@ func (s *storm) rage() {
 	}
 }
 
-// note counts, and holds each answer to being none that a bad client may have.
+// note counts a bad client, and reports answers of success and of internal errors as violations.
 func (s *storm) note(name string, answers []*http.Response) {
 	s.mu.Lock()
 	s.seen[name]++

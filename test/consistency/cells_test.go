@@ -15,36 +15,36 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// cell is one right of one user: a register that changes set and questions read.
+// cell is one right of one user. It is a register: changes set it and questions read it.
 type cell struct {
 	place
 	kind     *kind
 	id, user string
 	value    bool
-	// quietUntil is when a change of unknown outcome can't happen any more.
+	// quietUntil is the time after which a change of unknown outcome can no longer happen.
 	quietUntil time.Duration
 
 	// own and byPartner are tokens of the user, by external id and by the provider's subject.
-	own, byPartner string
+	byExternal, byPartner string
 
 	mu  sync.Mutex
 	key apiKey
 }
 
-// apiKey is a key that was made; each is a register of its own.
+// apiKey is a created key. Each key is a register of its own.
 type apiKey struct {
 	n       int
 	id, raw string
 }
 
-// kind is a way in which a right is given and taken away.
+// kind is a way to grant and revoke a right.
 type kind struct {
 	name string
 	seed func(ctx context.Context, w *world, tx store.Tx, c *cell) error
 	// change is the request that sets the register.
 	change func(w *world, c *cell, value bool) request
-	// ask is the question; nil is authorization.check by the checking service. It is answered with 200 or,
-	// where the right is not there, with refused; 0 is 401.
+	// ask returns the question; nil is authorization.check by the checking service. The gateway answers 200 with the
+	// right and refused without it; refused 0 is 401.
 	ask     func(c *cell, k apiKey) request
 	refused int
 }
@@ -121,34 +121,34 @@ var kinds = []*kind{
 		change: func(w *world, c *cell, v bool) request {
 			path := "/api/v1/accounts/" + c.account + "/users/" + c.user + "/keys"
 			if v {
-				return request{method: "POST", path: path, token: c.own, body: `{"key_name":"k","scopes":["read"]}`}
+				return request{method: "POST", path: path, token: c.byExternal, body: `{"key_name":"k","scopes":["read"]}`}
 			}
-			return request{method: "DELETE", path: path + "/" + c.newest().id, token: c.own}
+			return request{method: "DELETE", path: path + "/" + c.newest().id, token: c.byExternal}
 		},
 		ask: func(c *cell, k apiKey) request { return c.decision(k.raw) },
 	},
 }
 
-// proxied is the right to a call that is handed on to the upstream for widgets.
+// proxied is the right to a call that the gateway forwards to the upstream for widgets.
 var proxied = &kind{
 	name: "proxied", seed: seedCustomRole, change: changeCustomRole, refused: http.StatusForbidden,
 	ask: func(c *cell, _ apiKey) request {
-		return request{method: "GET", path: "/api/v1/accounts/" + c.account + "/projects/" + c.project + "/widgets", token: c.own}
+		return request{method: "GET", path: "/api/v1/accounts/" + c.account + "/projects/" + c.project + "/widgets", token: c.byExternal}
 	},
 }
 
-// changeCustomRole has the role grant what is asked, or something else.
+// changeCustomRole makes the role grant the permission of the question, or another one.
 func changeCustomRole(_ *world, c *cell, v bool) request {
 	permission := map[bool]string{true: widget, false: "project:widget:list"}[v]
 	return c.byAdmin("PUT", "/roles/role-"+c.id, fmt.Sprintf(`{"name":"role-%s","scope":"PROJECT","permissions":[%q]}`, c.id, permission))
 }
 
-// byAdmin is a request below the account by its admin.
+// byAdmin returns a request of the account's admin below the account.
 func (c *cell) byAdmin(method, rest, body string) request {
 	return request{method: method, path: "/api/v1/accounts/" + c.account + rest, token: c.token, body: body}
 }
 
-// decision is authorization.check about the cell's user.
+// decision returns an authorization.check about the cell's user.
 func (c *cell) decision(credential string) request {
 	asked := action
 	if c.kind.name == "role" {
@@ -160,14 +160,14 @@ func (c *cell) decision(credential string) request {
 	}
 }
 
-// newest is the key that was made last.
+// newest returns the key that was created last.
 func (c *cell) newest() apiKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.key
 }
 
-// made takes a new key over from the answer of api_key.create.
+// made stores the key in the answer of api_key.create.
 func (c *cell) made(a answer) {
 	var body struct {
 		Data struct {
@@ -175,13 +175,13 @@ func (c *cell) made(a answer) {
 			Raw string `json:"raw_key"`
 		} `json:"data"`
 	}
-	_ = json.Unmarshal(a.body, &body) // what is no key is refused as one
+	_ = json.Unmarshal(a.body, &body) // without a key in it, the gateway rejects the next question
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.key = apiKey{n: c.key.n + 1, id: body.Data.ID, raw: body.Data.Raw}
 }
 
-// register is the name of what a question about the key (of other kinds: about the cell) reads.
+// register returns the name of a question's register: the key, or the cell for other kinds.
 func (c *cell) register(k apiKey) string {
 	if c.kind.name == "key" {
 		return fmt.Sprintf("%s#%d", c.id, k.n)
@@ -189,7 +189,7 @@ func (c *cell) register(k apiKey) string {
 	return c.id
 }
 
-// cellsOf are the rights in a place.
+// cellsOf returns the rights in a place.
 func (w *world) cellsOf(p place, name string) []*cell {
 	var out []*cell
 	all := slices.Clone(kinds)
@@ -199,11 +199,11 @@ func (w *world) cellsOf(p place, name string) []*cell {
 	for _, k := range all {
 		for i := range w.perKind {
 			c := &cell{place: p, kind: k, id: fmt.Sprintf("%s-%s-%d-v1", k.name, name, i)}
-			if k.name == "account" { // which is the cell's alone
+			if k.name == "account" { // the cell has an account of its own
 				c.place = w.placeOf(fmt.Sprintf("own-%s-%d", name, i))
 			}
 			c.user = "user-" + c.id
-			c.own, c.byPartner = w.issuer.sign(w.t, c.user, ""), w.issuer.sign(w.t, "idp|"+c.id, "")
+			c.byExternal, c.byPartner = w.issuer.sign(w.t, c.user, ""), w.issuer.sign(w.t, "idp|"+c.id, "")
 			out = append(out, c)
 		}
 	}
@@ -230,7 +230,7 @@ func (w *world) seedAccount(ctx context.Context, tx store.Tx, p place, cells []*
 	return nil
 }
 
-// seedGroup makes a group that may, without members.
+// seedGroup creates a group with a role and without members.
 func seedGroup(ctx context.Context, w *world, tx store.Tx, c *cell) error {
 	now := resources.At(time.Now())
 	id := "grp-" + c.id
@@ -245,7 +245,7 @@ func seedGroup(ctx context.Context, w *world, tx store.Tx, c *cell) error {
 	return w.collections.Assignments.Insert(ctx, tx, a)
 }
 
-// seedCustomRole gives the user a role that does not grant what is asked.
+// seedCustomRole gives the user a role without the permission of the question.
 func seedCustomRole(ctx context.Context, w *world, tx store.Tx, c *cell) error {
 	now := resources.At(time.Now())
 	id := "role-" + c.id
@@ -259,9 +259,9 @@ func seedCustomRole(ctx context.Context, w *world, tx store.Tx, c *cell) error {
 	return w.seedRole(ctx, tx, c.place, c.user, id, c.project)
 }
 
-// told says what an answer to the cell's question means; decided is false for none.
-func (c *cell) told(a answer) (value, decided bool) {
-	if c.kind.ask != nil { // whether the credential is taken
+// read returns the value of the register in an answer. decided is false if the answer has none.
+func (c *cell) read(a answer) (value, decided bool) {
+	if c.kind.ask != nil { // the status is the value
 		return a.status == http.StatusOK, a.status == http.StatusOK || a.status == cmp.Or(c.kind.refused, http.StatusUnauthorized)
 	}
 	var body struct {
@@ -273,8 +273,8 @@ func (c *cell) told(a answer) (value, decided bool) {
 	return *body.Allowed, true
 }
 
-// unknown is a change that may have happened or not. A key that may have been made is known
-// to nobody, and one that may be revoked is left as it is: the next change makes another one.
+// unknown returns the record of a change that may have happened or not. For a key the next change creates a new one: no
+// client knows a key from an unread answer, and one with an unknown revocation stays unused.
 func (c *cell) unknown(o op) *op {
 	if c.kind.name == "key" {
 		if c.value = false; o.value {

@@ -8,26 +8,26 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// verdict is what the model says of a history.
+// verdict is the result of judging a history by the model.
 type verdict struct {
 	judged, strict, writes, unknown int
 	staleAllows, staleDenies        int
-	// found is how many violations there are; the first of them are told.
-	found      int
+	// count is the number of violations, and violations has the first of them.
+	count      int
 	violations []string
 }
 
-// maxTold bounds how many violations are told one by one.
-const maxTold = 10
+// maxListed bounds violations.
+const maxListed = 10
 
 func (v *verdict) violated(format string, args ...any) {
-	v.found++
-	if len(v.violations) < maxTold {
+	v.count++
+	if len(v.violations) < maxListed {
 		v.violations = append(v.violations, fmt.Sprintf(format, args...))
 	}
 }
 
-// judge holds a history against the model. Every register begins with false.
+// judge checks a history against the model. Every register begins with false.
 func judge(ops []op) *verdict {
 	v := &verdict{}
 	byRegister := map[string][]op{}
@@ -42,8 +42,8 @@ func judge(ops []op) *verdict {
 	return v
 }
 
-// register judges one: first that each question was told a value it may be told, then that
-// the strict ones and the changes have one order that explains them all.
+// register judges one register. Each answer must have a value that the model allows. One order must explain all changes
+// and strict answers.
 func (v *verdict) register(name string, ops []op) {
 	var writes, reads []op
 	linear := []porcupine.Operation{}
@@ -71,7 +71,7 @@ func (v *verdict) register(name string, ops []op) {
 		if r.strict {
 			v.strict++
 		}
-		if mayBeTold(writes, r) {
+		if allowed(writes, r) {
 			continue
 		}
 		if r.value {
@@ -79,7 +79,7 @@ func (v *verdict) register(name string, ops []op) {
 		} else {
 			v.staleDenies++
 		}
-		v.violated("%s: told %t by replica %d at %s (sent %s, strict %t), after %s", name, r.value, r.replica, r.ret, r.call, r.strict, last(writes, r))
+		v.violated("%s: %t from replica %d at %s (sent %s, strict %t), after %s", name, r.value, r.replica, r.ret, r.call, r.strict, last(writes, r))
 	}
 	model := registerModel()
 	if !porcupine.CheckOperations(model.ToModel(), linear) {
@@ -87,9 +87,9 @@ func (v *verdict) register(name string, ops []op) {
 	}
 }
 
-// mayBeTold says whether the value is that of the last change which was answered before the
-// question was sent, or of a later one that was sent before it was answered.
-func mayBeTold(writes []op, r op) bool {
+// allowed reports whether the model allows the value: it must be of the last change answered before the question was
+// sent, or of a later change sent before the question was answered.
+func allowed(writes []op, r op) bool {
 	for i := len(writes) - 1; i >= 0; i-- {
 		w := writes[i]
 		if w.call >= r.ret {
@@ -133,15 +133,15 @@ func registerModel() porcupine.NondeterministicModel {
 	}
 }
 
-// equalAnswers: the same question at the same revision of the account's facts.
+// equalAnswers reports different answers to the same question at the same revision of the account's facts.
 func (v *verdict) equalAnswers(ops []op) {
-	type at struct{ question, revision string }
-	first := map[at]op{}
+	type pair struct{ question, revision string }
+	first := map[pair]op{}
 	for _, o := range ops {
 		if o.revision == "" {
 			continue
 		}
-		k := at{o.question, o.revision}
+		k := pair{o.question, o.revision}
 		if before, ok := first[k]; !ok {
 			first[k] = o
 		} else if before.value != o.value {
@@ -151,7 +151,7 @@ func (v *verdict) equalAnswers(ops []op) {
 	}
 }
 
-// percentile of durations that are sorted.
+// percentile returns a percentile of sorted durations.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

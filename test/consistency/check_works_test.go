@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Shorthands of histories: w and r are a change and a question, sent and answered at.
+// Shorthands for histories: w is a change and r a question, with the times of sending and answer.
 func w(value bool, call, ret time.Duration) op {
 	return op{register: "x", write: true, value: value, call: call, ret: ret}
 }
@@ -18,9 +18,9 @@ func unknown(o op) op { o.unknown = true; return o }
 
 func strict(o op) op { o.strict = true; return o }
 
-func at(revision string, o op) op { o.question, o.revision = "q", revision; return o }
+func atRevision(revision string, o op) op { o.question, o.revision = "q", revision; return o }
 
-// TestModelJudges: what it takes and what it refuses.
+// TestModelJudges guarantees that the model accepts correct histories and rejects the others.
 func TestModelJudges(t *testing.T) {
 	for name, c := range map[string]struct {
 		ops  []op
@@ -40,9 +40,9 @@ func TestModelJudges(t *testing.T) {
 		"unknown, strictly, seen and then gone":  {[]op{unknown(w(true, 1, 2)), strict(r(true, 3, 4)), strict(r(false, 5, 6))}, false},
 		"unknown, that is there later on":        {[]op{unknown(w(true, 1, 5)), strict(r(false, 2, 3)), strict(r(true, 7, 8))}, true},
 		"unknown, that comes after its time":     {[]op{unknown(w(true, 1, 5)), strict(r(false, 6, 7)), strict(r(true, 8, 9))}, false},
-		"equal questions, equal answers":         {[]op{w(true, 1, 2), at("7", r(true, 3, 4)), at("7", r(true, 5, 6))}, true},
-		"equal questions, two answers":           {[]op{w(true, 1, 9), at("7", r(true, 3, 4)), at("7", r(false, 5, 6))}, false},
-		"a question of another revision":         {[]op{w(true, 1, 9), at("7", r(true, 3, 4)), at("8", r(false, 5, 6))}, true},
+		"equal questions, equal answers":         {[]op{w(true, 1, 2), atRevision("7", r(true, 3, 4)), atRevision("7", r(true, 5, 6))}, true},
+		"equal questions, two answers":           {[]op{w(true, 1, 9), atRevision("7", r(true, 3, 4)), atRevision("7", r(false, 5, 6))}, false},
+		"a question of another revision":         {[]op{w(true, 1, 9), atRevision("7", r(true, 3, 4)), atRevision("8", r(false, 5, 6))}, true},
 		"a change that was answered and is gone": {[]op{w(true, 1, 2), w(false, 3, 4), w(true, 5, 6), strict(r(false, 7, 8))}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

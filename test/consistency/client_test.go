@@ -14,25 +14,25 @@ import (
 const (
 	// answerTime is how long a client waits for an answer.
 	answerTime = 12 * time.Second
-	// settleTime is after how long a change of unknown outcome can't happen any more: its
-	// handler has ended, and so has its commit.
+	// settleTime is the time after which a change of unknown outcome can no longer happen: its handler and its commit
+	// have ended.
 	settleTime = 18 * time.Second
 )
 
-// request is one to any replica.
+// request is a request to any replica.
 type request struct {
 	method, path, token, body string
 	header                    map[string]string
 }
 
-// answer is what came back.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// client is one with connections of its own.
+// client sends requests on connections of its own.
 type client struct {
 	w    *world
 	http *http.Client
@@ -42,23 +42,23 @@ func newClient(w *world) *client {
 	return &client{w: w, http: &http.Client{Timeout: answerTime, Transport: &http.Transport{MaxIdleConnsPerHost: 2}}}
 }
 
-// send makes a request of a replica.
-func (c *client) send(to *replica, q request, strict bool) (answer, error) {
-	r, err := http.NewRequest(q.method, to.url+q.path, strings.NewReader(q.body))
+// send sends a request to a replica.
+func (c *client) send(r *replica, q request, strict bool) (answer, error) {
+	req, err := http.NewRequest(q.method, r.url+q.path, strings.NewReader(q.body))
 	if err != nil {
 		return answer{}, err
 	}
 	if q.body != "" {
-		r.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", "application/json")
 	}
-	r.Header.Set("Authorization", "Bearer "+q.token)
+	req.Header.Set("Authorization", "Bearer "+q.token)
 	for name, value := range q.header {
-		r.Header.Set(name, value)
+		req.Header.Set(name, value)
 	}
 	if strict {
-		r.Header.Set("X-Consistency", "strict")
+		req.Header.Set("X-Consistency", "strict")
 	}
-	resp, err := c.http.Do(r)
+	resp, err := c.http.Do(req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -68,8 +68,8 @@ func (c *client) send(to *replica, q request, strict bool) (answer, error) {
 	return a, err
 }
 
-// ask puts the cell's question to a replica, and notes what it was told.
-func (c *client) ask(cl *cell, to *replica, strict bool) {
+// ask sends the cell's question to a replica, and records the answer.
+func (c *client) ask(cl *cell, r *replica, strict bool) {
 	key := cl.newest()
 	if cl.kind.name == "key" && key.raw == "" {
 		return
@@ -78,12 +78,12 @@ func (c *client) ask(cl *cell, to *replica, strict bool) {
 	if cl.kind.ask != nil {
 		q = cl.kind.ask(cl, key)
 	}
-	o := op{register: cl.register(key), strict: strict, replica: to.n, call: c.w.h.now()}
-	a, err := c.send(to, q, strict)
+	o := op{register: cl.register(key), strict: strict, replica: r.n, call: c.w.h.now()}
+	a, err := c.send(r, q, strict)
 	o.ret = c.w.h.now()
-	value, decided := cl.told(a)
+	value, decided := cl.read(a)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED): // it is being started again
+	case errors.Is(err, syscall.ECONNREFUSED): // the replica is restarting
 		time.Sleep(5 * time.Millisecond)
 		c.w.h.none()
 		return
@@ -91,7 +91,7 @@ func (c *client) ask(cl *cell, to *replica, strict bool) {
 		c.w.h.none()
 		return
 	case !decided:
-		c.w.h.violated(fmt.Sprintf("%s: asked replica %d: %d %s", o.register, to.n, a.status, a.body))
+		c.w.h.violated(fmt.Sprintf("%s: asked replica %d: %d %s", o.register, r.n, a.status, a.body))
 		return
 	}
 	o.value = value
@@ -101,16 +101,16 @@ func (c *client) ask(cl *cell, to *replica, strict bool) {
 	c.w.h.add(o)
 }
 
-// change sets the register to what it is not, and notes what came of it. It gives false
-// where that is not known, or nothing was done.
-func (c *client) change(cl *cell, to *replica) (known bool) {
+// change inverts the register, and records the outcome. It returns false if the outcome is unknown, or if it sent
+// nothing.
+func (c *client) change(cl *cell, r *replica) (answered bool) {
 	if c.w.h.now() < cl.quietUntil {
 		return false
 	}
 	value := !cl.value
-	o := op{register: cl.register(cl.newest()), write: true, value: value, replica: to.n, call: c.w.h.now()}
+	o := op{register: cl.register(cl.newest()), write: true, value: value, replica: r.n, call: c.w.h.now()}
 	c.w.h.sent(o)
-	a, err := c.send(to, cl.kind.change(c.w, cl, value), false)
+	a, err := c.send(r, cl.kind.change(c.w, cl, value), false)
 	o.ret = c.w.h.now()
 	register, outcome := o.register, &o
 	switch {
@@ -119,10 +119,10 @@ func (c *client) change(cl *cell, to *replica) (known bool) {
 	case err != nil || a.status == http.StatusServiceUnavailable:
 		outcome = cl.unknown(o)
 	case a.status != 200 && a.status != 201 && (a.status != 404 || value):
-		c.w.h.violated(fmt.Sprintf("%s: %t by replica %d: %d %s", o.register, value, to.n, a.status, a.body))
+		c.w.h.violated(fmt.Sprintf("%s: %t by replica %d: %d %s", o.register, value, r.n, a.status, a.body))
 		outcome = nil
 	default:
-		known = true
+		answered = true
 		cl.value = value
 		if cl.kind.name == "key" && value {
 			cl.made(a)
@@ -131,19 +131,19 @@ func (c *client) change(cl *cell, to *replica) (known bool) {
 		c.w.h.took("change answered", o.ret-o.call)
 	}
 	c.w.h.ended(register, outcome)
-	return known
+	return answered
 }
 
-// writes changes its cells again and again, and asks every replica right after each answer.
-func (c *client) writes(mine []*cell, stop <-chan struct{}) {
+// writes changes its cells until stop is closed, and asks every replica right after each answer.
+func (c *client) writes(cells []*cell, stop <-chan struct{}) {
 	for {
 		select {
 		case <-stop:
 			return
 		default:
 		}
-		cl := mine[rand.IntN(len(mine))]
-		if c.w.h.now() < cl.quietUntil { // a change of unknown outcome may happen yet
+		cl := cells[rand.IntN(len(cells))]
+		if c.w.h.now() < cl.quietUntil { // a change of unknown outcome may still happen
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -153,14 +153,14 @@ func (c *client) writes(mine []*cell, stop <-chan struct{}) {
 			continue
 		}
 		answered := c.w.h.now()
-		for _, to := range c.w.replicas {
-			c.ask(cl, to, c.w.strictNow())
+		for _, r := range c.w.replicas {
+			c.ask(cl, r, c.w.strictNow())
 		}
 		c.w.h.took("asked everywhere", c.w.h.now()-answered)
 	}
 }
 
-// asks puts questions, mostly about what changes just now.
+// asks sends questions until stop is closed, mostly about cells that are changing.
 func (c *client) asks(stop <-chan struct{}) {
 	for {
 		select {
@@ -176,11 +176,11 @@ func (c *client) asks(stop <-chan struct{}) {
 	}
 }
 
-// strictNow says whether the next question asks for the strict path. Most of the time none
-// does: each of them refreshes what the others rest on.
+// strictNow reports whether the next question asks for the strict path. In four of five seconds none does: each strict
+// question makes a barrier, and other questions would use it.
 func (w *world) strictNow() bool {
 	return int(w.h.now().Seconds())%5 == 4 && rand.IntN(2) == 0
 }
 
-// any is one of the replicas.
+// any returns a random replica.
 func (w *world) any() *replica { return w.replicas[rand.IntN(len(w.replicas))] }

@@ -11,21 +11,21 @@ import (
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
-// envDecisions is how many decisions a long run judges at least.
+// envDecisions is the least number of decisions in a long run.
 const envDecisions = "PORTCULLIS_TEST_DECISIONS"
 
-// long says whether figures are wanted and time does not matter.
+// long reports whether this is a long run, for figures.
 func long() bool { return os.Getenv(envDecisions) != "" }
 
-// allFaults are those of a set of three nodes.
+// allFaults returns the faults of Redis, of the replicas, and of a set of three MongoDB nodes.
 func allFaults() []fault { return slices.Concat(redisFaults(), replicaFaults(), mongoFaults()) }
 
-// uneven are replicas with leases of their own: a change waits for the longest.
+// uneven returns replicas with different leases: a change waits for the longest.
 func uneven() shape {
 	return shape{leases: []string{"200ms", "50ms", "400ms"}, accounts: 6, perKind: 3, duels: 1}
 }
 
-// TestChangeThatWasAnsweredIsInForce on every replica, whatever fails.
+// TestChangeThatWasAnsweredIsInForce guarantees that an answered change is in force on every replica, under all faults.
 func TestChangeThatWasAnsweredIsInForce(t *testing.T) {
 	tier.Check(t)
 	most, enough := 20*time.Second, 0
@@ -42,7 +42,7 @@ func TestChangeThatWasAnsweredIsInForce(t *testing.T) {
 	}
 }
 
-// TestScenarios: the program stands each of those that tell its mutants.
+// TestScenarios guarantees that the program passes the scenarios of its mutants.
 func TestScenarios(t *testing.T) {
 	tier.Check(t)
 	for _, s := range scenarios {

@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// duel is an account with two admins, from whom the role is taken at the same time: by each
-// other, and by two clerks who may revoke assignments and are no admins.
+// duel is an account with two admins. In turn, each revokes the other's role at the same time, and two clerks do. A
+// clerk may revoke assignments, and is not an admin.
 type duel struct {
 	w *world
 	place
@@ -62,7 +62,7 @@ func (d *duel) path(user string) string {
 	return "/api/v1/accounts/" + d.account + "/roles/account_admin/assignments/" + user
 }
 
-// run takes the role from both at once: it may not be taken from both, and one is an admin always.
+// run revokes both roles at once, again and again. At most one revocation may succeed, and one admin must remain.
 func (d *duel) run(stop <-chan struct{}) {
 	one, two := newClient(d.w), newClient(d.w)
 	for round := 0; ; round++ {
@@ -120,19 +120,19 @@ func (d *duel) restore(c *client, stop <-chan struct{}) bool {
 		for _, user := range []string{d.admin, d.other} {
 			a, err := c.send(d.w.any(), request{method: "PUT", path: d.path(user), token: token, body: "{}"}, false)
 			if err != nil || a.status == http.StatusServiceUnavailable {
-				sleep(settleTime, stop) // or else it might happen in the middle of the next duel
+				sleep(settleTime, stop) // the change might still happen, during the next duel
 			}
 		}
 	}
 }
 
-// isAdmin asks strictly.
-func (d *duel) isAdmin(c *client, user string) (is, known bool) {
+// isAdmin asks strictly whether the user is an admin. answered is false without a decision.
+func (d *duel) isAdmin(c *client, user string) (is, answered bool) {
 	a, err := c.send(d.w.any(), request{
 		method: "POST", path: "/api/v1/authorize/accounts/" + d.account, token: d.w.checker,
 		header: map[string]string{"X-User-ID": user, "X-Account-ID": d.account, "X-Action": "account:role_assignment:update"},
 	}, true)
-	if err != nil || a.status != http.StatusOK { // the replica is away or busy, and is not asked in a tight loop
+	if err != nil || a.status != http.StatusOK { // the replica is down or busy: do not ask in a tight loop
 		time.Sleep(10 * time.Millisecond)
 		return false, false
 	}

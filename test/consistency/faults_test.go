@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// fault is something that goes wrong and comes right again.
+// fault causes a failure and ends it.
 type fault struct {
 	name string
 	do   func(w *world, stop <-chan struct{})
 }
 
-// sleep is over early when stop is closed.
+// sleep sleeps for d, or until stop is closed.
 func sleep(d time.Duration, stop <-chan struct{}) {
 	select {
 	case <-stop:
@@ -21,10 +21,10 @@ func sleep(d time.Duration, stop <-chan struct{}) {
 	}
 }
 
-// between is a time from a to b.
+// between returns a random duration from a to b.
 func between(a, b time.Duration) time.Duration { return a + rand.N(b-a) }
 
-// disturb has one fault after the other, in an order of its own, until stop is closed.
+// disturb causes the faults one after the other, in random order, until stop is closed.
 func (w *world) disturb(faults []fault, stop <-chan struct{}) {
 	for len(faults) > 0 {
 		for _, n := range rand.Perm(len(faults)) {
@@ -41,11 +41,11 @@ func (w *world) disturb(faults []fault, stop <-chan struct{}) {
 	}
 }
 
-// redisFaults cost time only.
+// redisFaults returns faults of Redis. They may cost time only.
 func redisFaults() []fault {
 	return []fault{
 		{"Redis flushed", func(w *world, _ <-chan struct{}) {
-			_ = w.redis.Client(w.t).FlushAll(context.Background()) // one that is gone is empty
+			_ = w.redis.Client(w.t).FlushAll(context.Background()) // a killed Redis is empty anyway
 		}},
 		{"Redis killed", func(w *world, stop <-chan struct{}) {
 			w.redis.Kill()
@@ -62,7 +62,7 @@ func redisFaults() []fault {
 	}
 }
 
-// rollBack brings back what Redis held a while ago, as a failover to an old replica does.
+// rollBack restores the values that Redis had some seconds before, as a failover to an old replica does.
 func rollBack(w *world, stop <-chan struct{}) {
 	ctx, c := context.Background(), w.redis.Client(w.t)
 	old := map[string]string{}
@@ -74,12 +74,12 @@ func rollBack(w *world, stop <-chan struct{}) {
 	_ = c.FlushAll(ctx)
 	for k, v := range old {
 		if v != "" {
-			_ = c.Restore(ctx, k, time.Hour, v) // what can't be brought back is not there
+			_ = c.Restore(ctx, k, time.Hour, v) // a value that can't be restored is a miss
 		}
 	}
 }
 
-// replicaFaults are those of the gateways.
+// replicaFaults returns faults of the gateways.
 func replicaFaults() []fault {
 	return []fault{
 		{"replica paused", func(w *world, stop <-chan struct{}) {
@@ -97,7 +97,7 @@ func replicaFaults() []fault {
 	}
 }
 
-// mongoFaults are those of a set of three nodes.
+// mongoFaults returns faults of a set of three MongoDB nodes.
 func mongoFaults() []fault {
 	return []fault{
 		{"primary stepped down", func(w *world, _ <-chan struct{}) { w.mongo.StepDown(w.t) }},

@@ -12,15 +12,15 @@ import (
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
-// TestFiguresOfARevoke: how long it takes until it is answered, with a lease and without,
-// and from then on until each replica has been asked: all of them deny.
+// TestFiguresOfARevoke measures the time from a revoke to its answer, with a lease and without one, and from the answer
+// until all replicas have denied.
 func TestFiguresOfARevoke(t *testing.T) {
 	tier.Check(t)
 	rounds := 10
 	if long() {
 		rounds = 200
 	}
-	var told strings.Builder
+	var figures strings.Builder
 	for _, lease := range []string{"0s", "200ms"} {
 		w := newWorld(t, program(t, ""), servers.Mongo(t, 1), shape{leases: []string{lease, lease, lease}, accounts: 1, perKind: 1})
 		c, cl := newClient(w), w.cells[0]
@@ -34,22 +34,22 @@ func TestFiguresOfARevoke(t *testing.T) {
 			c.certainly(cl, w.any())
 			answered := w.h.now()
 			var wait sync.WaitGroup
-			for i, to := range w.replicas {
-				wait.Go(func() { asking[i].ask(cl, to, false) })
+			for i, r := range w.replicas {
+				wait.Go(func() { asking[i].ask(cl, r, false) })
 			}
 			wait.Wait()
 			w.h.took("revoke sent to answered", answered-began)
 			w.h.took("revoke sent to denied by all replicas", w.h.now()-began)
 			w.h.took("answered to denied by all replicas", w.h.now()-answered)
 		}
-		fmt.Fprintf(&told, "lease %s:\n", lease)
-		w.figures(&told, "revoke sent to answered", "revoke sent to denied by all replicas", "answered to denied by all replicas")
+		fmt.Fprintf(&figures, "lease %s:\n", lease)
+		w.figures(&figures, "revoke sent to answered", "revoke sent to denied by all replicas", "answered to denied by all replicas")
 		w.must(w.verdict())
 	}
-	t.Log("\n" + told.String())
+	t.Log("\n" + figures.String())
 }
 
-// TestFiguresWithoutRedis: questions before, while and after it is gone, among changes.
+// TestFiguresWithoutRedis measures questions before, during and after an outage of Redis, among changes.
 func TestFiguresWithoutRedis(t *testing.T) {
 	tier.Check(t)
 	each := 2 * time.Second
@@ -57,7 +57,7 @@ func TestFiguresWithoutRedis(t *testing.T) {
 		each = 15 * time.Second
 	}
 	w := newWorld(t, program(t, ""), servers.Mongo(t, 1), shape{leases: []string{"200ms", "200ms", "200ms"}, accounts: 3, perKind: 3})
-	w.cells = slices.DeleteFunc(w.cells, func(cl *cell) bool { return cl.kind.name == "key" }) // which can't be asked about before it is made
+	w.cells = slices.DeleteFunc(w.cells, func(cl *cell) bool { return cl.kind.name == "key" }) // a key must exist before a question
 	stop := make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() { newClient(w).writes(w.cells, stop) })
@@ -81,9 +81,9 @@ func TestFiguresWithoutRedis(t *testing.T) {
 	}
 	close(stop)
 	wait.Wait()
-	var told strings.Builder
-	w.figures(&told, phases...)
-	t.Log("\n" + told.String())
+	var figures strings.Builder
+	w.figures(&figures, phases...)
+	t.Log("\n" + figures.String())
 	w.must(w.verdict())
 }
 
@@ -96,8 +96,8 @@ func stopped(stop <-chan struct{}) bool {
 	}
 }
 
-// figures prints how long things took.
-func (w *world) figures(to *strings.Builder, names ...string) {
+// figures prints the percentiles of the named times.
+func (w *world) figures(out *strings.Builder, names ...string) {
 	w.h.mu.Lock()
 	defer w.h.mu.Unlock()
 	for _, name := range names {
@@ -106,11 +106,11 @@ func (w *world) figures(to *strings.Builder, names ...string) {
 			w.t.Errorf("%s: nothing was measured", name)
 			continue
 		}
-		fmt.Fprintf(to, "  %-40s %6d times, p50 %s, p99 %s, max %s\n", name, len(all), short(percentile(all, .5)), short(percentile(all, .99)), short(all[len(all)-1]))
+		fmt.Fprintf(out, "  %-40s %6d times, p50 %s, p99 %s, max %s\n", name, len(all), short(percentile(all, .5)), short(percentile(all, .99)), short(all[len(all)-1]))
 	}
 }
 
-// must fails the test on a violation, and where nothing was judged.
+// must fails the test on a violation, or if nothing was judged.
 func (w *world) must(v *verdict) {
 	w.t.Helper()
 	for _, text := range v.violations {

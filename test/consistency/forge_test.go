@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// forge is somebody who can write in Redis: values of one revision are put under the keys of
-// the revisions to come, as a cross-wired connection or an attacker could.
+// forge writes to Redis as an attacker could: it stores each value under the keys of the next three revisions.
 func forge(w *world, stop <-chan struct{}) {
 	ctx, c := context.Background(), w.redis.Client(w.t)
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); sleep(50*time.Millisecond, stop) {
@@ -20,14 +19,15 @@ func forge(w *world, stop <-chan struct{}) {
 			}
 			for ahead := 1; ahead <= 3; ahead++ {
 				if k := laterKey(keys.Val(), ahead); k != "" {
-					_ = c.Set(ctx, k, value, time.Hour) // at best
+					_ = c.Set(ctx, k, value, time.Hour) // it may fail
 				}
 			}
 		}
 	}
 }
 
-// laterKey is the key of the same value at a later revision: az1:format:kind:len:generation:len:account:revision:len:id.
+// laterKey returns the key of the same value at a later revision. Keys are
+// az1:format:kind:len:generation:len:account:revision:len:id.
 func laterKey(key string, ahead int) string {
 	parts := strings.Split(key, ":")
 	if len(parts) != 10 {

@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// op is one change of a register or one question about it, with when it was sent and
-// answered, both since the history began.
+// op is one change of a register or one question about it, with the times of sending (call) and answer (ret) since the
+// history began.
 type op struct {
 	register  string
 	write     bool
-	value     bool // written, or told
+	value     bool // written, or read
 	call, ret time.Duration
-	// unknown is a change whose outcome was not told; ret is when it can't happen any more.
+	// unknown is a change of unknown outcome. After ret it can no longer happen.
 	unknown bool
-	// strict is a question that asked for the strict path.
+	// strict is a question on the strict path.
 	strict  bool
 	replica int
-	// question and revision are of decisions: equal ones have equal answers.
+	// question and revision are set for decisions: equal ones must have equal answers.
 	question string
 	revision string
 }
 
-// history is what clients were told. It is safe for concurrent use.
+// history records the answers to clients. It is safe for concurrent use.
 type history struct {
 	began time.Time
 
 	mu  sync.Mutex
 	ops []op
-	// underWay are changes that were sent and not answered yet.
+	// underWay has the sent changes without an answer.
 	underWay map[string]op
-	// broken are violations that were seen without looking at the whole.
+	// broken has violations seen in a single answer.
 	broken []string
-	// undecided counts questions that were answered with 503 or not at all.
+	// undecided counts questions with a 503 or without an answer.
 	undecided int
-	// constant counts right answers to questions that have one for ever.
+	// constant counts correct answers to questions with a constant answer.
 	constant int
 	waits    map[string][]time.Duration
 }
@@ -53,7 +53,7 @@ func (h *history) add(o op) {
 	h.ops = append(h.ops, o)
 }
 
-// sent notes a change before it is sent.
+// sent records a change before the client sends it.
 func (h *history) sent(o op) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,7 +61,7 @@ func (h *history) sent(o op) {
 	h.underWay[o.register] = o
 }
 
-// ended notes what became of it; nil is nothing.
+// ended records the outcome of a change; nil means that it did not happen.
 func (h *history) ended(register string, o *op) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,20 +77,20 @@ func (h *history) none() {
 	h.undecided++
 }
 
-func (h *history) violated(what string) {
+func (h *history) violated(text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.broken = append(h.broken, what)
+	h.broken = append(h.broken, text)
 }
 
-// took notes how long something took.
-func (h *history) took(what string, d time.Duration) {
+// took records a duration.
+func (h *history) took(name string, d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waits[what] = append(h.waits[what], d)
+	h.waits[name] = append(h.waits[name], d)
 }
 
-// answered is how many questions were.
+// answered returns the number of answered changes and questions.
 func (h *history) answered() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,13 +98,13 @@ func (h *history) answered() int {
 }
 
 // held notes an answer that is the same for ever.
-func (h *history) held() {
+func (h *history) addConstant() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.constant++
 }
 
-// copied is what there is so far; a change under way is one of unknown outcome.
+// copied returns the history so far. A change under way has an unknown outcome.
 func (h *history) copied() (ops []op, broken []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Names of the issuer that the replicas trust.
+// Names of the issuer whom the replicas trust.
 const (
 	issuerName = "https://issuer.example"
 	audience   = "consistency"
@@ -39,7 +39,7 @@ func newIssuer(t testing.TB, dir string) *issuer {
 	return i
 }
 
-// sign makes a token; scope is a service's.
+// sign returns a token. Only services have a scope.
 func (i *issuer) sign(t testing.TB, subject, scope string) string {
 	t.Helper()
 	claims := jwt.MapClaims{"iss": issuerName, "aud": audience, "sub": subject, "exp": time.Now().Add(2 * time.Hour).Unix()}

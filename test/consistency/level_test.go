@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// level is what a gateway holds of its machine.
+// level is the resources that a gateway holds.
 type level struct {
 	goroutines, descriptors int
-	// resident is its memory, heap what lives of its heap after a collection; in MiB.
+	// resident is its memory, and heap the heap after a collection; in MiB.
 	resident, heap int
-	// answered is how many questions of good clients all gateways have answered by then.
+	// answered is the number of answers to good clients so far, of all gateways.
 	answered int
 }
 
@@ -24,10 +24,9 @@ func (l level) String() string {
 	return fmt.Sprintf("%4d goroutines, %4d descriptors, %4d MiB resident, %4d MiB of heap", l.goroutines, l.descriptors, l.resident, l.heap)
 }
 
-// What may be left, after bad clients have gone, above the level before them. Each storm has
-// hundreds of connections, so what leaks with one of them is beyond it. Good clients leave
-// something behind, as they should: each question at a new revision has its facts and its
-// answer in caches, which are full at 100,000.
+// How far a gateway may be above its level before a storm, after the bad clients have gone. A storm has hundreds of
+// connections, so a leak on each exceeds it. Good clients fill the caches: each question at a new revision adds its
+// facts and its answer, up to 100,000.
 const (
 	moreGoroutines  = 32
 	moreDescriptors = 16
@@ -35,7 +34,7 @@ const (
 	keptOfQuestion  = 4
 )
 
-// above says what of a level is beyond the other and the tolerance; nothing is "".
+// above returns "" if the level is within the tolerance above the other one, or else both and the limit.
 func (l level) above(before level) string {
 	more := moreMemory + (l.answered-before.answered)*keptOfQuestion>>10
 	limit := level{
@@ -48,19 +47,18 @@ func (l level) above(before level) string {
 	return fmt.Sprintf("%s; before: %s; at most: %s", l, before, limit)
 }
 
-// backWithin is how long what bad clients have left may take to go: idle workers of the
-// edge do after ten seconds.
+// backWithin is the time for a gateway to return to its level: idle workers of the edge end after ten seconds.
 const backWithin = 25 * time.Second
 
-// rest waits until the gateway is back at the level, and gives what it comes to.
-func (r *replica) rest(t testing.TB, before level, answered int) (at level, beyond string) {
+// rest waits until the gateway is back at the level, or backWithin has passed.
+func (r *replica) rest(t testing.TB, before level, answered int) (now level, beyond string) {
 	t.Helper()
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	for began := time.Now(); ; <-tick.C {
-		at = r.level(t, answered)
-		if beyond = at.above(before); beyond == "" || time.Since(began) > backWithin {
-			return at, beyond
+		now = r.level(t, answered)
+		if beyond = now.above(before); beyond == "" || time.Since(began) > backWithin {
+			return now, beyond
 		}
 	}
 }
@@ -71,7 +69,7 @@ var (
 	saysResident   = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 )
 
-// level collects its garbage first. Its own questions are on a connection that stays.
+// level measures the gateway after a collection. Its requests use one connection.
 func (r *replica) level(t testing.TB, answered int) level {
 	t.Helper()
 	r.private200(t, "/debug/pprof/heap?gc=1")
@@ -107,13 +105,13 @@ func (r *replica) private200(t testing.TB, path string) []byte {
 	return body
 }
 
-func number(t testing.TB, in *regexp.Regexp, text []byte) int {
+func number(t testing.TB, form *regexp.Regexp, text []byte) int {
 	t.Helper()
-	found := in.FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("no %s in %.200q", in, text)
+	match := form.FindSubmatch(text)
+	if match == nil {
+		t.Fatalf("no %s in %.200q", form, text)
 	}
-	n, err := strconv.ParseFloat(string(found[1]), 64)
+	n, err := strconv.ParseFloat(string(match[1]), 64)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,19 +25,19 @@ func runAll(m *testing.M) int {
 	return servers.Run(m)
 }
 
-// edit is one of a mutant's.
+// edit is an edit of a mutant.
 type edit overlay.Edit
 
-func edits(of []edit) []overlay.Edit {
-	out := make([]overlay.Edit, len(of))
-	for i, e := range of {
+func edits(all []edit) []overlay.Edit {
+	out := make([]overlay.Edit, len(all))
+	for i, e := range all {
 		out[i] = overlay.Edit(e)
 	}
 	return out
 }
 
 // program builds the program with edits, once for each name.
-func program(t testing.TB, name string, of ...edit) string {
+func program(t testing.TB, name string, changes ...edit) string {
 	t.Helper()
-	return builder.Program(t, name, edits(of)...)
+	return builder.Program(t, name, edits(changes)...)
 }

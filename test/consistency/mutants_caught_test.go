@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// mutantTime is how long a mutant may go uncaught.
+// mutantTime bounds a run of a mutant.
 const mutantTime = time.Minute
 
-// TestMutantsAreCaught, each within a minute.
+// TestMutantsAreCaught guarantees that the scenario of each mutant catches it within a minute.
 func TestMutantsAreCaught(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			binary := program(t, m.name, m.edits...)
 			began := time.Now()
-			w, v := m.in.run(t, binary, mutantTime)
+			w, v := m.scenario.run(t, binary, mutantTime)
 			if len(v.violations) == 0 {
-				t.Errorf("not caught in %s by scenario %q: %d decisions, %d changes", time.Since(began), m.in.name, v.judged, v.writes)
+				t.Errorf("not caught in %s by scenario %q: %d decisions, %d changes", time.Since(began), m.scenario.name, v.judged, v.writes)
 				return
 			}
 			t.Logf("caught in scenario %q after %s with its start-up, %s of history: %d decisions, %d changes; the first of %d violations: %s",
-				m.in.name, short(time.Since(began)), short(w.h.now()), v.judged, v.writes, v.found, v.violations[0])
+				m.scenario.name, short(time.Since(began)), short(w.h.now()), v.judged, v.writes, v.count, v.violations[0])
 		})
 	}
 }

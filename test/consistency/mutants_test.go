@@ -4,9 +4,9 @@ import "testing"
 
 // mutant is the program without one condition of the protocol.
 type mutant struct {
-	name  string
-	edits []edit
-	in    scenario
+	name     string
+	edits    []edit
+	scenario scenario
 }
 
 const (
@@ -25,8 +25,8 @@ const (
 	recorderFile = "resources/changes/recorder.go"
 )
 
-// withoutRevision has values under keys that outlive a change, and tells no revision, which
-// would give it away.
+// withoutRevision caches values under keys without a revision. It also removes the revision from answers, since
+// equalAnswers would catch it by that.
 var withoutRevision = []edit{
 	{recordFile, "strconv.AppendInt(room[:0], o.AccountRevision, 10)", "strconv.AppendInt(room[:0], o.AccountRevision, 10)[:0]"},
 	{cacheFile, "k := key{generation, account, revision, user}", "k := key{generation, account, 0 * revision, user}"},
@@ -122,13 +122,13 @@ var mutants = []mutant{
 	}
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		group,`},
-		// which moves it for whoever has not
+		// The recorder moves the revision, too, so it must not.
 		{recorderFile, "err = tx.Bump(ctx, account); err != nil { // which an area has done already", "err = tx.Revision(ctx, account); err != nil {"},
 	}, leasedReplicas},
 }
 
-// TestMutantsFitTheProgram: the lines that a mutant replaces are there, once. A change of those lines
-// changes the mutant.
+// TestMutantsFitTheProgram guarantees that the program has each line of a mutant once. Change the mutant with these
+// lines.
 func TestMutantsFitTheProgram(t *testing.T) {
 	for _, m := range mutants {
 		builder.Fits(t, m.name, edits(m.edits)...)

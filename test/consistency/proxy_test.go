@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// slowProxy stands between a replica and the database, and holds answers back for a time.
+// slowProxy forwards between a replica and the database, and delays answers.
 type slowProxy struct {
 	address string
 	hold    atomic.Int64
@@ -39,28 +39,28 @@ func newSlowProxy(t testing.TB, backend string) *slowProxy {
 	return p
 }
 
-// chunk is a part of an answer with when it may go on.
+// chunk is a part of an answer with the time of its delivery.
 type chunk struct {
 	data []byte
 	due  time.Time
 }
 
-// pass copies until either side ends; answers are held back, each for itself.
-func (p *slowProxy) pass(from, to net.Conn, answers bool) {
+// pass copies until either side ends. It delays each chunk of answers by itself.
+func (p *slowProxy) pass(source, target net.Conn, answers bool) {
 	chunks := make(chan chunk, 1024)
 	go func() {
-		defer func() { _ = to.Close() }()
+		defer func() { _ = target.Close() }()
 		for c := range chunks {
 			time.Sleep(time.Until(c.due))
-			if _, err := to.Write(c.data); err != nil {
-				_ = from.Close()
+			if _, err := target.Write(c.data); err != nil {
+				_ = source.Close()
 			}
 		}
 	}()
 	defer close(chunks)
 	for {
 		buffer := make([]byte, 64<<10)
-		n, err := from.Read(buffer)
+		n, err := source.Read(buffer)
 		if n > 0 {
 			due := time.Now()
 			if answers {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// replica is one gateway. It keeps its addresses when it is started again.
+// replica is one gateway. It keeps its addresses over restarts.
 type replica struct {
 	n      int
 	binary string
@@ -27,11 +27,11 @@ type replica struct {
 	cmd    *exec.Cmd
 	done   chan struct{}
 	errors []string
-	// broken are lines that no gateway may write: of a panic, and of an answer with 500.
+	// broken has lines of panics and of answers with 500.
 	broken []string
 }
 
-// start runs it until it is ready.
+// start starts the gateway and waits until it is ready.
 func (r *replica) start(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command(r.binary, append([]string{
@@ -51,7 +51,7 @@ func (r *replica) start(t testing.TB) {
 	r.mu.Unlock()
 	go func() {
 		r.read(pipe, ready)
-		_ = cmd.Wait() // killed is how it ends
+		_ = cmd.Wait() // the tests kill it
 		close(done)
 	}()
 	select {
@@ -63,10 +63,10 @@ func (r *replica) start(t testing.TB) {
 	}
 }
 
-// saysBroken finds a panic, whether it was recovered or not, and an answer with 500.
+// saysBroken matches a panic, also a recovered one, and an answer with 500.
 var saysBroken = regexp.MustCompile(`(?i)\bpanic|^fatal error:|"status":500\b`)
 
-// read looks for the line that says ready, and keeps the last errors.
+// read closes ready at the line ready, and keeps the last errors.
 func (r *replica) read(pipe io.Reader, ready chan<- struct{}) {
 	lines := bufio.NewScanner(pipe)
 	lines.Buffer(nil, 1<<20)
@@ -84,7 +84,7 @@ func (r *replica) read(pipe io.Reader, ready chan<- struct{}) {
 			r.mu.Unlock()
 		}
 		if begun && !bytes.Contains(lines.Bytes(), []byte(`"level":"ERROR"`)) {
-			continue // what was asked of it
+			continue // a request
 		}
 		r.mu.Lock()
 		if r.errors = append(r.errors, lines.Text()); len(r.errors) > 20 {
@@ -94,14 +94,14 @@ func (r *replica) read(pipe io.Reader, ready chan<- struct{}) {
 	}
 }
 
-// said are its last lines.
+// said returns the lines before it was ready and the last errors, at most 20.
 func (r *replica) said() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return strings.Join(r.errors, "\n")
 }
 
-// signal reaches a process that is there.
+// signal sends a signal to the process, if it runs.
 func (r *replica) signal(t testing.TB, s syscall.Signal) {
 	t.Helper()
 	r.mu.Lock()
@@ -112,7 +112,7 @@ func (r *replica) signal(t testing.TB, s syscall.Signal) {
 	}
 }
 
-// terminate asks it to end, and gives its exit code and how long that took.
+// terminate sends SIGTERM and returns the exit code and the time until the end.
 func (r *replica) terminate(t testing.TB) (code int, took time.Duration) {
 	t.Helper()
 	r.mu.Lock()
@@ -124,7 +124,7 @@ func (r *replica) terminate(t testing.TB) (code int, took time.Duration) {
 	return cmd.ProcessState.ExitCode(), time.Since(began)
 }
 
-// kill ends it at once, also while it is paused.
+// kill ends the process at once, also while it is paused.
 func (r *replica) kill() {
 	r.mu.Lock()
 	cmd, done := r.cmd, r.done

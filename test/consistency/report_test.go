@@ -14,7 +14,7 @@ func (w *world) report(v *verdict) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d decisions judged (%d of them strict), %d changes (%d of unknown outcome), %d questions not decided (503 or no answer)\n",
 		v.judged, v.strict, v.writes, v.unknown, w.h.undecided)
-	fmt.Fprintf(&b, "stale allows %d, stale denies %d, violations in all %d\n", v.staleAllows, v.staleDenies, v.found)
+	fmt.Fprintf(&b, "stale allows %d, stale denies %d, violations in all %d\n", v.staleAllows, v.staleDenies, v.count)
 	w.figures(&b, slices.Sorted(maps.Keys(w.h.waits))...)
 	w.t.Log("\n" + b.String())
 	w.must(v)

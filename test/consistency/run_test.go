@@ -26,16 +26,16 @@ func (h *hot) get() *cell {
 	return h.cells[rand.IntN(len(h.cells))]
 }
 
-// clients are what runs besides the faults.
+// clients is the number of clients of a run.
 type clients struct {
 	writers, readers int
 }
 
-// judgeEvery is how often a run looks at what it has.
+// judgeEvery is the time between two verdicts during a run.
 const judgeEvery = 3 * time.Second
 
-// run has the clients at it, with faults, until the time is over, enough was judged, or
-// something is wrong.
+// run runs clients, duels and faults until the time is over, the model has judged enough answers, or it finds a
+// violation.
 func (w *world) run(c clients, faults []fault, most time.Duration, enough int) *verdict {
 	w.t.Helper()
 	stop, ended := make(chan struct{}), time.After(most)
@@ -61,19 +61,19 @@ func (w *world) run(c clients, faults []fault, most time.Duration, enough int) *
 	return w.verdict()
 }
 
-// work has the clients at it until stop is closed; they leave no connection behind.
+// work runs clients until stop is closed. They close their connections then.
 func (w *world) work(c clients, wait *sync.WaitGroup, stop <-chan struct{}) {
 	for n := range c.writers {
-		var mine []*cell
+		var cells []*cell
 		for i, cl := range w.cells {
 			if i%c.writers == n {
-				mine = append(mine, cl)
+				cells = append(cells, cl)
 			}
 		}
 		wait.Go(func() {
 			c := newClient(w)
 			defer c.http.CloseIdleConnections()
-			c.writes(mine, stop)
+			c.writes(cells, stop)
 		})
 	}
 	for range c.readers {
@@ -85,7 +85,8 @@ func (w *world) work(c clients, wait *sync.WaitGroup, stop <-chan struct{}) {
 	}
 }
 
-// settle asks strictly, once all is quiet, for every cell: what was answered is there.
+// settle asks about every cell strictly, after the last change of unknown outcome. So the model sees whether all
+// answered changes are still there.
 func (w *world) settle() {
 	w.t.Helper()
 	c := newClient(w)
@@ -95,16 +96,16 @@ func (w *world) settle() {
 	}
 	time.Sleep(last - w.h.now())
 	for _, cl := range w.cells {
-		for _, to := range w.replicas {
-			c.ask(cl, to, true)
+		for _, r := range w.replicas {
+			c.ask(cl, r, true)
 		}
 	}
 }
 
-// verdict judges what there is so far.
+// verdict judges the history so far.
 func (w *world) verdict() *verdict {
 	ops, broken := w.h.copied()
 	v := judge(ops)
-	v.violations, v.found = append(broken, v.violations...), v.found+len(broken)
+	v.violations, v.count = append(broken, v.violations...), v.count+len(broken)
 	return v
 }

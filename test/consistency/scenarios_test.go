@@ -9,11 +9,11 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// scenario runs a program for some time, under what it must stand.
+// scenario runs a program for some time under certain conditions.
 type scenario struct {
 	name string
 	run  func(t testing.TB, binary string, most time.Duration) (*world, *verdict)
-	// edits are of every program in this scenario; they make rare what is frequent.
+	// edits change every program in this scenario: they make a rare event frequent.
 	edits []edit
 }
 
@@ -24,13 +24,13 @@ var (
 	slowNetwork    = scenario{name: "slow network", run: slowly}
 	splitPrimary   = scenario{name: "split primary", run: split}
 	restoredBackup = scenario{name: "restored backup", run: restored}
-	// manyChanges forgets all revisions with each change, as after more than 10,000.
+	// manyChanges makes the cache forget all revisions at each change, as it does after more than 10,000 changes.
 	manyChanges = scenario{name: "many changes", run: strictly, edits: []edit{{"store/rolecache/cache.go", "maxChanges = 10_000", "maxChanges = 0"}}}
 )
 
 var scenarios = []scenario{leasedReplicas, strictReplicas, forgedValues, slowNetwork, splitPrimary, restoredBackup, manyChanges}
 
-// leased has everything on one node of MongoDB; its replicas have leases of their own.
+// leased runs replicas with different leases on one node of MongoDB.
 func leased(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
 	s := uneven()
 	s.leases = []string{"50ms", "50ms", "800ms"}
@@ -38,7 +38,7 @@ func leased(t testing.TB, binary string, most time.Duration) (*world, *verdict) 
 	return w, w.run(clients{writers: 6, readers: 6}, slices.Concat(redisFaults(), replicaFaults()[:1]), most, 0)
 }
 
-// strictly has a lease of 0: every question waits for a read that began after it came.
+// strictly runs replicas without a lease: every question waits for a barrier begun after it arrived.
 func strictly(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
 	s := uneven()
 	s.leases = []string{"0s", "0s", "0s"}
@@ -46,14 +46,14 @@ func strictly(t testing.TB, binary string, most time.Duration) (*world, *verdict
 	return w, w.run(clients{writers: 6, readers: 10}, nil, most, 0)
 }
 
-// forged has somebody write in Redis all the time.
+// forged runs replicas while forge writes to Redis.
 func forged(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
 	w := newWorld(t, binary, servers.Mongo(t, 1), uneven())
 	faults := []fault{{"Redis written to by somebody else", forge}}
 	return w, w.run(clients{writers: 6, readers: 6}, faults, most, 0)
 }
 
-// slowly has one replica to which the database's answers come late.
+// slowly runs replicas, one of them behind a slow connection to the database.
 func slowly(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
 	set := servers.Mongo(t, 1)
 	u, err := url.Parse(set.URL)
@@ -63,10 +63,10 @@ func slowly(t testing.TB, binary string, most time.Duration) (*world, *verdict) 
 	proxy := newSlowProxy(t, u.Host)
 	s := uneven()
 	s.leases, s.duels = []string{"60ms", "60ms", "60ms"}, 0
-	s.behind, s.readOnly = proxy.address, 1 // changes would take seconds there
+	s.behind, s.readOnly = proxy.address, 1 // changes would take seconds on that replica
 	w := newWorld(t, binary, set, s)
 	late := fault{"answers of the database come late", func(_ *world, stop <-chan struct{}) {
-		proxy.hold.Store(int64(115 * time.Millisecond)) // twice that may take 250
+		proxy.hold.Store(int64(115 * time.Millisecond)) // two answers are just below 250 ms
 		sleep(4*time.Second, stop)
 		proxy.hold.Store(0)
 	}}

@@ -19,34 +19,33 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// certainly changes the cell until that is answered.
-func (c *client) certainly(cl *cell, to *replica) {
+// certainly changes the cell, and repeats that until a change is answered.
+func (c *client) certainly(cl *cell, r *replica) {
 	c.w.t.Helper()
-	for end := time.Now().Add(time.Minute); !c.change(cl, to); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !c.change(cl, r); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
-			c.w.t.Fatalf("%s can't be changed:\n%s", cl.id, to.said())
+			c.w.t.Fatalf("%s can't be changed:\n%s", cl.id, r.said())
 		}
 	}
 }
 
 func (c *client) everywhere(cl *cell) {
-	for _, to := range c.w.replicas {
-		c.ask(cl, to, false)
-		c.ask(cl, to, true)
+	for _, r := range c.w.replicas {
+		c.ask(cl, r, false)
+		c.ask(cl, r, true)
 	}
 }
 
-// split has a primary take a change that no other node has, and lose it for another one.
-// Nothing that was read from that primary meanwhile may be cached afterwards, neither a user's
-// own values nor the role that users share, and a change that was answered must not be lost.
+// split makes a primary take a change alone, and then lose it: another change gets its revision. Replicas must not
+// cache values read from that primary meanwhile, of a user or of a shared role. Answered changes must not be lost.
 func split(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 	w := newWorld(t, binary, servers.Mongo(t, 3), shape{leases: []string{"3s", "3s", "3s"}, accounts: 1, perKind: 2})
 	c, lost, kept := newClient(w), w.cellOf("assignment"), w.cellOf("role")
 	c.certainly(kept, w.replicas[0])
 	w.mongo.AwaitPrimary(t)
 	primary := w.mongo.Primary(t)
-	others := w.mongo.Others(primary)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) { // what allows the change is known to the replica
+	majority := w.mongo.Others(primary)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) { // until the replica has cached the admin's rights
 		a, err := c.send(w.replicas[0], lost.byAdmin("GET", "/roles", ""), false)
 		if err == nil && a.status == http.StatusOK {
 			break
@@ -56,37 +55,37 @@ func split(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 		}
 	}
 	before := w.revisionAt(primary, lost)
-	c.ask(lost, w.replicas[1], false) // what concerns the caller is cached there, and nothing of kept
-	for _, n := range others {
+	c.ask(lost, w.replicas[1], false) // the replica caches the caller, and nothing of kept
+	for _, n := range majority {
 		w.mongo.KillNode(n)
 	}
 	var change sync.WaitGroup
 	change.Go(func() { newClient(w).change(lost, w.replicas[0]) })
 	w.awaitAt(primary, lost, before)
 	for range 20 {
-		c.ask(kept, w.replicas[1], false) // for the first time there
+		c.ask(kept, w.replicas[1], false) // the first question about it there
 	}
 	change.Wait()
 	w.mongo.KillNode(primary)
-	for _, n := range others {
+	for _, n := range majority {
 		w.mongo.StartNode(t, n)
 	}
 	w.mongo.AwaitPrimary(t)
 	w.mongo.StartNode(t, primary)
-	c.certainly(kept, w.replicas[2]) // at the revision that the lost change had
-	c.ask(kept, w.replicas[1], true) // before another replica has put the value into Redis
+	c.certainly(kept, w.replicas[2]) // at the revision of the lost change
+	c.ask(kept, w.replicas[1], true) // before another replica stores the value in Redis
 	c.everywhere(kept)
 	c.everywhere(lost)
 	w.settle()
 	return w, w.verdict()
 }
 
-// cellOf is the first cell of that kind.
+// cellOf returns the first cell of that kind.
 func (w *world) cellOf(kind string) *cell {
 	return w.cells[slices.IndexFunc(w.cells, func(c *cell) bool { return c.kind.name == kind })]
 }
 
-// revisionAt is the revision of the cell's account as one node has it, whoever else has it.
+// revisionAt reads the revision of the cell's account from one node, without a majority.
 func (w *world) revisionAt(node int, cl *cell) int64 {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -100,7 +99,7 @@ func (w *world) revisionAt(node int, cl *cell) int64 {
 	}
 	defer func() { _ = client.Disconnect(context.Background()) }()
 	revisions := client.Database(name).Collection("authz_rev", options.Collection().SetReadConcern(readconcern.Local()).SetReadPreference(readpref.Nearest()))
-	_ = revisions.FindOne(ctx, bson.D{{Key: "_id", Value: ":" + cl.account}}).Decode(&doc) // 0 is none
+	_ = revisions.FindOne(ctx, bson.D{{Key: "_id", Value: ":" + cl.account}}).Decode(&doc) // an error leaves 0
 	return doc.Revision
 }
 
@@ -109,13 +108,13 @@ func (w *world) awaitAt(node int, cl *cell, before int64) {
 	w.t.Helper()
 	for end := time.Now().Add(10 * time.Second); w.revisionAt(node, cl) <= before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.t.Log("the change did not reach the node that is alone")
+			w.t.Log("the change did not reach the isolated node")
 			return
 		}
 	}
 }
 
-// restored has the database go back to a backup, as docs/operate/store.md says it is done.
+// restored restores the database from a backup, in the steps of docs/operate/store.md.
 func restored(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 	w := newWorld(t, binary, servers.Mongo(t, 1), shape{leases: []string{"200ms", "200ms"}, accounts: 1, perKind: 2})
 	c, kept, lost := newClient(w), w.cells[0], w.cells[1]
@@ -133,16 +132,16 @@ func restored(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 	for _, r := range w.replicas {
 		r.start(t)
 	}
-	w.h = newHistory() // what came after the backup is not there any more
+	w.h = newHistory() // the restore removed later changes
 	w.h.add(op{register: kept.id, write: true, value: true, call: -1, ret: -1})
 	lost.value = false
-	c.certainly(kept, w.replicas[0]) // at the revision of the change that is gone
+	c.certainly(kept, w.replicas[0]) // at the revision of the removed change
 	c.everywhere(kept)
 	c.everywhere(lost)
 	return w, w.verdict()
 }
 
-// db is the database under the replicas.
+// db returns the database of the replicas.
 func (w *world) db() *mongo.Database {
 	w.t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(w.database))
@@ -179,7 +178,7 @@ func (w *world) backup() map[string][]bson.Raw {
 	return out
 }
 
-// restore makes the database what it was.
+// restore replaces all documents by those of the backup.
 func (w *world) restore(backup map[string][]bson.Raw) {
 	w.t.Helper()
 	ctx, db := context.Background(), w.db()

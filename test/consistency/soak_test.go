@@ -20,19 +20,19 @@ import (
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
-// envSoak is how long a long soak takes, as 5m.
+// envSoak is the time of a long soak, such as 5m.
 const envSoak = "PORTCULLIS_TEST_SOAK"
 
-// TestSoakLeavesNothingBehindAndNoAnswerIsWrong: under everything at once, for as long as is
-// given, each answer is one that the model allows, nothing panics or is answered with 500, and
-// whenever the bad clients have gone the gateways hold what they held before.
+// TestSoakLeavesNothingBehindAndNoAnswerIsWrong guarantees, under good and bad clients, restarts and faults at once,
+// that the model allows each answer. Nothing panics or answers 500. When the bad clients have gone, the gateways return
+// to their level of memory, goroutines and descriptors.
 func TestSoakLeavesNothingBehindAndNoAnswerIsWrong(t *testing.T) {
 	tier.Check(t)
 	d, long := 6*time.Second, os.Getenv(envSoak) != ""
 	if long {
 		var err error
 		if d, err = time.ParseDuration(os.Getenv(envSoak)); err != nil || d < 0 {
-			t.Fatalf("%s is %q: it may be a duration such as 5m", envSoak, os.Getenv(envSoak))
+			t.Fatalf("%s: must be a duration such as 5m, not %q", envSoak, os.Getenv(envSoak))
 		}
 	}
 	if _, err := servers.Mongod(); long && err == nil {
@@ -41,7 +41,7 @@ func TestSoakLeavesNothingBehindAndNoAnswerIsWrong(t *testing.T) {
 	t.Run("embedded store", func(t *testing.T) {
 		soaked(t, nil, []string{""}, d)
 	})
-	if !long { // of replicas the other tests here are short runs
+	if !long { // the other tests here are short runs of replicas
 		return
 	}
 	t.Run("three replicas", func(t *testing.T) {
@@ -50,19 +50,19 @@ func TestSoakLeavesNothingBehindAndNoAnswerIsWrong(t *testing.T) {
 	})
 }
 
-// soak is a run.
+// soak is a run of the soak.
 type soak struct {
 	*world
 	storm *storm
-	// rests tell of the gateways at rest.
+	// rests has a line about each gateway at rest.
 	rests []string
 }
 
-// coldUsers are so many users of whom nobody knows that a storm goes on asking about new
-// ones, and few enough for what is kept of them to be little.
+// coldUsers is the number of unknown users in questions: enough for new ones during a whole storm, and few enough to
+// fit into the caches.
 const coldUsers = 2000
 
-// soaked runs rounds of restarts, warming up and storms until the time is over.
+// soaked runs rounds of restarts, of warming up and of storms until the time is over.
 func soaked(t *testing.T, set *servers.ReplicaSet, leases []string, d time.Duration) {
 	s := &soak{world: newWorld(t, program(t, ""), set, shape{
 		leases: leases, accounts: 4, perKind: 3, proxied: true,
@@ -83,12 +83,12 @@ func soaked(t *testing.T, set *servers.ReplicaSet, leases []string, d time.Durat
 		}
 	}
 	if os.Getenv(envSoak) != "" {
-		s.settle() // waits until no change of unknown outcome can happen any more
+		s.settle() // waits for changes of unknown outcome
 	}
-	s.told(s.verdict())
+	s.finish(s.verdict())
 }
 
-// restarts are of the gateways, and what else there is.
+// restarts returns the faults that restart gateways, and those of Redis, if there is one.
 func (s *soak) restarts() []fault {
 	faults := []fault{replicaFaults()[1], {"replica terminated", func(w *world, _ <-chan struct{}) {
 		r := w.any()
@@ -103,8 +103,8 @@ func (s *soak) restarts() []fault {
 	return faults
 }
 
-// during has good clients at it for some time, and others besides.
-func (s *soak) during(d time.Duration, others func(stop <-chan struct{}, wait *sync.WaitGroup)) {
+// during runs good clients for some time, and more besides them.
+func (s *soak) during(d time.Duration, more func(stop <-chan struct{}, wait *sync.WaitGroup)) {
 	stop := make(chan struct{})
 	var wait sync.WaitGroup
 	s.work(clients{writers: 3, readers: 3}, &wait, stop)
@@ -113,12 +113,12 @@ func (s *soak) during(d time.Duration, others func(stop <-chan struct{}, wait *s
 			c := newClient(s.world)
 			defer c.http.CloseIdleConnections()
 			for !stopped(stop) {
-				s.known(c)
+				s.askConstant(c)
 			}
 		})
 	}
-	if others != nil {
-		others(stop, &wait)
+	if more != nil {
+		more(stop, &wait)
 	}
 	time.Sleep(d)
 	close(stop)
@@ -134,14 +134,14 @@ func (s *soak) rage(stop <-chan struct{}, wait *sync.WaitGroup) {
 
 // known asks what has one answer for ever: of an admin, of another account's, and of one of
 // many users who do not exist.
-func (s *soak) known(c *client) {
-	here, there := s.lasting(), s.lasting()
+func (s *soak) askConstant(c *client) {
+	first, second := s.lasting(), s.lasting()
 	for user, want := range map[string]bool{
-		here.admin: true, there.admin: here == there, fmt.Sprintf("user-cold%d-v1", rand.IntN(coldUsers)): false,
+		first.admin: true, second.admin: first == second, fmt.Sprintf("user-cold%d-v1", rand.IntN(coldUsers)): false,
 	} {
 		a, err := c.send(s.any(), request{
-			method: "POST", path: "/api/v1/authorize/accounts/" + here.account + "/projects/" + here.project + "/x", token: s.checker,
-			header: map[string]string{"X-User-ID": user, "X-Account-ID": here.account, "X-Action": action},
+			method: "POST", path: "/api/v1/authorize/accounts/" + first.account + "/projects/" + first.project + "/x", token: s.checker,
+			header: map[string]string{"X-User-ID": user, "X-Account-ID": first.account, "X-Action": action},
 		}, false)
 		var body struct {
 			Allowed *bool `json:"allowed"`
@@ -150,14 +150,14 @@ func (s *soak) known(c *client) {
 		case err != nil || a.status == http.StatusServiceUnavailable:
 			s.h.none()
 		case a.status != http.StatusOK || json.Unmarshal(a.body, &body) != nil || body.Allowed == nil || *body.Allowed != want:
-			s.h.violated(fmt.Sprintf("may %s in %s: %d %s, and not %t", user, here.account, a.status, a.body, want))
+			s.h.violated(fmt.Sprintf("may %s in %s: %d %s, and not %t", user, first.account, a.status, a.body, want))
 		default:
-			s.h.held()
+			s.h.addConstant()
 		}
 	}
 }
 
-// lasting is a place that no change is about.
+// lasting returns a place that no change concerns.
 func (s *soak) lasting() place {
 	for {
 		if c := s.cells[rand.IntN(len(s.cells))]; c.kind.name != "account" {
@@ -166,7 +166,7 @@ func (s *soak) lasting() place {
 	}
 }
 
-// levels are those of all gateways at rest; each has to be near the one before.
+// levels returns the levels of all gateways at rest. A gateway above its level in before is a violation.
 func (s *soak) levels(when string, before []level) (now []level) {
 	s.t.Helper()
 	answered := s.h.answered()
@@ -174,8 +174,8 @@ func (s *soak) levels(when string, before []level) (now []level) {
 		if before == nil {
 			now = append(now, r.level(s.t, answered))
 		} else {
-			at, beyond := r.rest(s.t, before[n], answered)
-			if now = append(now, at); beyond != "" {
+			current, beyond := r.rest(s.t, before[n], answered)
+			if now = append(now, current); beyond != "" {
 				s.h.violated(fmt.Sprintf("%s: replica %d is not back: %s", when, n, beyond))
 			}
 		}
@@ -184,8 +184,8 @@ func (s *soak) levels(when string, before []level) (now []level) {
 	return now
 }
 
-// told prints the figures and fails the test on whatever was wrong.
-func (s *soak) told(v *verdict) {
+// finish prints the figures, and fails the test on a violation.
+func (s *soak) finish(v *verdict) {
 	s.t.Helper()
 	for _, r := range s.replicas {
 		for _, line := range r.broken {
@@ -198,7 +198,7 @@ func (s *soak) told(v *verdict) {
 	for _, line := range s.rests {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
-	fmt.Fprintf(&b, "%d right answers to questions that have one for ever\n", s.h.constant)
+	fmt.Fprintf(&b, "%d correct answers to questions with a constant answer\n", s.h.constant)
 	fmt.Fprintln(&b, "connections of bad clients:")
 	for _, name := range slices.Sorted(maps.Keys(s.storm.seen)) {
 		fmt.Fprintf(&b, "  %-40s %6d\n", name, s.storm.seen[name])
@@ -207,7 +207,7 @@ func (s *soak) told(v *verdict) {
 	s.report(v)
 }
 
-// widgets are the arguments for a route that is handed on, and its upstream.
+// widgets starts an upstream, and returns the arguments for a route to it.
 func widgets(t *testing.T) []string {
 	t.Helper()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

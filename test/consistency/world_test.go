@@ -21,17 +21,17 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// shape is how many of each there are.
+// shape is the size of a world.
 type shape struct {
-	// leases are those of the replicas.
+	// leases has the lease of each replica.
 	leases []string
 	// accounts have a user for each kind of right, perKind times.
 	accounts, perKind, duels int
-	// behind is where the first replica finds the database; "" is where the others do.
+	// behind is the address of the database for the first replica; "" is that of the others.
 	behind string
-	// readOnly is how many replicas, from the first on, take no changes.
+	// readOnly is the number of replicas, from the first on, without changes.
 	readOnly int
-	// args are more of each gateway; with proxied, they name an upstream for widgets.
+	// args are further arguments of each gateway. With proxied, they name an upstream for widgets.
 	args    []string
 	proxied bool
 }
@@ -46,21 +46,21 @@ type world struct {
 	redis    *servers.RedisServer
 	replicas []*replica
 	issuer   *issuer
-	// checker, sync and platform are services; admins are of the accounts.
+	// checker, sync and platform are tokens of services.
 	checker, sync, platform string
 
 	collections records.Collections
 	cells       []*cell
 	duels       []*duel
 	h           *history
-	// hot are the cells that are being changed.
+	// hot has the cells changed last.
 	hot hot
-	// phase is what is being measured.
+	// phase is the name of the current measurement.
 	phase atomic.Pointer[string]
 }
 
-// newWorld starts everything. Without a replica set of MongoDB it is one gateway on the
-// embedded store, without a Redis.
+// newWorld seeds the store and starts the replicas, MongoDB and Redis. Without a replica set it starts one gateway on
+// the embedded store, without Redis.
 func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *world {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *wo
 
 func (w *world) dataDir(n int) string { return filepath.Join(w.dir, fmt.Sprint(n)) }
 
-// openStore is the one of the gateways, before they run.
+// openStore opens the store of the gateways, before they run.
 func (w *world) openStore(ctx context.Context) (store.Store, error) {
 	if w.mongo == nil {
 		return sqlite.Open(ctx, sqlite.Options{Dir: w.dataDir(0), Schemas: w.collections.Schemas()})
@@ -104,7 +104,7 @@ func (w *world) openStore(ctx context.Context) (store.Store, error) {
 	return mongodb.Open(ctx, mongodb.Options{URL: w.database, Schemas: w.collections.Schemas()})
 }
 
-// databaseOf is the URL by which a replica finds the database.
+// databaseOf returns the URL of the database for a replica.
 func (w *world) databaseOf(n int) string {
 	u, err := url.Parse(w.database)
 	if err != nil {
@@ -116,7 +116,7 @@ func (w *world) databaseOf(n int) string {
 	return u.String()
 }
 
-// seed writes what there is at the beginning; every right is absent.
+// seed writes the accounts, users and projects, without any of the rights.
 func (w *world) seed() {
 	w.t.Helper()
 	ctx := context.Background()
@@ -181,7 +181,7 @@ func (w *world) seedUser(ctx context.Context, tx store.Tx, p place, id string) e
 	})
 }
 
-// seedRole gives a user the role; project is "" for one of the account.
+// seedRole gives a user the role in a project, or in the account if project is "".
 func (w *world) seedRole(ctx context.Context, tx store.Tx, p place, user, role, project string) error {
 	now := resources.At(time.Now())
 	a := resources.Assignment{
