@@ -8,19 +8,19 @@ import (
 	"strconv"
 )
 
-// allocations are what a gateway allocates for each request on one connection and on all of them.
+// allocations has a gateway's allocations for each request, on one connection and on all.
 type allocations struct {
-	of              *cell // nil where none is measured
+	cell            *cell // nil without a measurement
 	alone, together []float64
 }
 
-// allocationsLimit is how many times the one the other may be at most: what is left to chance is
-// the few allocations of the runtime.
+// allocationsLimit bounds the ratio of allocations on all connections to those on one. It leaves room for the few
+// allocations of the runtime.
 const allocationsLimit = 1.02
 
 var mallocsLine = regexp.MustCompile(`(?m)^go_memstats_mallocs_total (\S+)$`)
 
-// mallocs is how often a gateway has allocated since its start.
+// mallocs returns the number of a gateway's allocations since its start.
 func (p *process) mallocs() (float64, error) {
 	answer, err := http.Get("http://" + p.health + "/metrics")
 	if err != nil {
@@ -38,13 +38,13 @@ func (p *process) mallocs() (float64, error) {
 	return strconv.ParseFloat(string(m[1]), 64)
 }
 
-// allocations are those of a request in one window, without those of asking for them.
+// allocations returns the allocations for each request in one window, without those for reading the metrics.
 func (c *cell) allocations(connections int) (float64, error) {
-	var at [3]float64
+	var counts [3]float64
 	requests := 0
-	for i := range at {
+	for i := range counts {
 		var err error
-		if at[i], err = c.p.mallocs(); err != nil {
+		if counts[i], err = c.p.mallocs(); err != nil {
 			return 0, err
 		}
 		if i != 1 {
@@ -56,20 +56,20 @@ func (c *cell) allocations(connections int) (float64, error) {
 		}
 		requests = max(h.requests, 1)
 	}
-	return ((at[2] - at[1]) - (at[1] - at[0])) / float64(requests), nil
+	return ((counts[2] - counts[1]) - (counts[1] - counts[0])) / float64(requests), nil
 }
 
-// measure measures both in turns.
+// measure measures one connection and all connections in turns.
 func (g *allocations) measure() error {
-	if g.of == nil {
+	if g.cell == nil {
 		return nil
 	}
 	for range *pairs {
-		one, err := g.of.allocations(1)
+		one, err := g.cell.allocations(1)
 		if err != nil {
 			return err
 		}
-		all, err := g.of.allocations(*connections)
+		all, err := g.cell.allocations(*connections)
 		if err != nil {
 			return err
 		}
@@ -78,11 +78,11 @@ func (g *allocations) measure() error {
 	return nil
 }
 
-func (g *allocations) report(to io.Writer, t *tally) {
-	if g.of == nil {
+func (g *allocations) report(out io.Writer, t *tally) {
+	if g.cell == nil {
 		return
 	}
 	one, all := medianOf(g.alone).median, medianOf(g.together).median
-	fmt.Fprintf(to, "%s  %.1f allocations a warm request on %d connections, %.1f on one: at most %.2f times as many\n",
+	fmt.Fprintf(out, "%s  %.1f allocations a warm request on %d connections, %.1f on one: at most %.2f times as many\n",
 		t.judge(all <= one*allocationsLimit), all, *connections, one, allocationsLimit)
 }

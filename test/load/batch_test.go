@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// batchSize is how many questions a batch has.
+	// batchSize is the number of questions in a batch.
 	batchSize = 100
-	// batchLimit is what a warm batch may cost at most, in warm calls of E3 with the same questions.
+	// batchLimit bounds the cost of a warm batch, as a ratio to warm calls of E3 with the same questions.
 	batchLimit = 0.3
-	// batchYes is what an answer holds for each question that is allowed.
+	// batchYes is the text in an answer for each allowed question.
 	batchYes = `"decision":true`
-	// coldMost is how many batches about users who are seen for the first time a window asks at most.
+	// coldMost bounds the batches about new users in a window.
 	coldMost = 60
 )
 
-// together makes batches of a stream's questions.
+// together returns a stream of batches of the stream's questions.
 func together(next stream) stream {
 	return func() question {
 		q := question{batch: new([batchSize]question)}
@@ -33,20 +33,20 @@ func together(next stream) stream {
 	}
 }
 
-// byService has a service ask all questions of a stream.
+// byService returns the stream with a service as the caller of all questions.
 func byService(next stream) stream {
-	return func() question { q := next(); q.own = false; return q }
+	return func() question { q := next(); q.byUser = false; return q }
 }
 
-// aboutOne asks batchSize questions about one user after the other, from the first one on: what the user may do
-// in one project, and what nobody may, on one resource after the other.
+// aboutOne returns batchSize questions about each user, from the first one on: allowed and denied actions in one
+// project, on one resource after the other.
 func (w *world) aboutOne(first int) stream {
 	i := -1
 	return func() question {
 		i++
 		user, n := first+i/batchSize, i%batchSize
 		q := w.allowed(user, n%actions*w.assignments)
-		q.resource, q.own = "i-"+strconv.Itoa(n/actions), false
+		q.resource, q.byUser = "i-"+strconv.Itoa(n/actions), false
 		if n%deniedOneIn == 0 {
 			q.action, q.allowed = "project:nothing:verb00", false
 		}
@@ -54,18 +54,18 @@ func (w *world) aboutOne(first int) stream {
 	}
 }
 
-// firstAsked asks one question about each user, from the first one on.
+// firstAsked returns one question about each user, from the first one on.
 func (w *world) firstAsked(first int) stream {
 	user := first - 1
-	return func() question { user++; q := w.allowed(user, 0); q.own = false; return q }
+	return func() question { user++; q := w.allowed(user, 0); q.byUser = false; return q }
 }
 
 // evaluations writes a batch as a request.
-func (w *world) evaluations(to []byte, q *question) []byte {
+func (w *world) evaluations(out []byte, q *question) []byte {
 	body := w.batchBody(q)
-	to = append(append(to, "POST /access/v1/evaluations HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nAuthorization: Bearer "...), w.tokens.service...)
-	to = strconv.AppendInt(append(to, "\r\nContent-Length: "...), int64(len(body)), 10)
-	return append(append(to, "\r\n\r\n"...), body...)
+	out = append(append(out, "POST /access/v1/evaluations HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nAuthorization: Bearer "...), w.tokens.service...)
+	out = strconv.AppendInt(append(out, "\r\nContent-Length: "...), int64(len(body)), 10)
+	return append(append(out, "\r\n\r\n"...), body...)
 }
 
 func (w *world) batchBody(q *question) []byte {
@@ -81,7 +81,7 @@ func (w *world) batchBody(q *question) []byte {
 	return append(body, "]}"...)
 }
 
-// compare asks a batch and holds each decision to the world's.
+// compare asks a batch and checks each decision.
 func (w *world) compare(b *testing.B, p *process, q question) {
 	b.Helper()
 	request, err := http.NewRequest(http.MethodPost, "http://"+p.address+"/access/v1/evaluations", bytes.NewReader(w.batchBody(&q)))
@@ -107,28 +107,28 @@ func (w *world) compare(b *testing.B, p *process, q question) {
 	}
 }
 
-// BenchmarkLoadOfBatch sets warm batches against warm calls of E3, and batches about new users against one
-// fill of their facts each.
+// BenchmarkLoadOfBatch compares warm batches to warm calls of E3. It compares batches about new users to batches about
+// known users and first calls of new users together.
 func BenchmarkLoadOfBatch(b *testing.B) {
 	r := &run{b: b, program: build(b)}
 	roles := loadRoles(fewRoles)
-	each := (*pairs + 1) * coldMost // users of a cell
+	each := (*pairs + 1) * coldMost // users in a cell
 	w := newWorld(b, repeated+3*each, assigned, writeTree(b, roles), roles)
 	pinClient(b)
 	p := r.must(startGateway(b, r.program, w))
-	unknown, known, alone := repeated, repeated+each, repeated+2*each
+	unknown, cached, alone := repeated, repeated+each, repeated+2*each
 	var asked []question
 	for _, q := range again(w) {
-		q.own = false
+		q.byUser = false
 		asked = append(asked, q)
 	}
-	for user := known; user < alone; user++ { // which has their facts cached, and no verdict of a batch
+	for user := cached; user < alone; user++ { // this caches their facts, and no verdict of a batch
 		q := w.allowed(user, 0)
 		asked = append(asked, question{user: user, action: "project:nothing:known", project: q.project, resource: standing})
 	}
 	e3 := r.add("E3", p, w.request, gatewayYes, asked)
 	batches := r.add("batches", p, w.evaluations, batchYes, []question{together(byService(same(w)))()})
-	for _, next := range []stream{byService(same(w)), w.aboutOne(unknown), w.aboutOne(known)} {
+	for _, next := range []stream{byService(same(w)), w.aboutOne(unknown), w.aboutOne(cached)} {
 		w.compare(b, p, together(next)())
 	}
 	warm := &group{title: "a batch of 100 to 100 calls of E3, warm", limit: batchLimit, warm: repeated, cells: []*cell{
@@ -136,7 +136,7 @@ func BenchmarkLoadOfBatch(b *testing.B) {
 	}}
 	cold := &group{title: "a batch of 100 about a new user to the user's first call and the batch about a known one", cells: []*cell{
 		{server: batches, next: together(w.aboutOne(unknown + 1)), most: coldMost},
-		{server: batches, next: together(w.aboutOne(known + 1)), most: coldMost},
+		{server: batches, next: together(w.aboutOne(cached + 1)), most: coldMost},
 		{server: e3, next: w.firstAsked(alone), most: coldMost},
 	}}
 	for _, g := range []*group{warm, cold} {
@@ -155,14 +155,14 @@ func batchReport(warm, cold *group) {
 	fmt.Printf("\na batch of %d, warm: %.0f µs of CPU; a call of E3: %.1f µs\n", batchSize, cost(warm.cells[0]), cost(warm.cells[1]))
 	fmt.Printf("about a new user: %.0f µs; about a known one, asked anew: %.0f µs; a new user's first call: %.0f µs\n",
 		cost(cold.cells[0]), cost(cold.cells[1]), cost(cold.cells[2]))
-	against := [][]float64{make([]float64, *pairs), make([]float64, *pairs)}
+	bases := [][]float64{make([]float64, *pairs), make([]float64, *pairs)}
 	for i := range *pairs {
-		against[0][i] = batchSize * warm.cells[1].costs[i]
-		against[1][i] = cold.cells[1].costs[i] + cold.cells[2].costs[i]
+		bases[0][i] = batchSize * warm.cells[1].costs[i]
+		bases[1][i] = cold.cells[1].costs[i] + cold.cells[2].costs[i]
 	}
 	t := &tally{}
 	for i, g := range []*group{warm, cold} {
-		m := ratioOf(g.cells[0].costs, against[i])
+		m := ratioOf(g.cells[0].costs, bases[i])
 		if g.limit == 0 {
 			fmt.Printf("      %.3f  [%.3f, %.3f]  %s\n", m.median, m.low, m.high, g.title)
 			continue

@@ -5,8 +5,8 @@ import (
 	"github.com/casbin/casbin/v2/model"
 )
 
-// casbinModel is casbin's own for roles in domains: a user holds a role in a project, and a role
-// grants an action on a resource or, with *, on each of them. The cheapest comparison comes first.
+// casbinModel is casbin's model of roles in domains: a user holds a role in a project, and a role grants an action on a
+// resource or, with *, on all resources. The cheapest comparison comes first.
 const casbinModel = `
 [request_definition]
 r = sub, dom, obj, act
@@ -20,7 +20,7 @@ e = some(where (p.eft == allow))
 m = r.act == p.act && (p.obj == "*" || p.obj == r.obj) && g(r.sub, p.sub, r.dom)
 `
 
-// casbin asks casbin's cached enforcer, which finds the same question again by all of its parts.
+// casbin returns a decider of casbin's cached enforcer. Its cache key has all parts of a question.
 func (p peer) casbin() (decider, error) {
 	w := p.world()
 	described, err := model.NewModelFromString(casbinModel)

@@ -6,12 +6,12 @@ import (
 	"github.com/cedar-policy/cedar-go"
 )
 
-// cedarRole permits the actions of a role where its holder has it: in a project, an account, or on
-// one resource, which are each other's parents.
+// cedarRole permits the actions of a role in the places where its holder has it: a project, an account or a resource.
+// These are entities, each the parent of the next smaller one.
 const cedarRole = `permit (principal, action in Action::%q, resource)
 when { principal has %s && resource in principal.%s };`
 
-// cedarEntities are the users, projects and actions, and the one resource of a question.
+// cedarEntities has the users, projects and actions, and the one resource of a question.
 type cedarEntities struct {
 	all      cedar.EntityMap
 	resource cedar.Entity
@@ -21,11 +21,11 @@ func (e *cedarEntities) Get(id cedar.EntityUID) (cedar.Entity, bool) {
 	if id == e.resource.UID {
 		return e.resource, true
 	}
-	found, ok := e.all[id]
-	return found, ok
+	entity, ok := e.all[id]
+	return entity, ok
 }
 
-// cedar asks cedar-go.
+// cedar returns a decider of cedar-go.
 func (p peer) cedar() (decider, error) {
 	w := p.world()
 	policies := cedar.NewPolicySet()
@@ -54,8 +54,8 @@ func (p peer) cedar() (decider, error) {
 	}, nil
 }
 
-// cedarEntities makes an entity of each user, with the projects that they hold each role in, of each
-// project and of each action, which is in the roles that grant it.
+// cedarEntities returns the entities of users, projects and actions. A user has the projects of each role as
+// attributes. An action has the roles that grant it as parents.
 func (w *world) cedarEntities() cedar.EntityMap {
 	all := cedar.EntityMap{}
 	account := cedar.NewEntityUID("Account", cedar.String(w.account))

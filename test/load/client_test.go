@@ -12,36 +12,35 @@ import (
 	"time"
 )
 
-// client asks a server on connections that stay open, one request at a time on each. It is
-// one goroutine that takes the connections in turn, so it does little beside the two system
-// calls of each request. It never sleeps: the kernel has a server pay for waking who sleeps
-// for its answer, which a fast server would be spared and a slow one not.
+// client sends requests on open connections, one at a time on each. One goroutine takes the connections in turn, so
+// that the client does little besides the two system calls of each request. It never sleeps: the kernel charges a
+// server for waking a sleeping client, and only slow servers would pay for it.
 type client struct {
 	// render writes the question as a request.
-	render func(to []byte, q *question) []byte
-	// yes is what the answer holds if and only if it allows; "" has no answer looked at.
+	render func(out []byte, q *question) []byte
+	// yes is the text of an answer that allows, and of no other; with "" the client does not check answers.
 	yes []byte
-	// tell is told how long each answer took; nil is told nothing.
-	tell  func(time.Duration)
-	conns []*conn
-	out   []byte
+	// observe, unless nil, is called with the time of each answer.
+	observe func(time.Duration)
+	conns   []*conn
+	out     []byte
 }
 
 // conn has at most one request under way.
 type conn struct {
-	// fd is the socket, on which nothing waits.
-	fd   int
-	in   []byte
-	sent time.Time
-	what question
-	// busy says that a request is under way, left that no other follows in this window.
-	busy, left bool
+	// fd is the non-blocking socket.
+	fd       int
+	buffer   []byte
+	sent     time.Time
+	question question
+	// busy: a request is under way. done: this window sends no more on the connection.
+	busy, done bool
 }
 
-// heard is what a window of requests came to.
-type heard struct {
+// result is the result of a window of requests.
+type result struct {
 	requests int
-	// refused are answers of another status than 200: no decision was made.
+	// refused counts answers with another status than 200.
 	refused int
 	took    time.Duration
 }
@@ -55,14 +54,14 @@ func newClient(b *testing.B, address string, render func([]byte, *question) []by
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { _ = syscall.Close(fd) })
-		c.conns = append(c.conns, &conn{fd: fd, in: make([]byte, 0, 64<<10)})
+		c.conns = append(c.conns, &conn{fd: fd, buffer: make([]byte, 0, 64<<10)})
 	}
 	return c
 }
 
-// dial opens a connection that the runtime knows nothing of: it would wait for it.
+// dial opens a connection outside Go's runtime, which would make the goroutine sleep on it.
 func dial(address string) (int, error) {
-	to, err := netip.ParseAddrPort(address)
+	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return 0, err
 	}
@@ -70,18 +69,18 @@ func dial(address string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = errors.Join(syscall.Connect(fd, &syscall.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()}),
+	err = errors.Join(syscall.Connect(fd, &syscall.SockaddrInet4{Port: int(target.Port()), Addr: target.Addr().As4()}),
 		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1), syscall.SetNonblock(fd, true))
 	return fd, err
 }
 
-// patience is how long an answer may take.
+// patience bounds the wait for an answer.
 const patience = 20 * time.Second
 
-// read asks until there is something.
-func (n *conn) read(into []byte) (int, error) {
+// read polls the socket until it has data.
+func (n *conn) read(buffer []byte) (int, error) {
 	for {
-		got, err := syscall.Read(n.fd, into)
+		got, err := syscall.Read(n.fd, buffer)
 		switch {
 		case err == nil && got == 0:
 			return 0, io.ErrUnexpectedEOF
@@ -95,25 +94,25 @@ func (n *conn) read(into []byte) (int, error) {
 	}
 }
 
-// run asks on the first connections until enough says so, and waits for what is under way.
-func (c *client) run(connections int, next stream, enough func(asked int, now time.Time) bool) (heard, error) {
-	var h heard
+// run sends questions on the first connections until enough returns true, and then receives the outstanding answers.
+func (c *client) run(connections int, next stream, enough func(asked int, now time.Time) bool) (result, error) {
+	var h result
 	began := time.Now()
 	for _, n := range c.conns {
-		n.left = false
+		n.done = false
 	}
 	asked, open := 0, connections
 	for i := 0; open > 0; i = (i + 1) % connections {
 		n := c.conns[i]
-		if n.left {
+		if n.done {
 			continue
 		}
 		if n.busy {
 			if err := c.receive(n, &h); err != nil {
-				return h, fmt.Errorf("%s: %w", n.what, err)
+				return h, fmt.Errorf("%s: %w", n.question, err)
 			}
 		}
-		if n.left = enough(asked, time.Now()); n.left {
+		if n.done = enough(asked, time.Now()); n.done {
 			open--
 			continue
 		}
@@ -127,29 +126,29 @@ func (c *client) run(connections int, next stream, enough func(asked int, now ti
 }
 
 func (c *client) send(n *conn, q question) error {
-	n.what, n.busy, n.sent = q, true, time.Now()
-	c.out = c.render(c.out[:0], &n.what)
-	if sent, err := syscall.Write(n.fd, c.out); err != nil || sent < len(c.out) { // of an idle connection the buffer is empty
+	n.question, n.busy, n.sent = q, true, time.Now()
+	c.out = c.render(c.out[:0], &n.question)
+	if sent, err := syscall.Write(n.fd, c.out); err != nil || sent < len(c.out) { // the buffer of an idle connection is empty, so the write is whole
 		return fmt.Errorf("%d of %d bytes sent: %w", sent, len(c.out), err)
 	}
 	return nil
 }
 
-func (c *client) receive(n *conn, h *heard) error {
+func (c *client) receive(n *conn, h *result) error {
 	status, body, err := n.answer()
 	if err != nil {
 		return err
 	}
 	n.busy = false
 	h.requests++
-	if c.tell != nil {
-		c.tell(time.Since(n.sent))
+	if c.observe != nil {
+		c.observe(time.Since(n.sent))
 	}
 	switch {
 	case status != "200":
 		h.refused++
-	case len(c.yes) > 0 && !n.what.agrees(body, c.yes):
-		return fmt.Errorf("the answer is %s, want allowed: %t", body, n.what.allowed)
+	case len(c.yes) > 0 && !n.question.agrees(body, c.yes):
+		return fmt.Errorf("the answer is %s, want allowed: %t", body, n.question.allowed)
 	}
 	return nil
 }
@@ -159,27 +158,27 @@ var (
 	lengthKey = []byte("\r\nContent-Length: ")
 )
 
-// answer reads one answer, which has to tell its length.
+// answer reads one answer with a Content-Length.
 func (n *conn) answer() (status string, body []byte, err error) {
-	n.in = n.in[:0]
+	n.buffer = n.buffer[:0]
 	head, whole := -1, 0
-	for head < 0 || len(n.in) < whole {
-		got, err := n.read(n.in[len(n.in):cap(n.in)])
+	for head < 0 || len(n.buffer) < whole {
+		got, err := n.read(n.buffer[len(n.buffer):cap(n.buffer)])
 		if err != nil {
 			return "", nil, err
 		}
-		n.in = n.in[:len(n.in)+got]
+		n.buffer = n.buffer[:len(n.buffer)+got]
 		if head >= 0 {
 			continue
 		}
-		if head = bytes.Index(n.in, headEnd); head >= 0 {
-			_, value, _ := bytes.Cut(n.in[:head+2], lengthKey)
+		if head = bytes.Index(n.buffer, headEnd); head >= 0 {
+			_, value, _ := bytes.Cut(n.buffer[:head+2], lengthKey)
 			value, _, _ = bytes.Cut(value, headEnd[:2])
 			length, err := strconv.Atoi(string(value))
-			if whole = head + len(headEnd) + length; err != nil || whole > cap(n.in) {
-				return "", nil, fmt.Errorf("no length that can be read: %q", n.in)
+			if whole = head + len(headEnd) + length; err != nil || whole > cap(n.buffer) {
+				return "", nil, fmt.Errorf("no valid Content-Length: %q", n.buffer)
 			}
 		}
 	}
-	return string(n.in[9:12]), n.in[head+len(headEnd):], nil
+	return string(n.buffer[9:12]), n.buffer[head+len(headEnd):], nil
 }

@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-// decisionLogLimit is what the decision log may take of the processor in its mode best-effort.
+// decisionLogLimit bounds the CPU time with a decision log in its mode best-effort, as a ratio.
 const decisionLogLimit = 1.15
 
-// BenchmarkLoadOfDecisionLog sets warm calls of a gateway that keeps a decision log against those of one that
-// keeps none. A second one that keeps none shows what is left to chance.
+// BenchmarkLoadOfDecisionLog compares warm calls of a gateway with a decision log to those of one without. A second one
+// without shows the noise.
 func BenchmarkLoadOfDecisionLog(b *testing.B) {
 	r := &run{b: b, program: build(b)}
 	roles := loadRoles(fewRoles)
 	tree := writeTree(b, roles)
 	names := []string{"off", "off again", "best-effort"}
-	worlds := make([]*world, len(names)) // a data folder has one gateway
+	worlds := make([]*world, len(names)) // each gateway needs a data folder of its own
 	for i := range worlds {
 		worlds[i] = newWorld(b, repeated, assigned, tree, roles)
 	}

@@ -29,15 +29,15 @@ import (
 const (
 	// peerEcho answers every check with the same message.
 	peerEcho = "grpc"
-	// extAuthzLimit is how much of the processor a check may take, in those of the bare echo.
+	// extAuthzLimit bounds the CPU time of a check, as a ratio to the bare echo.
 	extAuthzLimit = 2.0
-	// underWay is how many checks each connection has under way.
+	// underWay is the number of concurrent checks on each connection.
 	underWay = 4
 )
 
 var saysExtAuthz = regexp.MustCompile(`"ext_authz_listen":"([^"]+)"`)
 
-// echo is the bare service.
+// echo is the bare service: it answers every check with the same message.
 type echo struct {
 	auth.UnimplementedAuthorizationServer
 	answer *auth.CheckResponse
@@ -48,7 +48,7 @@ func (e echo) Check(context.Context, *auth.CheckRequest) (*auth.CheckResponse, e
 	return e.answer, nil
 }
 
-// serveEcho answers with as many bytes as the gateway.
+// serveEcho serves an answer of as many bytes as the gateway's.
 func serveEcho() error {
 	ok := &auth.OkHttpResponse{HeadersToRemove: []string{"x-portcullis-assertion", "authorization", "x-api-key"}}
 	for name, value := range map[string]string{
@@ -69,7 +69,7 @@ func serveEcho() error {
 	return server.Serve(listener)
 }
 
-// checks are a server's connections, and what its windows cost in µs of its processor.
+// checks has a server's connections, and the cost of a check in each window, in µs of its CPU.
 type checks struct {
 	p     *process
 	conns []*grpc.ClientConn
@@ -90,9 +90,9 @@ func newChecks(b *testing.B, p *process, address string) *checks {
 	return c
 }
 
-var errDenied = errors.New("a check that is to be allowed was denied")
+var errDenied = errors.New("the server denied a check with the verdict allow")
 
-// check asks once.
+// check sends one check.
 func (*checks) check(conn *grpc.ClientConn, asked *auth.CheckRequest) error {
 	got, err := auth.NewAuthorizationClient(conn).Check(context.Background(), asked)
 	if err == nil && got.GetOkResponse() == nil {
@@ -101,7 +101,7 @@ func (*checks) check(conn *grpc.ClientConn, asked *auth.CheckRequest) error {
 	return err
 }
 
-// window asks for so long, and returns how many checks were answered. Every answer has to allow.
+// window sends checks for d, and returns the number of answers. Every answer must allow.
 func (c *checks) window(asked []*auth.CheckRequest, d time.Duration) (int64, error) {
 	var n atomic.Int64
 	var failed atomic.Pointer[error]
@@ -127,7 +127,7 @@ func (c *checks) window(asked []*auth.CheckRequest, d time.Duration) (int64, err
 	return n.Load(), nil
 }
 
-// measure is one window.
+// measure measures one window.
 func (c *checks) measure(asked []*auth.CheckRequest) error {
 	before, err := c.p.cpu()
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *checks) measure(asked []*auth.CheckRequest) error {
 	return nil
 }
 
-// envoyAsks are questions of users with tokens of their own that are allowed, as Envoy sends them.
+// envoyAsks returns allowed questions of users with tokens of their own, as Envoy sends them.
 func (w *world) envoyAsks() (all []*auth.CheckRequest) {
 	for i := range repeated {
 		q := w.allowed(i, i)
@@ -164,8 +164,8 @@ func (w *world) envoyAsks() (all []*auth.CheckRequest) {
 // collectionOf returns the collection of an action's row.
 func collectionOf(action string) string { return strings.ReplaceAll(action, ":", "-") }
 
-// addRows adds to a policy tree a row of the catalogue for each permission that is asked about: Envoy's configuration
-// names an action only with a certificate.
+// addRows adds a row of the catalogue to a policy tree for each permission in questions: without a certificate, Envoy's
+// configuration can't name an action.
 func addRows(b *testing.B, tree string, roles []role) {
 	b.Helper()
 	path := filepath.Join(tree, "routes", "data.json")
@@ -193,7 +193,7 @@ func addRows(b *testing.B, tree string, roles []role) {
 	}
 }
 
-// BenchmarkLoadExtAuthz sets warm checks against a bare gRPC service that answers the same bytes.
+// BenchmarkLoadExtAuthz compares warm checks with a bare gRPC service that answers the same bytes.
 func BenchmarkLoadExtAuthz(b *testing.B) {
 	if runtime.NumCPU() < 2 {
 		b.Skip("the server and the client need a core each")
@@ -213,13 +213,13 @@ func BenchmarkLoadExtAuthz(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	found := saysExtAuthz.FindStringSubmatch(p.text(b))
-	if found == nil {
+	match := saysExtAuthz.FindStringSubmatch(p.text(b))
+	if match == nil {
 		b.Fatal("the gateway does not listen for Envoy")
 	}
-	servers := []*checks{newChecks(b, p, found[1]), newChecks(b, bare, bare.address)}
+	servers := []*checks{newChecks(b, p, match[1]), newChecks(b, bare, bare.address)}
 	for _, c := range servers {
-		for _, one := range asked { // and everything is cached
+		for _, one := range asked { // fill the caches
 			if err := c.check(c.conns[0], one); err != nil {
 				b.Fatal(err)
 			}

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// server is a process with the connections to it.
+// server is a process and a client with connections to it.
 type server struct {
 	name   string
 	p      *process
 	client *client
-	// refused are answers of another status than 200: no decision was made.
+	// refused counts answers with another status than 200.
 	refused int
 	logLost bool
 }
@@ -24,36 +24,35 @@ func (s *server) ask(next stream, n int) error {
 	return err
 }
 
-func (s *server) run(connections int, next stream, enough func(int, time.Time) bool) (heard, error) {
+func (s *server) run(connections int, next stream, enough func(int, time.Time) bool) (result, error) {
 	h, err := s.client.run(connections, next, enough)
 	if err != nil {
 		return h, fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.refused += h.refused
-	text, _ := os.ReadFile(s.p.log) // the file of a server that runs is there
+	text, _ := os.ReadFile(s.p.log) // launch created the file
 	s.logLost = s.logLost || strings.Contains(string(text), "lines of the log were dropped")
-	_ = os.Truncate(s.p.log, 0) // a long log only takes room
+	_ = os.Truncate(s.p.log, 0) // a long log would take space
 	return h, nil
 }
 
-// until ends a window by its time, or after the most questions that it may ask; 0 is no bound.
+// until returns a function that ends a window after its time, or after most questions if most is not 0.
 func until(most int) func(int, time.Time) bool {
 	end := time.Now().Add(*window)
 	return func(asked int, now time.Time) bool { return now.After(end) || most > 0 && asked >= most }
 }
 
-// cell is a server with one stream of questions, and what they cost.
+// cell is a server with one stream of questions, and their costs.
 type cell struct {
 	*server
 	next stream
-	// most is how many questions a window may ask, 0 for as many as it can: a user can be seen
-	// for the first time only once.
+	// most bounds the questions in a window unless it is 0: each user is new only once.
 	most int
-	// costs are µs of the server's CPU for each request, rates are requests a second, by window.
+	// costs has the server's CPU time for each request in µs, and rates the requests a second, by window.
 	costs, rates []float64
 }
 
-// measure is one window.
+// measure measures one window.
 func (c *cell) measure() error {
 	before, err := c.p.cpu()
 	if err != nil {
@@ -72,16 +71,16 @@ func (c *cell) measure() error {
 	return nil
 }
 
-// group is servers that are measured in windows one right after the other, another one first in
-// each turn: what disturbs the machine disturbs all of them.
+// group is servers to compare. It measures their windows one right after the other, with another server first in each
+// turn, so that a disturbance of the machine affects all of them.
 type group struct {
 	title string
 	cells []*cell
-	// warm is how many questions each is asked before the first window.
+	// warm is the number of questions to each server before the first window.
 	warm int
-	// limit is what the cost of the first may be at most, in costs of the second; 0 is no limit.
+	// limit bounds the cost of the first server, as a ratio to the second; 0 means none.
 	limit float64
-	// rates compares requests a second, the other way round, instead of CPU.
+	// rates compares requests a second (of the second server to the first) instead of CPU time.
 	rates bool
 }
 
@@ -101,7 +100,7 @@ func (g *group) measure() error {
 	return nil
 }
 
-// ratio is that of the group's limit.
+// ratio returns the ratio for the group's limit.
 func (g *group) ratio() interval {
 	if g.rates {
 		return ratioOf(g.cells[1].rates, g.cells[0].rates)
@@ -109,11 +108,11 @@ func (g *group) ratio() interval {
 	return ratioOf(g.cells[0].costs, g.cells[1].costs)
 }
 
-// ratioOf sets the windows of one turn against each other.
-func ratioOf(of, to []float64) interval {
-	ratios := make([]float64, len(of))
-	for i := range of {
-		ratios[i] = of[i] / to[i]
+// ratioOf returns the median of the ratios of both windows in each turn.
+func ratioOf(costs, bases []float64) interval {
+	ratios := make([]float64, len(costs))
+	for i := range costs {
+		ratios[i] = costs[i] / bases[i]
 	}
 	return medianOf(ratios)
 }

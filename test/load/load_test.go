@@ -14,43 +14,43 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// envOPA names the stock opa, of the version that the module depends on.
+// envOPA names the stock opa program, of the version in go.mod.
 const envOPA = "PORTCULLIS_TEST_LOAD_OPA"
 
-// What an answer holds that allows.
+// The texts of answers that allow.
 const (
 	gatewayYes = `"allowed":true`
 	opaYes     = `"allow":true`
 )
 
-// run is everything that is measured together.
+// run is one run of BenchmarkLoad.
 type run struct {
 	b            *testing.B
 	program, opa string
 	servers      []*server
-	// traffic is a group for each kind of it, growth a pair for each limit of growth.
+	// traffic has a group for each kind of traffic, growth a pair of servers for each limit of growth.
 	traffic, growth []*group
 	starts          []start
 	allocations     allocations
-	// broken are limits that could not be measured, and why; skipped what the machine lacks.
+	// broken has limits without a measurement, with the reasons. skipped has parts for which the machine lacks
+	// something.
 	broken, skipped []string
 }
 
-// start is how long a gateway took until it was ready.
+// start is the time of a gateway's start until it was ready.
 type start struct {
 	title string
 	took  time.Duration
 	limit time.Duration
 }
 
-// BenchmarkLoad prints its figures itself: they are ratios of processes, and not the time of
-// an operation.
+// BenchmarkLoad prints its figures itself: they are ratios between processes, not times of an operation.
 func BenchmarkLoad(b *testing.B) {
 	if runtime.NumCPU() < 2 {
 		b.Skip("the server and the client need a core each")
 	}
-	if *known < repeated || *large < *known+reserved+*pairs {
-		b.Fatalf("-known %d must be at least %d, and -large %d leave users to be seen for the first time", *known, repeated, *large)
+	if *knownUsers < repeated || *large < *knownUsers+reserved+*pairs {
+		b.Fatalf("-known %d must be at least %d, and -large %d leave users to be seen for the first time", *knownUsers, repeated, *large)
 	}
 	r := &run{b: b, program: build(b), opa: os.Getenv(envOPA)}
 	if r.opa == "" {
@@ -81,7 +81,7 @@ func build(b *testing.B) string {
 	return program
 }
 
-// pinClient keeps this process, and what it starts from now on, to the client's core.
+// pinClient pins this process and its later children to the client's core.
 func pinClient(b *testing.B) {
 	b.Helper()
 	if out, err := exec.Command("taskset", "-a", "-c", "-p", clientCore, strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
@@ -90,8 +90,7 @@ func pinClient(b *testing.B) {
 	runtime.GOMAXPROCS(1)
 }
 
-// The worlds by what is different in them from the large account, whose users have assigned each
-// one of ten roles in their projects.
+// The worlds. In the large account each user has three of ten roles; the others differ from it in one thing.
 const (
 	inLarge = "the large account"
 	inSmall = "a small account"
@@ -101,14 +100,14 @@ const (
 )
 
 const (
-	// opaServer is the one whose cost is 10 in the report.
+	// opaServer is the server with the cost 10 in the report.
 	opaServer = "OPA's server"
 	fewRoles  = 10
-	// assigned is how many assignments a user has.
+	// assigned is the number of assignments of a user.
 	assigned = 3
 )
 
-// worlds makes the data before anything is pinned and measured.
+// worlds creates the data, before the run pins and measures.
 func (r *run) worlds() map[string]*world {
 	began := time.Now()
 	few := loadRoles(fewRoles)
@@ -130,7 +129,7 @@ func (r *run) worlds() map[string]*world {
 	return w
 }
 
-// gather starts all servers and says what is compared with what.
+// gather starts all servers and forms the groups to compare.
 func (r *run) gather(w map[string]*world) {
 	gateway := r.gatherTraffic(w[inLarge])
 	if *onlyTraffic {
@@ -139,9 +138,9 @@ func (r *run) gather(w map[string]*world) {
 	}
 	small := w[inSmall]
 	base := r.gateway(inSmall, small, again(small))
-	r.allocations.of = &cell{server: base, next: same(small)}
-	compare := func(title string, s *server, in *world, limit float64) *group {
-		g := &group{title: title, limit: limit, cells: []*cell{{server: s, next: same(in)}, {server: base, next: same(small)}}}
+	r.allocations.cell = &cell{server: base, next: same(small)}
+	compare := func(title string, s *server, data *world, limit float64) *group {
+		g := &group{title: title, limit: limit, cells: []*cell{{server: s, next: same(data)}, {server: base, next: same(small)}}}
 		r.growth = append(r.growth, g)
 		return g
 	}
@@ -151,7 +150,7 @@ func (r *run) gather(w map[string]*world) {
 	compare("1,000 roles to 10", roles, w[inRoles], 1.1)
 	compare("the large account to a small one", gateway, w[inLarge], 1.2)
 	if large := w[inReal]; large != nil {
-		if p, err := startGateway(r.b, r.program, large); err != nil { // they may be more than a gateway takes
+		if p, err := startGateway(r.b, r.program, large); err != nil { // a gateway may reject so many roles
 			r.broken = append(r.broken, fmt.Sprintf("%s: %v", inReal, err), fmt.Sprintf("%s to 10: it does not start", inReal))
 		} else {
 			r.starts = append(r.starts, start{inReal, p.ready, 3 * time.Second})
@@ -163,8 +162,8 @@ func (r *run) gather(w map[string]*world) {
 	}
 }
 
-// gatherTraffic starts a gateway and its peers, and has each answer the corpus. The mix is measured
-// last: it asks what has to be new in the kinds before it.
+// gatherTraffic starts a gateway and its peers, and checks their answers to the corpus. The mix comes last: its
+// questions must be new in the kinds before it.
 func (r *run) gatherTraffic(w *world) (gateway *server) {
 	corpus := w.corpus()
 	peers := []*server{
@@ -184,8 +183,8 @@ func (r *run) gatherTraffic(w *world) (gateway *server) {
 		{group{title: "the same question again", limit: 1.6, warm: repeated}, same, 0},
 		{group{title: "a new resource id", limit: 1.8, warm: repeated}, newResource, 0},
 		{group{title: "a new question about a known user", limit: 9}, newQuestion, 0},
-		{group{title: "a user seen for the first time", limit: 18}, newUser, (w.users - *known - reserved) / *pairs},
-		{group{title: "a mix like traffic", warm: *known}, mix, 0},
+		{group{title: "a user seen for the first time", limit: 18}, newUser, (w.users - *knownUsers - reserved) / *pairs},
+		{group{title: "a mix like traffic", warm: *knownUsers}, mix, 0},
 	} {
 		g := &kind.group
 		for _, s := range peers {
@@ -203,7 +202,7 @@ func (r *run) must(p *process, err error) *process {
 	return p
 }
 
-// onMongoDB is a gateway on MongoDB and Redis, nil where the machine lacks them.
+// onMongoDB starts a gateway on MongoDB and Redis. It returns nil if the machine lacks them.
 func (r *run) onMongoDB(w *world) *server {
 	_, noMongo := servers.Mongod()
 	_, noRedis := exec.LookPath("redis-server")
@@ -221,18 +220,18 @@ func (r *run) gateway(name string, w *world, first []question, args ...string) *
 	return r.add(name, r.must(startGateway(r.b, r.program, w, args...)), w.request, gatewayYes, first)
 }
 
-// peer is one that has the data of the world, whose roles are fewRoles.
+// peer starts a peer with the data of the world. The world must have fewRoles roles.
 func (r *run) peer(name, kind string, w *world, first []question) *server {
 	yes := gatewayYes
 	if kind == peerBare || kind == peerToken {
-		yes = "" // they decide nothing
+		yes = "" // they make no decision
 	}
 	settings := peer{Kind: kind, Account: w.account, Roles: fewRoles, Users: w.users, Assignments: w.assignments, Key: w.key}
 	return r.add(name, r.must(startPeer(r.b, settings)), w.request, yes, first)
 }
 
-// add connects to a server and asks it the first questions at once, since a connection that says
-// nothing for ten seconds may be closed. It fails with the first verdict that is not the world's.
+// add connects to a server and asks the first questions at once, since a server may close a connection that is silent
+// for ten seconds. It fails at the first wrong verdict.
 func (r *run) add(name string, p *process, render func([]byte, *question) []byte, yes string, first []question) *server {
 	r.b.Helper()
 	s := &server{name: name, p: p, client: newClient(r.b, p.address, render, yes)}

@@ -9,14 +9,14 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// How large the run is. Limits are judged on the defaults only.
+// The size of the run. The limits are for the defaults.
 var (
-	pairs       = flag.Int("pairs", 15, "how many windows a ratio is taken from, of each server")
-	window      = flag.Duration("window", 500*time.Millisecond, "how long one window takes")
-	known       = flag.Int("known", 20000, "how many users have their facts cached before anything is measured")
-	large       = flag.Int("large", 100000, "how many users the account has, with those who are seen for the first time")
-	connections = flag.Int("connections", 16, "how many connections the client holds")
-	onlyTraffic = flag.Bool("traffic", false, "measure the kinds of traffic only, not how the cost grows")
+	pairs       = flag.Int("pairs", 15, "windows of each server for a ratio")
+	window      = flag.Duration("window", 500*time.Millisecond, "length of a window")
+	knownUsers  = flag.Int("known", 20000, "users with cached facts before the measurement")
+	large       = flag.Int("large", 100000, "users of the large account, the new ones included")
+	connections = flag.Int("connections", 16, "connections of the client")
+	onlyTraffic = flag.Bool("traffic", false, "measure the kinds of traffic only, not the growth of the cost")
 )
 
 func TestMain(m *testing.M) {

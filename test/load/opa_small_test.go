@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// smallPolicy is about the least that answers the corpus: it knows roles in projects, and no
-// accounts, levels, states, credentials, deny rules or reasons.
+// smallPolicy is about the smallest policy for the corpus: it has roles in projects, without accounts, levels, states,
+// credentials, deny rules and reasons.
 const smallPolicy = `package small
 
 default decision := {"allow": false}
@@ -19,7 +19,7 @@ decision := {"allow": true, "role": assignment.role} if {
 }
 `
 
-// smallTree is a folder with it and the roles of a policy tree.
+// smallTree returns a folder with smallPolicy and the roles of a policy tree.
 func smallTree(b *testing.B, tree string) string {
 	b.Helper()
 	dir := b.TempDir()
@@ -32,11 +32,11 @@ func smallTree(b *testing.B, tree string) string {
 	return dir
 }
 
-// smallRequest writes questions for it: what it looks at, and nothing else.
-func (w *world) smallRequest() func(to []byte, q *question) []byte {
+// smallRequest returns a writer of questions for smallPolicy, with the input that it reads.
+func (w *world) smallRequest() func(out []byte, q *question) []byte {
 	held := map[int][]byte{}
 	var body []byte
-	return func(to []byte, q *question) []byte {
+	return func(out []byte, q *question) []byte {
 		assignments, ok := held[q.user]
 		if !ok {
 			var list []object
@@ -51,6 +51,6 @@ func (w *world) smallRequest() func(to []byte, q *question) []byte {
 		body = append(append(body, `","project":"`...), q.project...)
 		body = append(append(body, `","resource":"`...), q.resource...)
 		body = append(append(append(body, `","assignments":`...), assignments...), "}}"...)
-		return post(to, "small/decision", body)
+		return post(out, "small/decision", body)
 	}
 }

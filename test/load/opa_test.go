@@ -13,11 +13,11 @@ import (
 
 type object = map[string]any
 
-// opaRequests writes questions for OPA's server: the input that a gateway would build, with the user's assignments in it.
+// opaRequests writes questions for OPA's server, with the input that a gateway would build.
 type opaRequests struct {
 	b *testing.B
 	w *world
-	// subjects are the facts about users, made when they are first asked about.
+	// subjects has the facts about users, built at their first question.
 	subjects map[int]*resources.Subject
 	actions  map[string]resources.Action
 	service  resources.Principal
@@ -40,10 +40,10 @@ func newOPARequests(b *testing.B, w *world) *opaRequests {
 	}
 }
 
-// request is the question to OPA's server.
-func (o *opaRequests) request(to []byte, q *question) []byte {
+// request writes the question as a request to OPA's server.
+func (o *opaRequests) request(out []byte, q *question) []byte {
 	caller, user := o.service, userID(q.user)
-	if q.own {
+	if q.byUser {
 		caller = resources.Principal{Kind: resources.PrincipalUser, ID: user, AccountID: o.w.account, Credential: resources.CredentialToken}
 	}
 	input, err := engine.RecordedInput(&resources.Judgement{Path: resources.PathDecision, Question: resources.Question{
@@ -55,19 +55,19 @@ func (o *opaRequests) request(to []byte, q *question) []byte {
 		o.b.Fatal(err)
 	}
 	o.body = append(append(append(o.body[:0], `{"input":`...), input...), '}')
-	return post(to, "authz/decision", o.body)
+	return post(out, "authz/decision", o.body)
 }
 
 // post writes a request for the value of a rule.
-func post(to []byte, rule string, body []byte) []byte {
-	to = append(append(append(to, "POST /v1/data/"...), rule...), " HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nContent-Length: "...)
-	to = strconv.AppendInt(to, int64(len(body)), 10)
-	return append(append(to, "\r\n\r\n"...), body...)
+func post(out []byte, rule string, body []byte) []byte {
+	out = append(append(append(out, "POST /v1/data/"...), rule...), " HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nContent-Length: "...)
+	out = strconv.AppendInt(out, int64(len(body)), 10)
+	return append(append(out, "\r\n\r\n"...), body...)
 }
 
 func (o *opaRequests) action(id string) resources.Action {
-	a, known := o.actions[id]
-	if !known {
+	a, ok := o.actions[id]
+	if !ok {
 		var err error
 		if a, err = resources.ParseAction(id); err != nil {
 			o.b.Fatal(err)
@@ -96,6 +96,6 @@ func (o *opaRequests) subject(user int) *resources.Subject {
 }
 
 func rendered(v any) []byte {
-	raw, _ := json.Marshal(v) // strings, numbers and objects of them always render
+	raw, _ := json.Marshal(v) // never fails for strings, numbers and objects of them
 	return bytes.TrimSpace(raw)
 }

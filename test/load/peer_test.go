@@ -14,13 +14,13 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 )
 
-// envPeer has the test's program be a peer: its value is a peer in JSON.
+// envPeer makes the test's program a peer. Its value is a peer in JSON.
 const envPeer = "PORTCULLIS_TEST_LOAD_PEER"
 
-// checkPath is the path of a question as far as the account.
+// checkPath is the beginning of a question's path, up to the account.
 const checkPath = "/api/v1/authorize/accounts/"
 
-// The peers that answer in a fiber handler.
+// The peers with a fiber handler.
 const (
 	peerBare   = "bare"
 	peerToken  = "token"
@@ -28,19 +28,19 @@ const (
 	peerCasbin = "casbin"
 )
 
-// peer is what such a process serves: the loadRoles(Roles), held by the users of a world.
+// peer is the settings of a peer: the users of a world hold loadRoles(Roles).
 type peer struct {
 	Kind                      string
 	Account                   string
 	Roles, Users, Assignments int
-	// Key checks the tokens' signatures.
+	// Key verifies tokens.
 	Key ed25519.PublicKey
 }
 
-// asked is a question as a peer reads it from the path and the headers. The strings are copies.
+// asked is a question in the path and the headers of a request. The strings are copies.
 type asked struct{ token, user, account, action, path string }
 
-// place is the project and the resource of the path; they are empty where it names another account.
+// place returns the project and the resource of the path, or "" if it names another account.
 func (a asked) place() (project, resource string) {
 	part := strings.Split(strings.TrimPrefix(a.path, checkPath), "/")
 	if len(part) != 5 || part[0] != a.account {
@@ -49,10 +49,10 @@ func (a asked) place() (project, resource string) {
 	return part[2], part[4]
 }
 
-// decider says whether a question is allowed.
+// decider decides whether a question is allowed.
 type decider func(asked) (bool, error)
 
-// servePeer serves one until the process is killed.
+// servePeer runs a peer until the process is killed.
 func servePeer(settings string) int {
 	err := func() error {
 		var p peer
@@ -109,7 +109,7 @@ func (p peer) decider() (decider, error) {
 	return nil, fmt.Errorf("there is no peer %q", p.Kind)
 }
 
-// token allows every question whose token holds, and checks each token each time.
+// token returns a decider that allows every question with a valid token. It verifies the token each time.
 func (p peer) token() decider {
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithIssuer(authn.BuiltinIssuer),
 		jwt.WithAudience(authn.BuiltinAudience), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithStrictDecoding())
@@ -120,7 +120,7 @@ func (p peer) token() decider {
 	}
 }
 
-// world is the data of the peer's process.
+// world returns the data of the peer.
 func (p peer) world() *world {
 	return &world{account: p.Account, users: p.Users, assignments: p.Assignments, roles: loadRoles(p.Roles)}
 }

@@ -20,31 +20,31 @@ const (
 	cloudPermissions = 13790
 	cloudGrants      = 60 // of each role but the largest
 	cloudLargest     = 13568
-	// cloudHeld is how many roles each user holds.
+	// cloudHeld is the number of roles of each user.
 	cloudHeld = 3
 )
 
-// cloudRoles are as many roles as a real cloud has, with permissions that overlap as theirs do.
+// cloudRoles returns as many roles as a real cloud has, with overlapping permissions.
 func cloudRoles() []role {
 	r := rand.New(rand.NewPCG(1, 1))
 	permission := func(i int) string { return fmt.Sprintf("project:kind%04d:verb%02d", i/10, i%10) }
 	roles := make([]role, cloudRoleCount)
 	for n := range roles {
-		size, from := cloudGrants, r.IntN(cloudPermissions)
+		size, start := cloudGrants, r.IntN(cloudPermissions)
 		if n == 0 {
 			size = cloudLargest
 		}
 		roles[n].id, roles[n].scope = fmt.Sprintf("cloud_%04d", n), resources.RoleScopeProject
 		for i := range size {
-			roles[n].permissions = append(roles[n].permissions, permission((from+i)%cloudPermissions))
+			roles[n].permissions = append(roles[n].permissions, permission((start+i)%cloudPermissions))
 		}
 		roles[n].asked = roles[n].permissions
 	}
 	return roles
 }
 
-// BenchmarkLoadOfPolicyDiff prints what it costs to say what one grant more changes, in a tree of a real cloud's size: by
-// itself, and with the real users of a large store.
+// BenchmarkLoadOfPolicyDiff prints the cost of `policy diff` for one more grant in a tree of a real cloud's size,
+// without users and with those of a large store.
 func BenchmarkLoadOfPolicyDiff(b *testing.B) {
 	program, roles := build(b), cloudRoles()
 	if file := os.Getenv(envRealRoles); file != "" {
@@ -54,17 +54,17 @@ func BenchmarkLoadOfPolicyDiff(b *testing.B) {
 	more := slices.Clone(roles)
 	const changed = 7
 	more[changed].permissions = append(slices.Clone(more[changed].permissions), "project:kind9999:paint")
-	fresh := writeTree(b, more)
-	compare(b, program, "no users", old, fresh)
+	changedTree := writeTree(b, more)
+	compare(b, program, "no users", old, changedTree)
 	w := newWorld(b, *large, cloudHeld, old, roles)
-	found := compare(b, program, fmt.Sprintf("%d users", *large), old, fresh, "--data-dir", w.dir)
-	if found.People.Users != *large || len(found.People.Gain) == 0 || found.People.Gain[0].Users != *large*cloudHeld/len(roles) && *large%len(roles) == 0 {
-		b.Errorf("%+v", found.People)
+	report := compare(b, program, fmt.Sprintf("%d users", *large), old, changedTree, "--data-dir", w.dir)
+	if report.People.Users != *large || len(report.People.Gain) == 0 || report.People.Gain[0].Users != *large*cloudHeld/len(roles) && *large%len(roles) == 0 {
+		b.Errorf("%+v", report.People)
 	}
-	b.ReportMetric(float64(found.People.FactSets), "fact-sets")
+	b.ReportMetric(float64(report.People.FactSets), "fact-sets")
 }
 
-// compared is what is read of the report of `policy diff`.
+// compared is a part of the report of `policy diff`.
 type compared struct {
 	Questions int
 	NewAccess []struct{ Entry, Action, Role string } `json:"new_access"`
@@ -75,23 +75,23 @@ type compared struct {
 	}
 }
 
-// compare runs the command and prints what it took.
-func compare(b *testing.B, program, title, old, fresh string, args ...string) (found compared) {
+// compare runs the command and prints its time and memory.
+func compare(b *testing.B, program, title, old, changedTree string, args ...string) (report compared) {
 	b.Helper()
-	cmd := exec.Command(program, append([]string{"policy", "diff", old, fresh, "--json", "--names", "1"}, args...)...)
+	cmd := exec.Command(program, append([]string{"policy", "diff", old, changedTree, "--json", "--names", "1"}, args...)...)
 	began := time.Now()
 	out, err := cmd.Output()
 	took := time.Since(began)
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1 {
 		b.Fatalf("policy diff: %v", err)
 	}
-	if err := json.Unmarshal(out, &found); err != nil {
+	if err := json.Unmarshal(out, &report); err != nil {
 		b.Fatal(err)
 	}
-	if !slices.ContainsFunc(found.NewAccess, func(row struct{ Entry, Action, Role string }) bool {
+	if !slices.ContainsFunc(report.NewAccess, func(row struct{ Entry, Action, Role string }) bool {
 		return row.Entry == "decision" && row.Action == "project:kind9999:paint"
 	}) {
-		b.Error("the grant is not found")
+		b.Error("the report lacks the new grant")
 	}
 	memory := int64(0)
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
@@ -99,6 +99,6 @@ func compare(b *testing.B, program, title, old, fresh string, args ...string) (f
 	}
 	fmt.Printf("policy diff, one grant more, %s: %.0f s, %.0f s of CPU, %d MiB; %d questions, %d rows; %d users, %d sets of facts, %d questions about them\n",
 		title, took.Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), memory,
-		found.Questions, len(found.NewAccess), found.People.Users, found.People.FactSets, found.People.Questions)
-	return found
+		report.Questions, len(report.NewAccess), report.People.Users, report.People.FactSets, report.People.Questions)
+	return report
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// The servers are on one core, the client is on the other.
+// The servers run on one core, the client on the other.
 const (
 	serverCore = "0"
 	clientCore = "1"
 )
 
-// readyTime is how long a server may take to start.
+// readyTime bounds the start of a server.
 const readyTime = 2 * time.Minute
 
 // process is a server under load.
@@ -58,7 +58,7 @@ func launch(b *testing.B, env []string, command ...string) (*process, <-chan str
 	return p, ended
 }
 
-// await asks every few milliseconds whether the server listens, and where.
+// await calls listens every 5 ms until it returns the server's address.
 func (p *process) await(b *testing.B, ended <-chan struct{}, listens func() string) (*process, error) {
 	b.Helper()
 	began := time.Now()
@@ -105,15 +105,15 @@ func (p *process) listens(b *testing.B) func() string {
 	}
 }
 
-// startPeer is the test's own program as a peer.
+// startPeer starts the test's own program as a peer.
 func startPeer(b *testing.B, settings peer) (*process, error) {
 	b.Helper()
 	p, ended := launch(b, []string{envPeer + "=" + string(rendered(settings))}, os.Args[0])
 	return p.await(b, ended, p.listens(b))
 }
 
-// startGateway is the real program with its defaults: access log and metrics are on. Only the
-// connections stay open while others are measured.
+// startGateway starts the program with its defaults: access log and metrics are on. A long idle timeout keeps the
+// connections open while the run measures other servers.
 func startGateway(b *testing.B, program string, w *world, args ...string) (*process, error) {
 	b.Helper()
 	p, ended := launch(b, nil, slices.Concat([]string{
@@ -124,7 +124,7 @@ func startGateway(b *testing.B, program string, w *world, args ...string) (*proc
 	return p.await(b, ended, p.listens(b))
 }
 
-// startOPA is the stock OPA's server on the policy tree.
+// startOPA starts the stock OPA server with the policy tree.
 func startOPA(b *testing.B, program, tree string) (*process, error) {
 	b.Helper()
 	address := servers.Address(b)
@@ -140,11 +140,11 @@ func startOPA(b *testing.B, program, tree string) (*process, error) {
 	})
 }
 
-// cpu is the processor time of all threads of a process, in the kernel and outside, from its
-// start. /proc/PID/stat has the same in steps of 10 ms.
+// cpu returns the CPU time of all threads of a process since its start, in the kernel and outside. /proc/PID/stat has
+// it in steps of 10 ms only.
 func (p *process) cpu() (time.Duration, error) {
 	pattern := fmt.Sprintf("/proc/%d/task/*/schedstat", p.pid)
-	tasks, _ := filepath.Glob(pattern) // it is well formed
+	tasks, _ := filepath.Glob(pattern) // the pattern is well formed
 	if len(tasks) == 0 {
 		return 0, fmt.Errorf("there is no %s", pattern)
 	}

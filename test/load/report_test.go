@@ -9,10 +9,10 @@ import (
 	"text/tabwriter"
 )
 
-// tally counts the limits that hold.
+// tally counts limits, and those that hold.
 type tally struct{ held, limits int }
 
-// judge is the word for a limit.
+// judge counts a limit, and returns PASS or FAIL.
 func (t *tally) judge(holds bool) string {
 	t.limits++
 	if !holds {
@@ -22,41 +22,41 @@ func (t *tally) judge(holds bool) string {
 	return "PASS"
 }
 
-// report prints what was measured. It says what fails its limit, and fails nothing: only on a
-// machine that does nothing else are the figures worth a verdict.
-func (r *run) report(to io.Writer) {
-	load, _ := os.ReadFile("/proc/loadavg") // for the reader, where there is one
-	fmt.Fprintf(to, "\n%d windows of %s of each server, %d connections, %d users, %d of them known; load average %s\n",
-		*pairs, *window, *connections, *large, *known, strings.TrimSpace(string(load)))
+// report prints the figures. A missed limit does not fail the benchmark: only figures from an idle machine are
+// reliable.
+func (r *run) report(out io.Writer) {
+	load, _ := os.ReadFile("/proc/loadavg") // empty without /proc
+	fmt.Fprintf(out, "\n%d windows of %s of each server, %d connections, %d users, %d of them known; load average %s\n",
+		*pairs, *window, *connections, *large, *knownUsers, strings.TrimSpace(string(load)))
 	kind := medianOf(make([]float64, *pairs)).sure
-	fmt.Fprintf(to, "medians, and in brackets the %s of the ratio to the bare handler in the same turn\n\n",
+	fmt.Fprintf(out, "medians, and in brackets the %s of the ratio to the bare handler in the same turn\n\n",
 		map[bool]string{true: "95 % interval", false: "range"}[kind])
 	t := &tally{}
-	r.reportTraffic(to, t)
+	r.reportTraffic(out, t)
 	for _, g := range r.growth {
 		m := g.ratio()
-		fmt.Fprintf(to, "%s  %.3f  [%.3f, %.3f]  %s, at most %.2f\n", t.judge(m.median <= g.limit), m.median, m.low, m.high, g.title, g.limit)
+		fmt.Fprintf(out, "%s  %.3f  [%.3f, %.3f]  %s, at most %.2f\n", t.judge(m.median <= g.limit), m.median, m.low, m.high, g.title, g.limit)
 	}
 	for _, s := range r.starts {
-		fmt.Fprintf(to, "%s  ready with %s after %.2f s, at most %s\n", t.judge(s.took <= s.limit), s.title, s.took.Seconds(), s.limit)
+		fmt.Fprintf(out, "%s  ready with %s after %.2f s, at most %s\n", t.judge(s.took <= s.limit), s.title, s.took.Seconds(), s.limit)
 	}
-	r.allocations.report(to, t)
-	for _, what := range r.broken {
-		fmt.Fprintf(to, "%s  %s\n", t.judge(false), strings.TrimSpace(what))
+	r.allocations.report(out, t)
+	for _, text := range r.broken {
+		fmt.Fprintf(out, "%s  %s\n", t.judge(false), strings.TrimSpace(text))
 	}
 	for _, s := range r.servers {
-		s.remark(to)
+		s.remark(out)
 	}
-	for _, what := range r.skipped {
-		fmt.Fprintf(to, "SKIPPED  %s\n", what)
+	for _, text := range r.skipped {
+		fmt.Fprintf(out, "SKIPPED  %s\n", text)
 	}
-	fmt.Fprintf(to, "%d of %d limits hold, %d parts skipped\n", t.held, t.limits, len(r.skipped))
+	fmt.Fprintf(out, "%d of %d limits hold, %d parts skipped\n", t.held, t.limits, len(r.skipped))
 }
 
-// reportTraffic prints the table: each server's cost of each kind of traffic, beside the bare
-// handler's and, where OPA's server is 10, beside that.
-func (r *run) reportTraffic(to io.Writer, t *tally) {
-	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+// reportTraffic prints a table with the cost of each server for each kind of traffic, with its ratios to the bare
+// handler and to OPA's server.
+func (r *run) reportTraffic(out io.Writer, t *tally) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tCPU µs a request\t× bare\t\tOPA = 10\tlimit")
 	for _, g := range r.traffic {
 		bare, opa := g.cells[1], g.cells[slices.IndexFunc(g.cells, func(c *cell) bool { return c.name == opaServer })]
@@ -71,15 +71,15 @@ func (r *run) reportTraffic(to io.Writer, t *tally) {
 		}
 	}
 	_ = table.Flush()
-	fmt.Fprintln(to)
+	fmt.Fprintln(out)
 }
 
-// remark tells what makes a server's figures mean less.
-func (s *server) remark(to io.Writer) {
+// remark prints answers other than 200 and lost lines of the log: they make a server's figures less reliable.
+func (s *server) remark(out io.Writer) {
 	if s.refused > 0 {
-		fmt.Fprintf(to, "NOTE  %s: %d answers were not 200\n", s.name, s.refused)
+		fmt.Fprintf(out, "NOTE  %s: %d answers were not 200\n", s.name, s.refused)
 	}
 	if s.logLost {
-		fmt.Fprintf(to, "NOTE  %s: lines of its log were dropped\n", s.name)
+		fmt.Fprintf(out, "NOTE  %s: lines of its log were dropped\n", s.name)
 	}
 }

@@ -10,19 +10,18 @@ import (
 )
 
 const (
-	// holders is how many users hold the role that a search is about.
+	// holders is the number of users with the role of the search.
 	holders = 1000
-	// searchGrowth is what a search among the users of the large account may cost at most, in searches
-	// among the holders alone.
+	// searchGrowth bounds the cost of a search in the large account, as a ratio to a search among the holders alone.
 	searchGrowth = 1.2
-	// searchYes is what the answer of such a search holds.
+	// searchYes is the text in the answer to such a search.
 	searchYes = `"results":[{"type":"user"`
-	// latencies is how many searches the median time is taken from.
+	// latencies is the number of searches for the median time.
 	latencies = 200
 )
 
-// newSearchWorld has so many users, who hold a role in a project each, and holders among them to whom
-// one more is assigned in the whole account.
+// newSearchWorld returns a world of users with a role in a project. The holders among them have another role in the
+// whole account.
 func newSearchWorld(b *testing.B, users int) *world {
 	b.Helper()
 	roles := loadRoles(2)
@@ -31,21 +30,20 @@ func newSearchWorld(b *testing.B, users int) *world {
 	return w.fill(b)
 }
 
-// search writes the question as a search for the subjects who may do its action in the account.
-func (w *world) search(to []byte, q *question) []byte {
+// search writes the question as a search for the subjects of its action in the account.
+func (w *world) search(out []byte, q *question) []byte {
 	body := fmt.Sprintf(`{"subject":{"type":"user"},"action":{"name":%q},"resource":{"type":"account","id":%q}}`, q.action, w.account)
-	to = append(append(to, "POST /access/v1/search/subject HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nAuthorization: Bearer "...), w.tokens.service...)
-	to = strconv.AppendInt(append(to, "\r\nContent-Length: "...), int64(len(body)), 10)
-	return append(append(to, "\r\n\r\n"...), body...)
+	out = append(append(out, "POST /access/v1/search/subject HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nAuthorization: Bearer "...), w.tokens.service...)
+	out = strconv.AppendInt(append(out, "\r\nContent-Length: "...), int64(len(body)), 10)
+	return append(append(out, "\r\n\r\n"...), body...)
 }
 
-// first asks for the first page of the holders.
+// first returns the search for the first page of the holders.
 func (w *world) first() question {
 	return question{action: w.roles[len(w.roles)-1].asked[0], allowed: true}
 }
 
-// BenchmarkLoadOfSearch prints what a page of a subject search costs, and how that grows with the users of
-// the account who do not hold the role.
+// BenchmarkLoadOfSearch prints the cost of a page of a subject search, and its growth with the users without the role.
 func BenchmarkLoadOfSearch(b *testing.B) {
 	r := &run{b: b, program: build(b)}
 	worlds := []*world{newSearchWorld(b, *large), newSearchWorld(b, holders)}
@@ -69,7 +67,7 @@ func BenchmarkLoadOfSearch(b *testing.B) {
 	fmt.Printf("%s  %.3f  [%.3f, %.3f]  %s, at most %.2f\n", t.judge(m.median <= g.limit), m.median, m.low, m.high, g.title, g.limit)
 }
 
-// alone returns the time that one search takes while there is no other, in milliseconds.
+// alone returns the time of one search without concurrent ones, in milliseconds.
 func (c *cell) alone() (interval, error) {
 	var took []float64
 	for range latencies {

@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// shadowLimit is what a candidate may do to the 99th percentile of live answers.
+// shadowLimit bounds the 99th percentile of live answers beside a candidate, as a ratio.
 const shadowLimit = 1.05
 
-// offered is the share of what a gateway can answer that is asked of it: where requests wait for one another, their
-// waiting is all that is measured.
+// offered is the load, as a share of a gateway's capacity on one connection. With more load, requests would wait for
+// each other, and the run would measure the wait.
 const offered = 0.3
 
-// candidates are a good one and some that do harm to every question about the actions of one role, one in as many as
-// there are roles.
+// candidates are a good candidate and harmful ones. These harm each question about an action of the roles of the test.
 var candidates = []struct{ name, rule string }{
 	{"good", ""},
 	{"loops", "some i in numbers.range(1, 2000)\n\tsome j in numbers.range(1, 2000)\n\ti * j < 0"},
@@ -29,7 +28,7 @@ var candidates = []struct{ name, rule string }{
 	{"takes memory", "count(numbers.range(1, 600000)) < 0\n\tcount(numbers.range(2, 600000)) < 0"},
 }
 
-// writeCandidate copies a tree and adds the rule.
+// writeCandidate copies a tree and adds a deny rule with this condition.
 func writeCandidate(b *testing.B, tree, rule string) string {
 	b.Helper()
 	dir := b.TempDir()
@@ -45,33 +44,33 @@ func writeCandidate(b *testing.B, tree, rule string) string {
 	return dir
 }
 
-// shadowed is a gateway with its live latencies.
+// shadowed is a gateway with its latencies of live answers.
 type shadowed struct {
 	name string
 	p    *process
 	c    *client
 	next stream
-	due  time.Time // the request that is under way
+	due  time.Time // of the request under way
 	took histogram
-	// windows are the latencies of each window, costs its µs of CPU for each request.
+	// windows has the latencies of each window, costs its CPU time for each request, in µs.
 	windows []histogram
 	costs   []float64
 }
 
 func (s *shadowed) signal(sig syscall.Signal) error { return syscall.Kill(s.p.pid, sig) }
 
-// paced asks one request after the other on one connection, each when it is due: its latency counts from then, so that
-// one that waits for the one before is seen.
-func (s *shadowed) paced(every, within time.Duration) (int, error) {
+// paced sends one request after the other on one connection, one every period. A latency counts from the due time, so
+// that it includes a wait for the request before.
+func (s *shadowed) paced(every, d time.Duration) (int, error) {
 	s.took = histogram{}
 	s.due = time.Now()
-	end := s.due.Add(within)
+	end := s.due.Add(d)
 	h, err := s.c.run(1, s.next, func(asked int, now time.Time) bool {
 		if asked > 0 {
-			s.took.add(now.Sub(s.due)) // of the answer that came just now
+			s.took.add(now.Sub(s.due)) // of the answer just received
 			s.due = s.due.Add(every)
 		}
-		for now.Before(s.due) { // as everywhere here, it never sleeps
+		for now.Before(s.due) { // the client never sleeps
 			now = time.Now()
 		}
 		return s.due.After(end)
@@ -82,7 +81,7 @@ func (s *shadowed) paced(every, within time.Duration) (int, error) {
 	return h.requests, nil
 }
 
-// window measures one window, while all other gateways are stopped.
+// window measures one window. The gateway runs during it only: paused gateways do not disturb the others.
 func (s *shadowed) window(every time.Duration) error {
 	if err := s.signal(syscall.SIGCONT); err != nil {
 		return err
@@ -105,7 +104,7 @@ func (s *shadowed) window(every time.Duration) error {
 	return err
 }
 
-// rate is how often a request is asked: as often as offered says of what the gateway answers on one connection.
+// rate returns the time between two requests at the load of offered.
 func (s *shadowed) rate() (every time.Duration, err error) {
 	h, err := s.c.run(1, s.next, until(0))
 	if err != nil || h.requests == 0 {
@@ -114,8 +113,8 @@ func (s *shadowed) rate() (every time.Duration, err error) {
 	return time.Duration(float64(h.took) / float64(h.requests) / offered), nil
 }
 
-// BenchmarkLoadOfShadow sets live answers of gateways with candidates against those of one without, and those of a
-// second one without first: what that one differs by is chance.
+// BenchmarkLoadOfShadow compares live answers of gateways with candidates to those of one without. First it compares a
+// second one without, and so shows the noise.
 func BenchmarkLoadOfShadow(b *testing.B) {
 	r := &run{b: b, program: build(b)}
 	roles := loadRoles(fewRoles)
@@ -137,7 +136,7 @@ func BenchmarkLoadOfShadow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	load, _ := os.ReadFile("/proc/loadavg") // for the reader, where there is one
+	load, _ := os.ReadFile("/proc/loadavg") // empty without /proc
 	fmt.Printf("\n%d windows of %s of each gateway, a request every %s; load average %s\n", *pairs, *window, every, strings.TrimSpace(string(load)))
 	t := &tally{}
 	measure := func(beside *shadowed, limit bool) {
@@ -187,7 +186,7 @@ func await(b *testing.B, p *process, line string) {
 	}
 }
 
-// shadowTotals are the counts of its outcomes.
+// shadowTotals returns the counts of the outcomes of shadow evaluations.
 func shadowTotals(b *testing.B, s *shadowed) string {
 	b.Helper()
 	if err := s.signal(syscall.SIGCONT); err != nil {
@@ -202,11 +201,11 @@ func shadowTotals(b *testing.B, s *shadowed) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var found []string
+	var outcomes []string
 	for line := range strings.Lines(string(text)) {
 		if outcome, ok := strings.CutPrefix(line, "portcullis_shadow_total{outcome="); ok {
-			found = append(found, strings.TrimSpace(strings.NewReplacer(`"`, "", "}", "").Replace(outcome)))
+			outcomes = append(outcomes, strings.TrimSpace(strings.NewReplacer(`"`, "", "}", "").Replace(outcome)))
 		}
 	}
-	return strings.Join(found, " ")
+	return strings.Join(outcomes, " ")
 }

@@ -7,17 +7,16 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// confidence is how sure an interval is to hold the median, where there are enough pairs.
+// confidence is the confidence level of the intervals.
 const confidence = 0.95
 
-// interval is a median, and the interval that holds the true one with the confidence above; with fewer than six pairs
-// there is none, and it is the whole range.
+// interval is a median with its confidence interval. sure is false below six values: low and high are the range then.
 type interval struct {
 	median, low, high float64
 	sure              bool
 }
 
-// medianOf needs no form of distribution.
+// medianOf returns the median and its interval for any distribution.
 func medianOf(values []float64) interval {
 	if len(values) == 0 {
 		return interval{}

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// finest is the width of a histogram's columns: half a percent of a latency.
+	// finest is the ratio between two columns of a histogram: half a percent.
 	finest = 1.005
-	// columns reach from a microsecond to 20 s.
+	// columns is the number of columns: they reach from a microsecond to 20 s.
 	columns = 3400
-	// drawings are how many times windows are drawn anew for an interval.
+	// drawings is the number of resamplings for an interval.
 	drawings = 1000
 )
 
@@ -21,11 +21,11 @@ const (
 type histogram [columns]uint32
 
 func (h *histogram) add(d time.Duration) {
-	at := math.Log(max(1, float64(d)/float64(time.Microsecond))) / math.Log(finest)
-	h[min(int(at), columns-1)]++
+	column := math.Log(max(1, float64(d)/float64(time.Microsecond))) / math.Log(finest)
+	h[min(int(column), columns-1)]++
 }
 
-// tail is the 99th percentile.
+// tail returns the 99th percentile.
 func (h *histogram) tail() time.Duration {
 	all := uint64(0)
 	for _, n := range h {
@@ -41,8 +41,8 @@ func (h *histogram) tail() time.Duration {
 	return 0
 }
 
-// pooled are windows in one histogram: those that are named, or all.
-func pooled(windows []histogram, which []int) *histogram {
+// pooled returns the sum of the histograms of these turns, with repetitions; nil is all turns.
+func pooled(windows []histogram, turns []int) *histogram {
 	sum := &histogram{}
 	add := func(h *histogram) {
 		for i, n := range h {
@@ -50,29 +50,29 @@ func pooled(windows []histogram, which []int) *histogram {
 		}
 	}
 	for i := range windows {
-		if which == nil {
+		if turns == nil {
 			add(&windows[i])
 		}
 	}
-	for _, i := range which {
+	for _, i := range turns {
 		add(&windows[i])
 	}
 	return sum
 }
 
-// ratioOfTails is that of the 99th percentiles of all windows together. Its interval is that of 95 % of as many turns
-// that are drawn among them with repetition: both windows of a turn, as what disturbs one disturbs the other.
-func ratioOfTails(of, to []histogram) interval {
-	if len(of) == 0 {
+// ratioOfTails returns the ratio of the 99th percentiles of all windows together. Its interval is a 95 % bootstrap
+// interval. It draws turns with both of their windows, since a disturbance usually affects both.
+func ratioOfTails(windows, bases []histogram) interval {
+	if len(windows) == 0 {
 		return interval{}
 	}
 	ratio := func(turns []int) float64 {
-		return float64(pooled(of, turns).tail()) / float64(pooled(to, turns).tail())
+		return float64(pooled(windows, turns).tail()) / float64(pooled(bases, turns).tail())
 	}
-	chance, turns, drawn := rand.New(rand.NewPCG(1, 2)), make([]int, len(of)), make([]float64, drawings)
+	chance, turns, drawn := rand.New(rand.NewPCG(1, 2)), make([]int, len(windows)), make([]float64, drawings)
 	for i := range drawn {
 		for j := range turns {
-			turns[j] = chance.IntN(len(of))
+			turns[j] = chance.IntN(len(windows))
 		}
 		drawn[i] = ratio(turns)
 	}
@@ -81,7 +81,7 @@ func ratioOfTails(of, to []histogram) interval {
 	return interval{ratio(nil), drawn[cut], drawn[drawings-1-cut], true}
 }
 
-// TestATailIsThatOfAllWindows: the percentile is that of the latencies, and the ratio that of the arms.
+// TestATailIsThatOfAllWindows guarantees the 99th percentile of all latencies, and the interval of a ratio.
 func TestATailIsThatOfAllWindows(t *testing.T) {
 	chance := rand.New(rand.NewPCG(3, 4))
 	arm := func(times float64) (windows []histogram, all []float64) {
@@ -95,16 +95,16 @@ func TestATailIsThatOfAllWindows(t *testing.T) {
 		}
 		return windows, all
 	}
-	of, _ := arm(1.2)
-	to, all := arm(1)
+	slower, _ := arm(1.2)
+	base, all := arm(1)
 	slices.Sort(all)
-	if got, want := float64(pooled(to, nil).tail()), all[len(all)*99/100]; math.Abs(got/want-1) > 0.01 {
+	if got, want := float64(pooled(base, nil).tail()), all[len(all)*99/100]; math.Abs(got/want-1) > 0.01 {
 		t.Errorf("the 99th percentile is %.0f, want %.0f", got, want)
 	}
-	if m := ratioOfTails(of, to); m.low > 1.2 || m.high < 1.2 || m.high-m.low > 0.1 || m.low > m.median || m.median > m.high {
+	if m := ratioOfTails(slower, base); m.low > 1.2 || m.high < 1.2 || m.high-m.low > 0.1 || m.low > m.median || m.median > m.high {
 		t.Errorf("%+v, want 1.2", m)
 	}
-	if m := ratioOfTails(to, to); m.low != 1 || m.high != 1 {
+	if m := ratioOfTails(base, base); m.low != 1 || m.high != 1 {
 		t.Errorf("%+v of the same", m)
 	}
 }

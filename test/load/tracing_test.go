@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// tracingLimit is what tracing of one request in a hundred may take of the processor.
+// tracingLimit bounds the CPU time with one traced request in a hundred, as a ratio.
 const tracingLimit = 1.03
 
-// collector takes spans, and counts their bytes.
+// collector receives spans, and counts their bytes.
 type collector struct {
 	*httptest.Server
 	bytes atomic.Int64
@@ -22,20 +22,20 @@ func newCollector(b *testing.B) *collector {
 	b.Helper()
 	c := &collector{}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		n, _ := io.Copy(io.Discard, r.Body) // what came is counted
+		n, _ := io.Copy(io.Discard, r.Body) // count also a part
 		c.bytes.Add(n)
 	}))
 	b.Cleanup(c.Close)
 	return c
 }
 
-// BenchmarkLoadOfTracing sets warm calls of gateways that trace one in a hundred, and all, against those of one that
-// traces none. A second one that traces none shows what is left to chance.
+// BenchmarkLoadOfTracing compares warm calls of gateways with tracing of one request in a hundred, and of all, to those
+// of one without tracing. A second one without tracing shows the noise.
 func BenchmarkLoadOfTracing(b *testing.B) {
 	r := &run{b: b, program: build(b)}
 	roles := loadRoles(fewRoles)
 	tree := writeTree(b, roles)
-	worlds := make([]*world, 4) // a data folder has one gateway
+	worlds := make([]*world, 4) // each gateway needs a data folder of its own
 	for i := range worlds {
 		worlds[i] = newWorld(b, repeated, assigned, tree, roles)
 	}
@@ -44,7 +44,7 @@ func BenchmarkLoadOfTracing(b *testing.B) {
 	var cells []*cell
 	for i, w := range worlds {
 		name := []string{"off", "off again", "1 %", "100 %"}[i]
-		if share := []string{"", "", "0.01", "1"}[i]; share != "" { // for the gateways that are started from here on
+		if share := []string{"", "", "0.01", "1"}[i]; share != "" { // for the gateways from here on
 			b.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", seen.URL)
 			b.Setenv("OTEL_TRACES_SAMPLER", "traceidratio")
 			b.Setenv("OTEL_TRACES_SAMPLER_ARG", share)
@@ -69,7 +69,7 @@ func BenchmarkLoadOfTracing(b *testing.B) {
 	}
 }
 
-// allocated is what a gateway allocates for a warm request on one connection.
+// allocated returns a gateway's allocations for a warm request on one connection.
 func allocated(b *testing.B, c *cell) interval {
 	b.Helper()
 	all := make([]float64, *pairs)

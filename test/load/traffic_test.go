@@ -8,34 +8,34 @@ import (
 )
 
 const (
-	// repeated is how many questions are asked again and again where nothing is new.
+	// repeated is the number of questions in the traffic without new ones.
 	repeated = 1000
-	// actions is how many different actions are asked about in one place.
+	// actions is the number of different actions in questions about one project.
 	actions = 20
-	// deniedOneIn makes 5 % of the questions denied ones.
+	// deniedOneIn makes one in 20 questions, 5 %, a denied one.
 	deniedOneIn = 20
-	// newInMix is the share of questions in the mix that name a new resource.
+	// newInMix is the share of questions with a new resource in the mix.
 	newInMix = 0.6
 	// skew is the exponent of the mix's Zipf distributions.
 	skew = 1.1
-	// standing is the resource of a question that names no new one.
+	// standing is the resource of the other questions.
 	standing = "i-0"
-	// reserved is how many users, the last ones, only the corpus is about.
+	// reserved is the number of users, the last ones, in the corpus only.
 	reserved = 20
 )
 
-// question is a question as every server is asked it, with the verdict that all have to give.
+// question is a question to every server, with the correct verdict.
 type question struct {
 	user                      int
 	action, project, resource string
-	// own says that the user asks with a token of their own, and not a service.
-	own, allowed bool
-	// batch are questions that are asked together; the fields above are then of none.
+	// byUser means that the user asks with a token of their own, and not a service.
+	byUser, allowed bool
+	// batch has the questions of a batch. The fields above are unused then.
 	batch *[batchSize]question
 }
 
-// agrees reports whether an answer says what the world says: yes is there where the question is allowed,
-// of a batch once for each question that is.
+// agrees reports whether an answer is correct: it contains yes if the question is allowed, and once for each allowed
+// question of a batch.
 func (q *question) agrees(body, yes []byte) bool {
 	if q.batch == nil {
 		return bytes.Contains(body, yes) == q.allowed
@@ -56,10 +56,10 @@ func (q question) String() string {
 	return fmt.Sprintf("%s %s in %s on %s", userID(q.user), q.action, q.project, q.resource)
 }
 
-// stream makes the questions of one kind of traffic, one after the other.
+// stream returns the questions of one kind of traffic, one after the other.
 type stream func() question
 
-// variants is how many different questions there are about one user.
+// variants returns the number of different questions about one user.
 func (w *world) variants() int { return w.assignments * actions }
 
 // allowed returns the variant-th question about a user: another place, then another action.
@@ -67,12 +67,11 @@ func (w *world) allowed(user, variant int) question {
 	r, project := w.held(user, variant%w.assignments)
 	return question{
 		user: user, action: r.asked[variant/w.assignments%len(r.asked)], project: project, resource: standing,
-		own: user < len(w.tokens.users) && user%2 == 1, allowed: true,
+		byUser: user < len(w.tokens.users) && user%2 == 1, allowed: true,
 	}
 }
 
-// denied returns such a question that is denied: the user holds no role in its project, or no role
-// grants its action.
+// denied returns a denied question about a user: the user holds no role in its project, or no role grants its action.
 func (w *world) denied(user, variant int) question {
 	q := w.allowed(user, variant)
 	q.allowed = false
@@ -91,11 +90,11 @@ func (w *world) question(user, variant int, denied bool) question {
 	return w.allowed(user, variant)
 }
 
-// corpus is every known user once, which has their facts cached, and every question about the
-// reserved users, allowed and denied.
+// corpus returns one question about every known user, which makes servers cache their facts, and every question about
+// the reserved users.
 func (w *world) corpus() []question {
 	var all []question
-	for user := range *known {
+	for user := range *knownUsers {
 		all = append(all, w.question(user, 0, user%deniedOneIn == 0))
 	}
 	for user := w.users - reserved; user < w.users; user++ {
@@ -115,7 +114,7 @@ func same(w *world) stream {
 	}
 }
 
-// again is each question of same once.
+// again returns each question of same once.
 func again(w *world) []question {
 	all := make([]question, repeated)
 	for i, next := 0, same(w); i < repeated; i++ {
@@ -124,7 +123,7 @@ func again(w *world) []question {
 	return all
 }
 
-// newResource is same, but each question names a resource that was never named before.
+// newResource is same with a new resource in each question.
 func newResource(w *world) stream {
 	next, name := same(w), resourceNames(1<<40)
 	return func() question {
@@ -134,30 +133,30 @@ func newResource(w *world) stream {
 	}
 }
 
-// newQuestion asks about one known user after the other, and each question once.
+// newQuestion asks about one known user after the other, never the same question twice.
 func newQuestion(w *world) stream {
 	i := -1
 	return func() question {
 		i++
-		user, variant := i%*known, 1 + i / *known
+		user, variant := i%*knownUsers, 1 + i / *knownUsers
 		return w.question(user, variant, (user+variant)%deniedOneIn == 0)
 	}
 }
 
-// newUser asks once about each user who is neither known nor reserved.
+// newUser asks once about each user outside the known and the reserved ones.
 func newUser(w *world) stream {
 	i := -1
 	return func() question {
 		i++
-		return w.question(*known+i%(w.users-*known-reserved), i/deniedOneIn, i%deniedOneIn == 0)
+		return w.question(*knownUsers+i%(w.users-*knownUsers-reserved), i/deniedOneIn, i%deniedOneIn == 0)
 	}
 }
 
-// mix asks about known users and what they may do as often as a Zipf distribution says, and names
-// a new resource in newInMix of the questions. It is the same for every server.
+// mix draws known users and their questions by Zipf distributions, with a new resource in newInMix of the questions. It
+// is the same for every server.
 func mix(w *world) stream {
 	chance := rand.New(rand.NewPCG(1, 2))
-	users := rand.NewZipf(chance, skew, 1, uint64(*known-1))
+	users := rand.NewZipf(chance, skew, 1, uint64(*knownUsers-1))
 	variants := rand.NewZipf(chance, skew, 1, uint64(w.variants()-1))
 	name := resourceNames(2 << 40)
 	return func() question {
@@ -169,23 +168,23 @@ func mix(w *world) stream {
 	}
 }
 
-// resourceNames names one resource after the other.
-func resourceNames(from uint64) func() string {
-	return func() string { from++; return "i-" + strconv.FormatUint(from, 16) }
+// resourceNames returns a function that returns new names.
+func resourceNames(n uint64) func() string {
+	return func() string { n++; return "i-" + strconv.FormatUint(n, 16) }
 }
 
-// request writes the question as a request to a gateway, and to every peer but OPA's server.
-func (w *world) request(to []byte, q *question) []byte {
+// request writes the question as a request to a gateway or to any peer except OPA's server.
+func (w *world) request(out []byte, q *question) []byte {
 	token := w.tokens.service
-	if q.own {
+	if q.byUser {
 		token = w.tokens.users[q.user]
 	}
-	to = append(append(to, "POST "+checkPath...), w.account...)
-	to = append(append(to, "/projects/"...), q.project...)
-	to = append(append(to, "/instances/"...), q.resource...)
-	to = append(append(to, " HTTP/1.1\r\nHost: load\r\nAuthorization: Bearer "...), token...)
-	to = append(append(to, "\r\nX-User-ID: "...), userID(q.user)...)
-	to = append(append(to, "\r\nX-Account-ID: "...), w.account...)
-	to = append(append(to, "\r\nX-Action: "...), q.action...)
-	return append(to, "\r\nContent-Length: 0\r\n\r\n"...)
+	out = append(append(out, "POST "+checkPath...), w.account...)
+	out = append(append(out, "/projects/"...), q.project...)
+	out = append(append(out, "/instances/"...), q.resource...)
+	out = append(append(out, " HTTP/1.1\r\nHost: load\r\nAuthorization: Bearer "...), token...)
+	out = append(append(out, "\r\nX-User-ID: "...), userID(q.user)...)
+	out = append(append(out, "\r\nX-Account-ID: "...), w.account...)
+	out = append(append(out, "\r\nX-Action: "...), q.action...)
+	return append(out, "\r\nContent-Length: 0\r\n\r\n"...)
 }

@@ -26,7 +26,7 @@ type role struct {
 	permissions, asked []string
 }
 
-// loadRoles are n roles of twenty permissions each.
+// loadRoles returns n roles of twenty permissions each.
 func loadRoles(n int) []role {
 	roles := make([]role, n)
 	for r := range roles {
@@ -39,9 +39,8 @@ func loadRoles(n int) []role {
 	return roles
 }
 
-// realRoles are the roles of the file that grant something, as a policy tree has no others;
-// those that grant nothing in a project have no asked permissions. Names of resources that
-// are longer than an action's may be are cut, without making two of them equal.
+// realRoles returns the roles of the file with permissions: a policy tree can't have others. asked has the permissions
+// in a project. realRoles shortens names of resources to the limit of an action, and keeps them different.
 func realRoles(b *testing.B, path string) []role {
 	b.Helper()
 	f, err := os.Open(path)
@@ -69,7 +68,7 @@ func realRoles(b *testing.B, path string) []role {
 			switch {
 			case strings.HasPrefix(p, "project:"):
 				r.asked = append(r.asked, p)
-			case strings.HasPrefix(p, "account:"): // which a role of a project can't grant
+			case strings.HasPrefix(p, "account:"): // a role of the scope PROJECT can't grant it
 				r.scope = resources.RoleScopeAccount
 			}
 		}
@@ -81,7 +80,7 @@ func realRoles(b *testing.B, path string) []role {
 	return roles
 }
 
-// cutSegment has the resource of a permission at most 64 characters long.
+// cutSegment shortens the resource of a permission to 64 characters.
 func cutSegment(permission string) string {
 	part := strings.Split(permission, ":")
 	if len(part) != 3 || len(part[1]) <= 64 {
@@ -91,12 +90,12 @@ func cutSegment(permission string) string {
 	return strings.Join(part, ":")
 }
 
-// asking are the roles that users hold and that questions are about, in a project.
+// asking returns the roles of the scope PROJECT with asked permissions: the roles of users in the test.
 func asking(roles []role) []role {
 	return slices.DeleteFunc(slices.Clone(roles), func(r role) bool { return len(r.asked) == 0 || r.scope != resources.RoleScopeProject })
 }
 
-// writeTree is the embedded policy tree with more system roles, in a folder.
+// writeTree writes the embedded policy tree with more system roles to a folder.
 func writeTree(b *testing.B, roles []role) string {
 	b.Helper()
 	dir := b.TempDir()

@@ -20,29 +20,27 @@ import (
 )
 
 const (
-	// projects is how many an account has: the assignments of a user are in different ones.
+	// projects is the number of projects of an account. The assignments of a user are in different projects.
 	projects = 1000
-	// emptyProject is one more, in which nobody has an assignment.
+	// emptyProject is one more project, without assignments.
 	emptyProject = "proj-none-v1"
-	// seedStep is how many records one transaction makes.
+	// seedStep is about the number of records in a transaction.
 	seedStep = 20000
 	// tokenTTL outlasts any run.
 	tokenTTL = 24 * time.Hour
 )
 
-// world is what a gateway decides on: one account, its users with their assignments, and the
-// policy tree with the roles.
+// world is the data for decisions: one account, its users with their assignments, and the policy tree with the roles.
 type world struct {
 	dir, tree string
 	account   string
 	users     int
-	// assignments of each user, the k-th of them of role (user+k) in project (user+k).
+	// assignments is the number for each user. The k-th is of role user+k in project user+k.
 	assignments int
 	roles       []role
-	// holders are the users to whom the last role is assigned in the whole account, at equal distances;
-	// 0 is nobody.
+	// holders is the number of users with the last role in the whole account. They are at equal distances.
 	holders int
-	// tokens are the service's and the known users', key is what checks their signatures.
+	// tokens are of the service and of the known users. key verifies them.
 	tokens struct {
 		service string
 		users   []string
@@ -53,22 +51,22 @@ type world struct {
 func userID(u int) string    { return fmt.Sprintf("user-%06d", u) }
 func projectID(p int) string { return fmt.Sprintf("proj-%04d-v1", p%projects) }
 
-// held is the k-th role of a user, and the project that it is in.
+// held returns the k-th role of a user and its project.
 func (w *world) held(user, k int) (role, string) {
-	of := w.roles
+	roles := w.roles
 	if w.holders > 0 {
-		of = of[:len(of)-1]
+		roles = roles[:len(roles)-1]
 	}
-	return of[(user+k)%len(of)], projectID(user + k)
+	return roles[(user+k)%len(roles)], projectID(user + k)
 }
 
-// newWorld fills a data folder.
+// newWorld returns a world in a new data folder.
 func newWorld(b *testing.B, users, assignments int, tree string, roles []role) *world {
 	b.Helper()
 	return (&world{users: users, assignments: assignments, tree: tree, roles: roles}).fill(b)
 }
 
-// fill fills a data folder with what the world is declared to have.
+// fill writes the world to a new data folder, and signs its tokens.
 func (w *world) fill(b *testing.B) *world {
 	b.Helper()
 	w.dir, w.account = b.TempDir(), "acct-load-v1"
@@ -86,7 +84,7 @@ func (w *world) fill(b *testing.B) *world {
 	return w
 }
 
-// onMongoDB is the same world in a database.
+// onMongoDB writes the world to a database.
 func (w *world) onMongoDB(b *testing.B, url string) {
 	b.Helper()
 	c := records.NewCollections()
@@ -120,7 +118,7 @@ func (w *world) masterKey(b *testing.B) resources.MasterKey {
 	return key
 }
 
-// sign makes the service's token and one for each known user.
+// sign signs the service's token and one for each known user.
 func (w *world) sign(b *testing.B, key resources.MasterKey) {
 	b.Helper()
 	signer, err := authn.NewSigner(key)
@@ -138,20 +136,20 @@ func (w *world) sign(b *testing.B, key resources.MasterKey) {
 	w.tokens.service = token(authn.TokenRequest{
 		Subject: resources.ServicePrefix + "load", Scopes: []string{resources.ServiceScopeCheck}, TTL: tokenTTL,
 	})
-	for u := range min(w.users, *known) {
+	for u := range min(w.users, *knownUsers) {
 		w.tokens.users = append(w.tokens.users, token(authn.TokenRequest{Subject: userID(u), TTL: tokenTTL}))
 	}
 }
 
-// seed writes the records, seedStep of them at a time.
+// seed writes the records, about seedStep in a transaction.
 func (w *world) seed(b *testing.B, s store.Store, c records.Collections) {
 	b.Helper()
 	ctx, now := context.Background(), resources.At(time.Now())
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
-	write := func(from, to int, one func(tx store.Tx, i int) error) {
+	write := func(start, end int, one func(tx store.Tx, i int) error) {
 		err := s.Transact(ctx, func(tx store.Tx) error {
 			_, err := tx.Bump(ctx, w.account)
-			for i := from; err == nil && i < to; i++ {
+			for i := start; err == nil && i < end; i++ {
 				err = one(tx, i)
 			}
 			return err
@@ -175,8 +173,8 @@ func (w *world) seed(b *testing.B, s store.Store, c records.Collections) {
 		})
 	})
 	step := max(seedStep/(1+w.assignments), 1)
-	for from := 0; from < w.users; from += step {
-		write(from, min(from+step, w.users), func(tx store.Tx, u int) error { return w.seedUser(ctx, tx, c, ids, u, now) })
+	for start := 0; start < w.users; start += step {
+		write(start, min(start+step, w.users), func(tx store.Tx, u int) error { return w.seedUser(ctx, tx, c, ids, u, now) })
 	}
 }
 
