@@ -81,12 +81,12 @@ func TestAccountIsReadAndChanged(t *testing.T) {
 	t.Parallel()
 	s := harness.NewTeam(t)
 	bob := s.UserToken(t, s.Bob)
-	for who, token := range map[string]string{"a member": bob, "the platform": s.Platform} {
+	for caller, token := range map[string]string{"a member": bob, "the platform": s.Platform} {
 		r := harness.Call(t, "GET", s.Path(""), token, "")
 		harness.WantFields(t, "the answer", r.Body, "account")
 		harness.WantFields(t, "the account", r.Body["account"], "id", "name", "status", "created_at", "updated_at")
 		if r.Status != 200 || harness.At(r.Body, "account", "id") != s.Account {
-			t.Errorf("%s: %d %s", who, r.Status, r.Raw)
+			t.Errorf("%s: %d %s", caller, r.Status, r.Raw)
 		}
 	}
 	harness.WantRefusal(t, harness.Call(t, "GET", s.Path(""), s.Checker, ""), 403, "FORBIDDEN")

@@ -163,7 +163,7 @@ func TestAssertionKeysArePublished(t *testing.T) {
 	if r.Status != 200 || harness.At(r.Body, "keys", 0, "alg") != "EdDSA" || harness.At(r.Body, "keys", 0, "d") != nil {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
-	if own := harness.Call(t, http.MethodGet, harness.Shared(t).URL+"/.well-known/jwks.json", "", ""); harness.At(own.Body, "keys", 0, "kid") == harness.At(r.Body, "keys", 0, "kid") {
+	if shared := harness.Call(t, http.MethodGet, harness.Shared(t).URL+"/.well-known/jwks.json", "", ""); harness.At(shared.Body, "keys", 0, "kid") == harness.At(r.Body, "keys", 0, "kid") {
 		t.Error("assertions are signed with the key of access tokens")
 	}
 }

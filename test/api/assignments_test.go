@@ -48,12 +48,12 @@ func TestAssignmentIsMadeReplacedAndRevoked(t *testing.T) {
 func TestAssignmentThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
-	theirs := other.Must(t, 201, "POST", "/roles", `{"name":"theirs","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
+	foreign := other.Must(t, 201, "POST", "/roles", `{"name":"theirs","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
 	for name, c := range map[string]struct {
 		path, body string
 		status     int
 	}{
-		"404 another account's role":    {harness.AssignmentPath(theirs, s.Bob, ""), `{}`, 404},
+		"404 another account's role":    {harness.AssignmentPath(foreign, s.Bob, ""), `{}`, 404},
 		"404 another account's user":    {harness.AssignmentPath("team_member", other.Bob, ""), `{}`, 404},
 		"400 another account's project": {harness.AssignmentPath("project_reader", s.Bob, other.Project), `{}`, 400},
 		"403 the admin demotes itself":  {harness.AssignmentPath("team_member", s.Admin, ""), `{"roleId":"account_admin"}`, 403},

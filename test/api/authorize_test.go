@@ -102,8 +102,8 @@ func TestWhoMayAskAuthorize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := e3(t, s, c.token, c.user, c.account, action, path)
-			_, told := r.Body["allowed"]
-			if r.Status != c.want || told != (c.want == 200) {
+			_, decided := r.Body["allowed"]
+			if r.Status != c.want || decided != (c.want == 200) {
 				t.Errorf("%d %s", r.Status, r.Raw)
 			}
 			if (r.Header.Get("WWW-Authenticate") == "Bearer") != (c.want == 401) {
@@ -124,20 +124,20 @@ func TestWhatIsUnknownIsDenied(t *testing.T) {
 	g := harness.Shared(t)
 	s, other := harness.NewScene(t, g), harness.NewScene(t, g)
 	const action = "project:instance:read"
-	own := "accounts/" + s.Account + "/projects/"
+	base := "accounts/" + s.Account + "/projects/"
 	reasons := map[string]string{}
 	for name, c := range map[string]struct{ user, account, path string }{
-		"unknown user":             {"user-nobody-v1", s.Account, own + s.Project + "/x"},
-		"another account's user":   {other.Admin, s.Account, own + s.Project + "/x"},
+		"unknown user":             {"user-nobody-v1", s.Account, base + s.Project + "/x"},
+		"another account's user":   {other.Admin, s.Account, base + s.Project + "/x"},
 		"unknown account":          {s.Admin, "acct-absent-v1", "x"},
 		"another account":          {s.Admin, other.Account, "x"},
-		"unknown project":          {s.Admin, s.Account, own + "proj-absent-v1/x"},
-		"another's project":        {s.Admin, s.Account, own + other.Project + "/x"},
+		"unknown project":          {s.Admin, s.Account, base + "proj-absent-v1/x"},
+		"another's project":        {s.Admin, s.Account, base + other.Project + "/x"},
 		"unknown account in path":  {s.Admin, s.Account, "accounts/acct-absent-v1/x"},
 		"another account in path":  {s.Admin, s.Account, "accounts/" + other.Account + "/x"},
 		"another's path, whole":    {s.Admin, s.Account, "api/v1/accounts/" + other.Account + "/projects/" + other.Project + "/x"},
 		"unknown path, whole":      {s.Admin, s.Account, "api/v1/accounts/acct-absent-v1/projects/proj-absent-v1/x"},
-		"account in other letters": {strings.ToUpper(s.Admin), s.Account, own + s.Project + "/x"},
+		"account in other letters": {strings.ToUpper(s.Admin), s.Account, base + s.Project + "/x"},
 	} {
 		allowed, reason := verdict(t, e3(t, s, s.Checker, c.user, c.account, action, c.path))
 		if allowed || reason == "" {

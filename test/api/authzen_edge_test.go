@@ -37,13 +37,13 @@ func TestConfigurationNamesThePublicURL(t *testing.T) {
 	}
 	const ofPath = "https://gateway.example/authz/v1"
 	below := harness.Start(t, "--public-url", ofPath)
-	for at, want := range map[string]int{"": 200, "/authz/v1": 200, "/authz": 404, "/authz/v1/x": 404, "/authz/v1/": 404, "/AUTHZ/v1": 404} {
-		if r := harness.Call(t, "GET", below.URL+path+at, "", ""); r.Status != want || want == 200 && r.Body["policy_decision_point"] != ofPath {
-			t.Errorf("%s of a URL with a path: %d %s", at, r.Status, r.Raw)
+	for suffix, want := range map[string]int{"": 200, "/authz/v1": 200, "/authz": 404, "/authz/v1/x": 404, "/authz/v1/": 404, "/AUTHZ/v1": 404} {
+		if r := harness.Call(t, "GET", below.URL+path+suffix, "", ""); r.Status != want || want == 200 && r.Body["policy_decision_point"] != ofPath {
+			t.Errorf("%s of a URL with a path: %d %s", suffix, r.Status, r.Raw)
 		}
 	}
-	without := harness.Start(t)
-	if r := harness.Call(t, "GET", without.URL+path, "", ""); r.Status != 404 {
+	gateway := harness.Start(t)
+	if r := harness.Call(t, "GET", gateway.URL+path, "", ""); r.Status != 404 {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
 }
@@ -59,8 +59,8 @@ func TestIdentityHeadersAreUnambiguousEverywhere(t *testing.T) {
 		"POST " + pathEvaluation:                 marshalled(t, one),
 		"POST " + pathEvaluations:                marshalled(t, object{"evaluations": []object{one, one}}),
 	}
-	for of, body := range searchBodies(s) {
-		calls["POST /access/v1/search/"+of] = marshalled(t, body)
+	for kind, body := range searchBodies(s) {
+		calls["POST /access/v1/search/"+kind] = marshalled(t, body)
 	}
 	for call, body := range calls {
 		lines := "Host: gateway\r\n"
@@ -92,14 +92,14 @@ func TestEachEvaluationCountsForTheRate(t *testing.T) {
 	checker := s.ServiceToken(t, "authz:check")
 	item := question(entity("user", s.Admin), "project:instance:read", entity("project", s.Project))
 	batch := func(n int) object { return object{"evaluations": slices.Repeat([]object{item}, n)} }
-	left := 18 // the scene took two
+	remaining := 18 // the scene took two
 	for _, c := range []struct {
 		n, want, costs int
 	}{{8, 200, 8}, {11, 429, 1}, {1, 200, 1}, {8, 200, 8}, {1, 429, 0}} {
 		r := evaluateAll(t, s, checker, batch(c.n))
-		left -= c.costs
-		if r.Status != c.want || c.want == 200 && r.Header.Get("RateLimit-Remaining") != marshalled(t, left) {
-			t.Fatalf("%d of %d: %d %s, %s left", c.n, left, r.Status, r.Raw, r.Header.Get("RateLimit-Remaining"))
+		remaining -= c.costs
+		if r.Status != c.want || c.want == 200 && r.Header.Get("RateLimit-Remaining") != marshalled(t, remaining) {
+			t.Fatalf("%d of %d: %d %s, %s left", c.n, remaining, r.Status, r.Raw, r.Header.Get("RateLimit-Remaining"))
 		}
 		if c.want == 429 && (r.Header.Get("Retry-After") == "" || harness.At(r.Body, "error", "code") != "RATE_LIMITED") {
 			t.Errorf("%s, Retry-After %q", r.Raw, r.Header.Get("Retry-After"))

@@ -50,9 +50,9 @@ func TestEvaluationSaysWhatE3Says(t *testing.T) {
 				if names := slices.Sorted(maps.Keys(harness.At(got.Body, "context").(object))); !slices.Equal(names, []string{"account_revision", "decision_id", "policy_revision", "reason"}) {
 					t.Errorf("%s: context has %q", name, names)
 				}
-				for name, in := range map[string]string{"policy_revision": "X-Policy-Revision", "account_revision": "X-Account-Revision"} {
-					if text := strings.Trim(marshalled(t, harness.At(got.Body, "context", name)), `"`); text != ask.Header.Get(in) {
-						t.Errorf("%s is %s, of E3 %s", name, text, ask.Header.Get(in))
+				for name, header := range map[string]string{"policy_revision": "X-Policy-Revision", "account_revision": "X-Account-Revision"} {
+					if text := strings.Trim(marshalled(t, harness.At(got.Body, "context", name)), `"`); text != ask.Header.Get(header) {
+						t.Errorf("%s is %s, of E3 %s", name, text, ask.Header.Get(header))
 					}
 				}
 			}
@@ -66,17 +66,17 @@ func TestAccountInQuestion(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
 	const action = "project:instance:read"
-	own := entity("project", s.Project)
+	project := entity("project", s.Project)
 	for name, c := range map[string]struct {
 		q    object
 		want bool
 		why  string
 	}{
-		"the subject's own":              {question(entity("user", s.Admin), action, own), true, "role"},
-		"the subject's own, elsewhere":   {question(entity("user", other.Admin), action, own), false, "not an active project"},
-		"nobody's own":                   {question(entity("user", "user-nobody-v1"), action, own), false, "not an active member"},
-		"the context's":                  {question(entity("user", s.Admin), action, own, "account_id", s.Account), true, "role"},
-		"the context's, another":         {question(entity("user", s.Admin), action, own, "account_id", other.Account), false, "not an active member"},
+		"the subject's own":              {question(entity("user", s.Admin), action, project), true, "role"},
+		"the subject's own, elsewhere":   {question(entity("user", other.Admin), action, project), false, "not an active project"},
+		"nobody's own":                   {question(entity("user", "user-nobody-v1"), action, project), false, "not an active member"},
+		"the context's":                  {question(entity("user", s.Admin), action, project, "account_id", s.Account), true, "role"},
+		"the context's, another":         {question(entity("user", s.Admin), action, project, "account_id", other.Account), false, "not an active member"},
 		"the property's":                 {question(entity("user", s.Admin), action, entity("project", s.Project, "account_id", s.Account)), true, "role"},
 		"both":                           {question(entity("user", s.Admin), action, entity("project", s.Project, "account_id", s.Account), "account_id", s.Account), true, "role"},
 		"two that differ":                {question(entity("user", s.Admin), action, entity("project", s.Project, "account_id", s.Account), "account_id", other.Account), false, "differ"},
@@ -85,7 +85,7 @@ func TestAccountInQuestion(t *testing.T) {
 		"two projects that differ":       {question(entity("user", s.Admin), action, entity("project", s.Project, "project_id", other.Project)), false, "two projects are named"},
 		"a project twice":                {question(entity("user", s.Admin), action, entity("project", s.Project, "project_id", s.Project)), true, "role"},
 		"a null is none":                 {question(entity("user", s.Admin), action, object{"type": "project", "id": s.Project, "properties": object{"account_id": nil}}), true, "role"},
-		"a subject's property is none":   {question(entity("user", s.Admin, "account_id", other.Account), action, own), true, "role"},
+		"a subject's property is none":   {question(entity("user", s.Admin, "account_id", other.Account), action, project), true, "role"},
 		"a type's own in another's path": {question(entity("user", s.Admin), action, entity("path", "accounts/"+other.Account+"/x")), false, "another account"},
 	} {
 		r := oddly(t, s.Scene, pathEvaluation, marshalled(t, c.q))
@@ -132,7 +132,7 @@ func TestWhoMayAskForEvaluations(t *testing.T) {
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
 	const action = "project:instance:read"
 	project := entity("project", s.Project)
-	about := func(user string) object {
+	request := func(user string) object {
 		return question(entity("user", user), action, project, "account_id", s.Account)
 	}
 	for name, c := range map[string]struct {
@@ -140,33 +140,33 @@ func TestWhoMayAskForEvaluations(t *testing.T) {
 		q     object
 		want  int
 	}{
-		"200 a service with authz:check":      {s.Checker, about(s.Admin), 200},
-		"200 the user in question":            {s.AdminToken, about(s.Admin), 200},
-		"200 an admin about another":          {s.AdminToken, about("user-somebody-v1"), 200},
+		"200 a service with authz:check":      {s.Checker, request(s.Admin), 200},
+		"200 the user in question":            {s.AdminToken, request(s.Admin), 200},
+		"200 an admin about another":          {s.AdminToken, request("user-somebody-v1"), 200},
 		"400 an admin about another's own":    {s.AdminToken, question(entity("user", s.Bob), action, project), 400},
 		"200 an admin, the account by itself": {s.AdminToken, question(entity("user", s.Bob), action, entity("account", s.Account)), 200},
 		"200 a user about itself":             {g.UserToken(t, s.Bob), question(entity("user", s.Bob), action, project), 200},
-		"200 a user about itself elsewhere":   {other.AdminToken, about(other.Admin), 200},
+		"200 a user about itself elsewhere":   {other.AdminToken, request(other.Admin), 200},
 		"200 an admin about no user":          {s.AdminToken, question(entity("group", "x"), action, project, "account_id", s.Account), 200},
-		"403 a service without":               {s.Platform, about(s.Admin), 403},
-		"403 a member about another":          {g.UserToken(t, s.Bob), about(s.Carol), 403},
+		"403 a service without":               {s.Platform, request(s.Admin), 403},
+		"403 a member about another":          {g.UserToken(t, s.Bob), request(s.Carol), 403},
 		"403 a member about no user":          {g.UserToken(t, s.Bob), question(entity("group", s.Bob), action, project, "account_id", s.Account), 403},
 		"400 a member about no user":          {g.UserToken(t, s.Bob), question(entity("group", s.Bob), action, project), 400},
 		"403 a service without, no account":   {s.Platform, question(entity("user", s.Bob), action, project), 403},
-		"403 another account's admin":         {other.AdminToken, about(s.Admin), 403},
+		"403 another account's admin":         {other.AdminToken, request(s.Admin), 403},
 		"400 another admin, nobody's account": {other.AdminToken, question(entity("user", "user-nobody-v1"), action, project), 400},
-		"403 another admin, an absent user":   {other.AdminToken, about("user-nobody-v1"), 403},
+		"403 another admin, an absent user":   {other.AdminToken, request("user-nobody-v1"), 403},
 		"400 another admin, a user's own":     {other.AdminToken, question(entity("user", s.Bob), action, project), 400},
 		"403 another admin, an unknown type":  {other.AdminToken, question(entity("user", s.Bob), action, entity("x", "1"), "account_id", s.Account), 403},
 		"403 another admin, two that differ":  {other.AdminToken, question(entity("user", s.Bob), action, entity("account", s.Account), "account_id", other.Account), 403},
 		"400 before 403":                      {other.AdminToken, question(entity("user", s.Bob), "x", project), 400},
-		"401 nobody":                          {"", about(s.Admin), 401},
-		"401 a token with a changed ending":   {harness.OtherEnding(s.Checker), about(s.Admin), 401},
-		"401 a user whom the store lacks":     {g.UserToken(t, "user-ghost-v1"), about("user-ghost-v1"), 401},
+		"401 nobody":                          {"", request(s.Admin), 401},
+		"401 a token with a changed ending":   {harness.OtherEnding(s.Checker), request(s.Admin), 401},
+		"401 a user whom the store lacks":     {g.UserToken(t, "user-ghost-v1"), request("user-ghost-v1"), 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := evaluate(t, s.Scene, c.token, c.q)
-			if _, told := r.Body["decision"]; r.Status != c.want || told != (c.want == 200) {
+			if _, decided := r.Body["decision"]; r.Status != c.want || decided != (c.want == 200) {
 				t.Errorf("%d %s", r.Status, r.Raw)
 			}
 			if c.want == 401 {

@@ -14,7 +14,7 @@ const metricReused = `portcullis_policy_cache_hits_total{entry="decision"}`
 func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
 	t.Parallel()
 	const questions, few = 40, 16
-	reused := func(args ...string) (of float64) {
+	reused := func(args ...string) (all float64) {
 		s := harness.NewScene(t, harness.Start(t, args...))
 		round := func() float64 {
 			for i := range questions {

@@ -93,14 +93,14 @@ func TestChangesAreRefused(t *testing.T) {
 	madeGroups(t, s, "a")
 	madeGroups(t, other, "a")
 	ids, _ := changesOf(t, s, "")
-	theirs, _ := changesOf(t, other, "")
+	foreign, _ := changesOf(t, other, "")
 	for name, token := range map[string]string{"a member": s.UserToken(t, s.Bob), "another account's admin": other.AdminToken, "a service": s.Platform} {
 		if r := harness.Call(t, "GET", s.Path("/changes"), token, ""); r.Status != 403 {
 			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
 		}
 	}
 	for query, field := range map[string]string{
-		"after=" + theirs[0]:                         "after: ",
+		"after=" + foreign[0]:                        "after: ",
 		"after=change-7zzzzzzzzzzzzzzzzzzzzzzzzz-v1": "after: ",
 		"after=nothing":                              "after: ",
 		"after=a%20b":                                "after: ",

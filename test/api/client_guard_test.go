@@ -122,8 +122,8 @@ func TestGoServiceBehindAProxy(t *testing.T) {
 	if said.Status != 200 || word == "" {
 		t.Fatalf("%d %s %v", said.Status, said.Raw, said.Header)
 	}
-	with := []string{client.AssertionHeader, word, "X-Request-ID", id}
-	if status, body := send("GET", uri, with...); status != 200 || body != a.Bob+" "+a.Account+" project:instance:read user" {
+	headers := []string{client.AssertionHeader, word, "X-Request-ID", id}
+	if status, body := send("GET", uri, headers...); status != 200 || body != a.Bob+" "+a.Account+" project:instance:read user" {
 		t.Errorf("%d %s", status, body)
 	}
 	for name, call := range map[string]func() (int, string){
@@ -132,11 +132,11 @@ func TestGoServiceBehindAProxy(t *testing.T) {
 			return send("GET", uri, client.AssertionHeader, harness.OtherEnding(word), "X-Request-ID", id)
 		},
 		"another request":  func() (int, string) { return send("GET", uri, client.AssertionHeader, word, "X-Request-ID", id+"x") },
-		"another method":   func() (int, string) { return send("PUT", uri, with...) },
-		"another query":    func() (int, string) { return send("GET", uri+"&c=1", with...) },
-		"another audience": func() (int, string) { return other("GET", uri, with...) },
+		"another method":   func() (int, string) { return send("PUT", uri, headers...) },
+		"another query":    func() (int, string) { return send("GET", uri+"&c=1", headers...) },
+		"another audience": func() (int, string) { return other("GET", uri, headers...) },
 		"an idempotency key": func() (int, string) {
-			return send("GET", uri, append([]string{"Idempotency-Key", "k"}, with...)...)
+			return send("GET", uri, append([]string{"Idempotency-Key", "k"}, headers...)...)
 		},
 	} {
 		if status, body := call(); status != 401 {

@@ -89,15 +89,15 @@ func TestGoClientSearchesPageByPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := map[string]string{"account_id": s.Account}
+	properties := map[string]string{"account_id": s.Account}
 	project := client.Resource{Type: "project", ID: s.Project, Properties: map[string]any{}}
-	for of, k := range map[string]struct {
+	for kind, k := range map[string]struct {
 		body  searchBody
 		least int
 		walk  func() ([]string, error)
 	}{
 		"subject": {
-			searchBody{Subject: &thing{Type: "user"}, Action: named("project:instance:read"), Resource: &thing{Type: "project", ID: s.Project, Properties: in}},
+			searchBody{Subject: &thing{Type: "user"}, Action: named("project:instance:read"), Resource: &thing{Type: "project", ID: s.Project, Properties: properties}},
 			3,
 			func() ([]string, error) {
 				return collect(c.Subjects(t.Context(), client.Search{Evaluation: asksWhether("", "project:instance:read", s.Account, project), Limit: 1}),
@@ -105,7 +105,7 @@ func TestGoClientSearchesPageByPage(t *testing.T) {
 			},
 		},
 		"resource": {
-			searchBody{Subject: &thing{Type: "user", ID: s.Admin}, Action: named("project:instance:read"), Resource: &thing{Type: "project", Properties: in}},
+			searchBody{Subject: &thing{Type: "user", ID: s.Admin}, Action: named("project:instance:read"), Resource: &thing{Type: "project", Properties: properties}},
 			2,
 			func() ([]string, error) {
 				return collect(c.Resources(t.Context(), client.Search{Evaluation: asksWhether(s.Admin, "project:instance:read", s.Account, project), Limit: 1}),
@@ -113,7 +113,7 @@ func TestGoClientSearchesPageByPage(t *testing.T) {
 			},
 		},
 		"action": {
-			searchBody{Subject: &thing{Type: "user", ID: s.Bob}, Resource: &thing{Type: "project", ID: s.Project, Properties: in}},
+			searchBody{Subject: &thing{Type: "user", ID: s.Bob}, Resource: &thing{Type: "project", ID: s.Project, Properties: properties}},
 			3,
 			func() ([]string, error) {
 				return collect(c.Actions(t.Context(), client.Search{Evaluation: asksWhether(s.Bob, "", s.Account, project), Limit: 1}),
@@ -121,13 +121,13 @@ func TestGoClientSearchesPageByPage(t *testing.T) {
 			},
 		},
 	} {
-		want := walk(t, s.Gateway, of, s.Checker, k.body, 100, func() {})
+		want := walk(t, s.Gateway, kind, s.Checker, k.body, 100, func() {})
 		before := pages.calls.Load()
 		got, err := k.walk()
 		if err != nil || len(want) < k.least || int(pages.calls.Load()-before) < k.least {
-			t.Errorf("%s: %d results of %d on %d pages, %v", of, len(got), len(want), pages.calls.Load()-before, err)
+			t.Errorf("%s: %d results of %d on %d pages, %v", kind, len(got), len(want), pages.calls.Load()-before, err)
 		}
-		same(t, of, got, want)
+		same(t, kind, got, want)
 	}
 	var refused *client.Error
 	search := client.Search{Evaluation: asksWhether("", "project:instance:read", s.Account, project)}

@@ -51,11 +51,11 @@ func (k clusterKind) body(name string, more ...string) string {
 	return fmt.Sprintf(`{%q:%q,"flavor_id":"f","image_id":"i"%s}`, k.field, name, strings.Join(append([]string{""}, more...), ","))
 }
 
-// in is the path of the kind's clusters in a project, below the account.
-func (k clusterKind) in(project string) string { return "/projects/" + project + k.path }
+// pathIn returns the path of the kind's clusters in a project, below the account.
+func (k clusterKind) pathIn(project string) string { return "/projects/" + project + k.path }
 
-// of reads a value of a cluster that every kind has: the id, name, status or a time.
-func (k clusterKind) of(cluster any, name string) string {
+// member returns a member of a cluster that every kind has: the id, name, status or a time.
+func (k clusterKind) member(cluster any, name string) string {
 	if name == "id" {
 		name = k.id
 	}
@@ -68,7 +68,7 @@ func (k clusterKind) names(r harness.Reply) []string {
 	list, _ := r.Body["clusters"].([]any)
 	out := make([]string, len(list))
 	for i, cluster := range list {
-		out[i] = k.of(cluster, "name")
+		out[i] = k.member(cluster, "name")
 	}
 	return out
 }
@@ -76,8 +76,8 @@ func (k clusterKind) names(r harness.Reply) []string {
 // newCluster makes one as the admin and gives its id.
 func newCluster(t testing.TB, s *harness.Scene, k clusterKind, project, name string) string {
 	t.Helper()
-	r := s.Must(t, 201, "POST", k.in(project), k.body(name))
-	id := k.of(r.Body["cluster"], "id")
+	r := s.Must(t, 201, "POST", k.pathIn(project), k.body(name))
+	id := k.member(r.Body["cluster"], "id")
 	if id == "" {
 		t.Fatalf("no id in %s", r.Raw)
 	}

@@ -49,8 +49,8 @@ func TestGPUClusterIsCreated(t *testing.T) {
 // read and listed; its name is free. A repeat says the same.
 func TestClusterIsReadAndDeleted(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
-		made := s.Must(t, 201, "POST", k.in(s.Project), k.body("web"))
-		one := k.in(s.Project) + "/" + k.of(made.Body["cluster"], "id")
+		made := s.Must(t, 201, "POST", k.pathIn(s.Project), k.body("web"))
+		one := k.pathIn(s.Project) + "/" + k.member(made.Body["cluster"], "id")
 		read := s.Must(t, 200, "GET", one, "")
 		harness.WantFields(t, "the answer", read.Body, "cluster")
 		if fmt.Sprint(read.Body["cluster"]) != fmt.Sprint(made.Body["cluster"]) {
@@ -58,7 +58,7 @@ func TestClusterIsReadAndDeleted(t *testing.T) {
 		}
 		first := s.Must(t, 200, "DELETE", one, "")
 		harness.WantFields(t, "the answer", first.Body, "cluster")
-		if k.of(first.Body["cluster"], "status") != k.status("DELETED") || k.of(first.Body["cluster"], "updated_at") < k.of(made.Body["cluster"], "updated_at") {
+		if k.member(first.Body["cluster"], "status") != k.status("DELETED") || k.member(first.Body["cluster"], "updated_at") < k.member(made.Body["cluster"], "updated_at") {
 			t.Errorf("%s", first.Raw)
 		}
 		for _, method := range []string{"DELETE", "GET"} {
@@ -66,12 +66,12 @@ func TestClusterIsReadAndDeleted(t *testing.T) {
 				t.Errorf("%s again: %s, first %s", method, again.Raw, first.Raw)
 			}
 		}
-		list := s.Must(t, 200, "GET", k.in(s.Project)+"?status="+k.status("DELETED"), "")
+		list := s.Must(t, 200, "GET", k.pathIn(s.Project)+"?status="+k.status("DELETED"), "")
 		harness.WantFields(t, "the list", list.Body, k.list...)
 		if got := k.names(list); !slices.Equal(got, []string{"web"}) {
 			t.Errorf("%v are listed as deleted", got)
 		}
-		s.Must(t, 201, "POST", k.in(s.Project), k.body("web"))
+		s.Must(t, 201, "POST", k.pathIn(s.Project), k.body("web"))
 	})
 }
 
@@ -86,7 +86,7 @@ func TestClusterSurvivesTheProcess(t *testing.T) {
 	s.Kill(t)
 	s.Gateway = harness.StartIn(t, s.DataDir)
 	for _, k := range clusterKinds() {
-		s.Must(t, 200, "GET", k.in(s.Project)+"/"+ids[k.name], "")
-		harness.WantRefusal(t, s.Do(t, "POST", k.in(s.Project), k.body("web")), 409, "CONFLICT")
+		s.Must(t, 200, "GET", k.pathIn(s.Project)+"/"+ids[k.name], "")
+		harness.WantRefusal(t, s.Do(t, "POST", k.pathIn(s.Project), k.body("web")), 409, "CONFLICT")
 	}
 }

@@ -12,13 +12,13 @@ import (
 // TestEachAnswerOfClusters: one refusal of each kind on each route; resources/clusters has the tables.
 func TestEachAnswerOfClusters(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
-		clusters := k.in(s.Project)
+		clusters := k.pathIn(s.Project)
 		web, other := clusters+"/"+newCluster(t, s.Scene, k, s.Project, "web"), clusterKinds()[0]
 		if other.name == k.name {
 			other = clusterKinds()[1]
 		}
 		newCluster(t, s.Scene, other, s.Project, "web") // the name is free for the other kind
-		theirs := k.in(newProject(t, s.Scene, "Other")) + strings.TrimPrefix(web, clusters)
+		foreign := k.pathIn(newProject(t, s.Scene, "Other")) + strings.TrimPrefix(web, clusters)
 		for _, c := range []struct {
 			status             int
 			method, rest, body string
@@ -29,9 +29,9 @@ func TestEachAnswerOfClusters(t *testing.T) {
 			{409, "POST", clusters, k.body("web"), nil},
 			{400, "GET", clusters + "?page_size=101&status=running-late&page=1&page_token=x", "", []string{"page_size: ", "status: ", "page: ", "page_token: "}},
 			{400, "GET", web + "?force=1", "", []string{"force: "}},
-			{404, "GET", theirs, "", nil},
+			{404, "GET", foreign, "", nil},
 			{400, "DELETE", web + "?force=1", "", []string{"force: "}},
-			{404, "DELETE", theirs, "", nil},
+			{404, "DELETE", foreign, "", nil},
 		} {
 			r := s.Do(t, c.method, c.rest, c.body)
 			harness.WantRefusal(t, r, c.status, map[int]string{400: "BAD_REQUEST", 404: "NOT_FOUND", 409: "CONFLICT"}[c.status])
@@ -42,7 +42,7 @@ func TestEachAnswerOfClusters(t *testing.T) {
 			}
 		}
 		r := s.Must(t, 200, "GET", clusters+"?page_size=1", "")
-		if fmt.Sprint(r.Body["total_count"]) != "1" || k.of(harness.At(r.Body, "clusters", 0), "status") != k.status("PENDING") {
+		if fmt.Sprint(r.Body["total_count"]) != "1" || k.member(harness.At(r.Body, "clusters", 0), "status") != k.status("PENDING") {
 			t.Errorf("after refusals there is %s", r.Raw)
 		}
 	})
@@ -61,9 +61,9 @@ func TestClusterNamesGroupsOfItsProject(t *testing.T) {
 		"absent": "sg-00000000000000000000000000-v1", "deleted": gone, "another project's": newClusterGroup(t, s.Scene, newProject(t, s.Scene, "Other"), "a"),
 		"another account's": newClusterGroup(t, other.Scene, other.Project, "a"),
 	}
-	own := newClusterGroup(t, s.Scene, s.Project, "a")
+	group := newClusterGroup(t, s.Scene, s.Project, "a")
 	for name, id := range ids {
-		r := s.Do(t, "POST", "/projects/"+s.Project+"/gpu-clusters", fmt.Sprintf(`{"cluster_name":"a","flavor_id":"f","image_id":"i","security_group_ids":[%q,%q]}`, own, id))
+		r := s.Do(t, "POST", "/projects/"+s.Project+"/gpu-clusters", fmt.Sprintf(`{"cluster_name":"a","flavor_id":"f","image_id":"i","security_group_ids":[%q,%q]}`, group, id))
 		harness.WantRefusal(t, r, 400, "BAD_REQUEST")
 		if got := detailsOf(r); !slices.Equal(got, []string{"security_group_ids[1]: is no security group of this project"}) {
 			t.Errorf("%s: %q", name, got)
@@ -84,12 +84,12 @@ func TestClustersOfABadPathAreRefused(t *testing.T) {
 			} {
 				harness.WantRefusal(t, harness.Call(t, method, path, s.AdminToken, body), 400, "BAD_REQUEST")
 			}
-			theirs, absent := s.Do(t, method, k.in(other.Project), body), s.Do(t, method, k.in("proj-absent-v1"), body)
-			harness.WantRefusal(t, theirs, 403, "FORBIDDEN")
-			if strings.ReplaceAll(string(theirs.Raw), other.Project, "P") != strings.ReplaceAll(string(absent.Raw), "proj-absent-v1", "P") {
-				t.Errorf("%s: %s, absent %s", method, theirs.Raw, absent.Raw)
+			foreign, absent := s.Do(t, method, k.pathIn(other.Project), body), s.Do(t, method, k.pathIn("proj-absent-v1"), body)
+			harness.WantRefusal(t, foreign, 403, "FORBIDDEN")
+			if strings.ReplaceAll(string(foreign.Raw), other.Project, "P") != strings.ReplaceAll(string(absent.Raw), "proj-absent-v1", "P") {
+				t.Errorf("%s: %s, absent %s", method, foreign.Raw, absent.Raw)
 			}
-			harness.WantRefusal(t, harness.Call(t, method, other.Path(k.in(other.Project)), s.AdminToken, body), 403, "FORBIDDEN")
+			harness.WantRefusal(t, harness.Call(t, method, other.Path(k.pathIn(other.Project)), s.AdminToken, body), 403, "FORBIDDEN")
 		}
 	})
 }

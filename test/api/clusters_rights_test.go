@@ -16,12 +16,12 @@ type clusterCall struct {
 }
 
 // calls are all routes of a kind, in that cluster's project.
-func (k clusterKind) calls(project, id, fresh string) []clusterCall {
+func (k clusterKind) calls(project, id, created string) []clusterCall {
 	return []clusterCall{
-		{"create", "POST", k.in(project), k.body(fresh), 201},
-		{"read", "GET", k.in(project), "", 200},
-		{"read", "GET", k.in(project) + "/" + id, "", 200},
-		{"delete", "DELETE", k.in(project) + "/" + id, "", 200},
+		{"create", "POST", k.pathIn(project), k.body(created), 201},
+		{"read", "GET", k.pathIn(project), "", 200},
+		{"read", "GET", k.pathIn(project) + "/" + id, "", 200},
+		{"delete", "DELETE", k.pathIn(project) + "/" + id, "", 200},
 	}
 }
 
@@ -30,13 +30,13 @@ func (k clusterKind) calls(project, id, fresh string) []clusterCall {
 func TestClustersNeedTheirActions(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
 		id := newCluster(t, s.Scene, k, s.Project, "web")
-		may := func(who, user string, verbs ...string) {
+		may := func(caller, user string, verbs ...string) {
 			t.Helper()
-			for _, c := range k.calls(s.Project, id, "by-"+who) {
+			for _, c := range k.calls(s.Project, id, "by-"+caller) {
 				r := harness.Call(t, c.method, s.Path(c.rest), s.UserToken(t, user), c.body)
 				if strings.Contains(strings.Join(verbs, " "), c.verb) {
 					if r.Status != c.want {
-						t.Errorf("%s: %s %s: %d %s", who, c.method, c.rest, r.Status, r.Raw)
+						t.Errorf("%s: %s %s: %d %s", caller, c.method, c.rest, r.Status, r.Raw)
 					}
 					continue
 				}
@@ -80,7 +80,7 @@ func TestClustersKeepToTheKeysScopes(t *testing.T) {
 // wrong with the body or the query, all in the access-management shape.
 func TestRefusalsOfClustersComeInOrder(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
-		clusters, bob := s.Path(k.in(s.Project)), s.UserToken(t, s.Bob)
+		clusters, bob := s.Path(k.pathIn(s.Project)), s.UserToken(t, s.Bob)
 		r := harness.Call(t, "POST", clusters, "", `{`)
 		harness.WantRefusal(t, r, 401, "UNAUTHORIZED")
 		if r.Header.Get("WWW-Authenticate") != "Bearer" {
@@ -107,7 +107,7 @@ func TestProjectWithAClusterIsKept(t *testing.T) {
 		newCluster(t, s.Scene, k, s.Project, "more")
 		empty := newProject(t, s.Scene, "Empty")
 		id := newCluster(t, s.Scene, k, empty, "web")
-		s.Must(t, 200, "DELETE", k.in(empty)+"/"+id, "")
+		s.Must(t, 200, "DELETE", k.pathIn(empty)+"/"+id, "")
 		s.Must(t, 200, "DELETE", "/projects/"+empty, "")
 		for _, c := range k.calls(empty, id, "late") {
 			harness.WantRefusal(t, harness.Call(t, c.method, s.Path(c.rest), s.AdminToken, c.body), 403, "FORBIDDEN")

@@ -24,12 +24,12 @@ func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 	if bytes.Contains(page.Raw, []byte("<script>")) || bytes.Contains(page.Raw, []byte("style=")) {
 		t.Errorf("a script or a style in the page itself: %s", page.Raw)
 	}
-	found := loads.FindAllSubmatch(page.Raw, -1)
-	if len(found) < 5 {
-		t.Fatalf("the page loads %d files: %s", len(found), page.Raw)
+	scripts := loads.FindAllSubmatch(page.Raw, -1)
+	if len(scripts) < 5 {
+		t.Fatalf("the page loads %d files: %s", len(scripts), page.Raw)
 	}
 	kinds := map[string]string{".js": "text/javascript", ".css": "text/css", ".png": "image/png", ".json": "application/json"}
-	for _, m := range found {
+	for _, m := range scripts {
 		name := string(m[1])
 		if strings.Contains(name, ":") || strings.HasPrefix(name, "/") {
 			t.Errorf("the page loads %s from elsewhere", name)
@@ -44,11 +44,11 @@ func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 }
 
 // wantPage compares an answer with a page's file and its headers for browsers.
-func wantPage(t testing.TB, what string, r harness.Reply, kind string) {
+func wantPage(t testing.TB, page string, r harness.Reply, kind string) {
 	t.Helper()
 	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.Status != 200 || err != nil || got != kind {
-		t.Errorf("%s: %d %q, want 200 %s", what, r.Status, r.Header.Get("Content-Type"), kind)
+		t.Errorf("%s: %d %q, want 200 %s", page, r.Status, r.Header.Get("Content-Type"), kind)
 	}
 	policy := map[string]string{}
 	for part := range strings.SplitSeq(r.Header.Get("Content-Security-Policy"), "; ") {
@@ -59,15 +59,15 @@ func wantPage(t testing.TB, what string, r harness.Reply, kind string) {
 		"default-src": "'self'", "img-src": "'self' data:", "object-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'",
 	} {
 		if policy[name] != want {
-			t.Errorf("%s: the policy has %s %q, want %q", what, name, policy[name], want)
+			t.Errorf("%s: the policy has %s %q, want %q", page, name, policy[name], want)
 		}
 	}
 	if len(policy) != 6 {
-		t.Errorf("%s: the policy %v", what, policy)
+		t.Errorf("%s: the policy %v", page, policy)
 	}
 	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"} {
 		if r.Header.Get(name) != want {
-			t.Errorf("%s: %s %q", what, name, r.Header.Get(name))
+			t.Errorf("%s: %s %q", page, name, r.Header.Get(name))
 		}
 	}
 }

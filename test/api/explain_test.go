@@ -152,7 +152,7 @@ func TestUsersFormTellsWhatTheyMayKnow(t *testing.T) {
 	role := harness.Call(t, "POST", s.Path("/roles"), s.AdminToken, `{"name":"hidden","scope":"PROJECT","permissions":["project:*:*"]}`)
 	hidden, _ := role.Body["id"].(string)
 	bob := s.UserToken(t, s.Bob)
-	told := func(project string) string {
+	explained := func(project string) string {
 		r := whyRaw(t, s.Scene, bob, s.Bob, action, path(project))
 		var x map[string]any
 		if err := json.Unmarshal(r.Raw, &x); err != nil || r.Status != 200 {
@@ -170,8 +170,8 @@ func TestUsersFormTellsWhatTheyMayKnow(t *testing.T) {
 		}
 		return strings.ReplaceAll(string(said), project, "PROJECT")
 	}
-	if there, absent := told(s.Project), told("proj-absent-v1"); there != absent || !strings.Contains(there, `"fixes":[]`) {
-		t.Errorf("a project is told from none:\n%s\n%s", there, absent)
+	if present, absent := explained(s.Project), explained("proj-absent-v1"); present != absent || !strings.Contains(present, `"fixes":[]`) {
+		t.Errorf("a project is told from none:\n%s\n%s", present, absent)
 	}
 	put(t, s.Scene, "team_member", s.Bob, `{}`) // who lists roles, users and projects
 	x := why(t, s.Scene, bob, s.Bob, action, path(s.Project))

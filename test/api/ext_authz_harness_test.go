@@ -35,12 +35,12 @@ func withEnvoy(t testing.TB) []string {
 }
 
 // dial gives a connection to the listener for Envoy of one of the gateway's processes.
-func dial(t *testing.T, g *harness.Gateway, with credentials.TransportCredentials) *grpc.ClientConn {
+func dial(t *testing.T, g *harness.Gateway, transport credentials.TransportCredentials) *grpc.ClientConn {
 	t.Helper()
-	if with == nil {
-		with = insecure.NewCredentials()
+	if transport == nil {
+		transport = insecure.NewCredentials()
 	}
-	c, err := grpc.NewClient(g.Each()[0].ExtAuthz, grpc.WithTransportCredentials(with))
+	c, err := grpc.NewClient(g.Each()[0].ExtAuthz, grpc.WithTransportCredentials(transport))
 	if err != nil {
 		t.Fatal(err)
 	}

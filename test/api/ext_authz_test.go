@@ -97,8 +97,8 @@ func TestEnvoyIsAnsweredAsForwardAuth(t *testing.T) {
 					continue
 				}
 				if q.status != 200 {
-					var told struct{ Error any }
-					if err := json.Unmarshal([]byte(got.body), &told); err != nil || strings.ReplaceAll(string(want.Raw), "X-Forwarded-Host", "Host") != got.body {
+					var body struct{ Error any }
+					if err := json.Unmarshal([]byte(got.body), &body); err != nil || strings.ReplaceAll(string(want.Raw), "X-Forwarded-Host", "Host") != got.body {
 						t.Errorf("%s: %s, forward-auth says %s", form, got.body, want.Raw)
 					}
 					if (got.set["www-authenticate"] == "Bearer") != (q.status == 401) || got.set["x-request-id"] == "" {

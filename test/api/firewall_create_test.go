@@ -24,9 +24,9 @@ func TestSecurityGroupLives(t *testing.T) {
 	harness.WantTimes(t, r.Body["security_group"], "created_at", "updated_at")
 	one := "/" + fmt.Sprint(harness.At(r.Body, "security_group", "id"))
 	read := w.must(t, 200, "GET", one, "")
-	for what, raw := range map[string][]byte{"security_group.create": r.Raw, "security_group.get": read.Raw} {
+	for name, raw := range map[string][]byte{"security_group.create": r.Raw, "security_group.get": read.Raw} {
 		if !strings.Contains(string(raw), `"metadata":`+metadata) {
-			t.Errorf("%s: the metadata is not as it was sent: %s", what, raw)
+			t.Errorf("%s: the metadata is not as it was sent: %s", name, raw)
 		}
 	}
 	if fmt.Sprint(read.Body["security_group"]) != fmt.Sprint(r.Body["security_group"]) {

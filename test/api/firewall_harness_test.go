@@ -78,32 +78,32 @@ func namesGroup(id string) string { return fmt.Sprintf(`,"remote_security_group_
 
 // wantWallRefusal compares an answer with a status and the error body of the firewall. Its details,
 // if any are given, must name exactly these fields.
-func wantWallRefusal(t testing.TB, what string, r harness.Reply, status int, code string, wrong ...string) {
+func wantWallRefusal(t testing.TB, name string, r harness.Reply, status int, code string, wrong ...string) {
 	t.Helper()
 	message, _ := r.Body["error"].(string)
 	names := slices.Sorted(maps.Keys(r.Body))
 	_, detailed := r.Body["details"]
 	details, isObject := r.Body["details"].(map[string]any)
 	if r.Status != status || r.Body["code"] != code || message == "" || detailed && !isObject || len(names) > 3 || len(names) == 3 != detailed {
-		t.Errorf("%s: %d %s, want %d %s", what, r.Status, r.Raw, status, code)
+		t.Errorf("%s: %d %s, want %d %s", name, r.Status, r.Raw, status, code)
 	}
 	for field, problem := range details {
 		if text, _ := problem.(string); text == "" || field == "" {
-			t.Errorf("%s: a detail that says nothing: %s", what, r.Raw)
+			t.Errorf("%s: a detail that says nothing: %s", name, r.Raw)
 		}
 	}
 	slices.Sort(wrong)
 	if got := slices.Sorted(maps.Keys(details)); wrong != nil && !slices.Equal(got, wrong) {
-		t.Errorf("%s: the details name %q, want %q: %s", what, got, wrong, r.Raw)
+		t.Errorf("%s: the details name %q, want %q: %s", name, got, wrong, r.Raw)
 	}
 	if r.Header.Get("X-Request-ID") == "" || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%s: headers %v", what, r.Header)
+		t.Errorf("%s: headers %v", name, r.Header)
 	}
 	if (status == http.StatusUnauthorized) != (r.Header.Get("WWW-Authenticate") == "Bearer") {
-		t.Errorf("%s: %d with WWW-Authenticate %q", what, status, r.Header.Get("WWW-Authenticate"))
+		t.Errorf("%s: %d with WWW-Authenticate %q", name, status, r.Header.Get("WWW-Authenticate"))
 	}
 	var object map[string]any
 	if err := json.Unmarshal(r.Raw, &object); err != nil {
-		t.Errorf("%s: %v", what, err)
+		t.Errorf("%s: %v", name, err)
 	}
 }

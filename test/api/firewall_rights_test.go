@@ -48,9 +48,9 @@ func TestSecurityGroupPathsHaveTheForm(t *testing.T) {
 		"neither":         {"acme", "web", "accountId projectId"},
 		"a hyphen":        {w.Account, "proj-a-b-v1", "projectId"},
 	} {
-		at := w.URL + "/api/v1/accounts/" + c.account + "/projects/" + c.project + "/security-groups"
+		path := w.URL + "/api/v1/accounts/" + c.account + "/projects/" + c.project + "/security-groups"
 		for _, way := range []struct{ method, rest string }{{"POST", ""}, {"GET", ""}, {"GET", "/sg-x-v1"}, {"PATCH", "/sg-x-v1"}, {"DELETE", "/sg-x-v1"}, {"POST", "/sg-x-v1/rules"}, {"DELETE", "/sg-x-v1/rules/sgr-x-v1"}} {
-			r := harness.Call(t, way.method, at+way.rest, w.Token, "", "x-account-id", c.account)
+			r := harness.Call(t, way.method, path+way.rest, w.Token, "", "x-account-id", c.account)
 			wantWallRefusal(t, way.method+way.rest+" "+name, r, 400, "BAD_REQUEST", strings.Fields(c.wrong)...)
 		}
 	}
@@ -74,7 +74,7 @@ func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 		"POST ": w.draft("new", ""), "PATCH /" + id: `{"description":"x"}`, "DELETE /" + id: "", "POST /" + id + "/rules": onPort(2, ""), "DELETE /" + id + "/rules/" + rule: "",
 	}
 	for name, c := range map[string]struct {
-		by     *wall
+		caller *wall
 		reads  bool
 		writes bool
 	}{
@@ -88,7 +88,7 @@ func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 	} {
 		for way, body := range reads {
 			method, rest, _ := strings.Cut(way, " ")
-			if r := c.by.do(t, method, rest, body); c.reads && r.Status != 200 {
+			if r := c.caller.do(t, method, rest, body); c.reads && r.Status != 200 {
 				t.Errorf("%s: %s: %d %s", name, way, r.Status, r.Raw)
 			} else if !c.reads {
 				wantWallRefusal(t, name+": "+way, r, 403, "FORBIDDEN")
@@ -97,7 +97,7 @@ func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 		for way, body := range writes {
 			method, rest, _ := strings.Cut(way, " ")
 			if !c.writes {
-				wantWallRefusal(t, name+": "+way, c.by.do(t, method, rest, body), 403, "FORBIDDEN")
+				wantWallRefusal(t, name+": "+way, c.caller.do(t, method, rest, body), 403, "FORBIDDEN")
 			}
 		}
 	}
@@ -105,12 +105,12 @@ func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 		t.Errorf("%s", g.Raw)
 	}
 	carol := w.as(w.UserToken(t, w.Carol)).elsewhere(another)
-	for _, by := range []*wall{carol, w.as(writeKey), w} { // each of them may do everything
-		mine := by.made(t, "mine-"+by.Project+fmt.Sprint(len(by.Token)))
-		by.must(t, 200, "PATCH", "/"+mine, `{"description":"x"}`)
-		r := by.must(t, 201, "POST", "/"+mine+"/rules", onPort(2, ""))
-		by.must(t, 200, "DELETE", "/"+mine+"/rules/"+harness.At(r.Body, "security_group_rule", "id").(string), "")
-		by.must(t, 200, "DELETE", "/"+mine, "")
+	for _, caller := range []*wall{carol, w.as(writeKey), w} { // each of them may do everything
+		created := caller.made(t, "mine-"+caller.Project+fmt.Sprint(len(caller.Token)))
+		caller.must(t, 200, "PATCH", "/"+created, `{"description":"x"}`)
+		r := caller.must(t, 201, "POST", "/"+created+"/rules", onPort(2, ""))
+		caller.must(t, 200, "DELETE", "/"+created+"/rules/"+harness.At(r.Body, "security_group_rule", "id").(string), "")
+		caller.must(t, 200, "DELETE", "/"+created, "")
 	}
 }
 
@@ -119,16 +119,16 @@ func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 func TestRoleOfOneSecurityGroup(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
-	mine, other := w.made(t, "mine"), w.made(t, "other")
+	member, other := w.made(t, "mine"), w.made(t, "other")
 	role, _ := w.Must(t, 201, "POST", "/roles", `{"name":"keeper","scope":"RESOURCE","permissions":["project:security_group:read","project:security_group:update"]}`).Body["id"].(string)
-	w.Must(t, 200, "PUT", "/roles/"+role+"/assignments/"+w.Bob, fmt.Sprintf(`{"projectId":%q,"resourceId":%q}`, w.Project, "security-groups/"+mine))
+	w.Must(t, 200, "PUT", "/roles/"+role+"/assignments/"+w.Bob, fmt.Sprintf(`{"projectId":%q,"resourceId":%q}`, w.Project, "security-groups/"+member))
 	bob := w.as(w.UserToken(t, w.Bob))
-	bob.must(t, 200, "GET", "/"+mine, "")
-	r := bob.must(t, 201, "POST", "/"+mine+"/rules", onPort(1, ""))
-	bob.must(t, 200, "DELETE", "/"+mine+"/rules/"+harness.At(r.Body, "security_group_rule", "id").(string), "")
+	bob.must(t, 200, "GET", "/"+member, "")
+	r := bob.must(t, 201, "POST", "/"+member+"/rules", onPort(1, ""))
+	bob.must(t, 200, "DELETE", "/"+member+"/rules/"+harness.At(r.Body, "security_group_rule", "id").(string), "")
 	for name, r := range map[string]harness.Reply{
 		"another": bob.do(t, "GET", "/"+other, ""), "absent": bob.do(t, "GET", "/sg-absent-v1", ""), "the list": bob.do(t, "GET", "", ""),
-		"deleting it": bob.do(t, "DELETE", "/"+mine, ""), "a rule of another": bob.do(t, "POST", "/"+other+"/rules", onPort(1, "")),
+		"deleting it": bob.do(t, "DELETE", "/"+member, ""), "a rule of another": bob.do(t, "POST", "/"+other+"/rules", onPort(1, "")),
 	} {
 		wantWallRefusal(t, name, r, 403, "FORBIDDEN")
 	}

@@ -61,13 +61,13 @@ func withReader(t *testing.T, a *harness.Team) *harness.Team {
 // asked is an original call in the ways in which proxies tell it, by the way's name.
 func asked(t *testing.T, g *harness.Gateway, host, method, uri, token string, headers ...string) map[string]harness.Reply {
 	t.Helper()
-	with := func(more ...string) []string {
+	original := func(more ...string) []string {
 		return append(append(slices.Clone(headers), "X-Forwarded-Host", host), more...)
 	}
 	return map[string]harness.Reply{
-		"as nginx tells it":   harness.Call(t, "GET", g.URL+"/forward-auth", token, "", with("X-Original-Method", method, "X-Original-URI", uri)...),
-		"as Traefik tells it": harness.Call(t, "POST", g.URL+"/forward-auth", token, "", with("X-Forwarded-Method", method, "X-Forwarded-Uri", uri)...),
-		"as Envoy tells it":   harness.Call(t, method, g.URL+"/verify"+uri, token, "", with()...),
+		"as nginx tells it":   harness.Call(t, "GET", g.URL+"/forward-auth", token, "", original("X-Original-Method", method, "X-Original-URI", uri)...),
+		"as Traefik tells it": harness.Call(t, "POST", g.URL+"/forward-auth", token, "", original("X-Forwarded-Method", method, "X-Forwarded-Uri", uri)...),
+		"as Envoy tells it":   harness.Call(t, method, g.URL+"/verify"+uri, token, "", original()...),
 	}
 }
 
@@ -81,7 +81,7 @@ func TestCallsBehindAProxy(t *testing.T) {
 	place := "/api/v1/accounts/" + a.Account + "/projects/" + a.Project
 	bob, carol := a.UserToken(t, a.Bob), a.UserToken(t, a.Carol)
 	service := a.Checker
-	of, gone := "/api/v1/accounts/"+a.Account+"/projects/", "the project is not an active project of the account"
+	base, gone := "/api/v1/accounts/"+a.Account+"/projects/", "the project is not an active project of the account"
 	foreign := harness.NewTeamAs(t, "app", withApp).Project
 	for name, c := range map[string]struct {
 		host, method, uri, token string
@@ -113,10 +113,10 @@ func TestCallsBehindAProxy(t *testing.T) {
 		"an ill-formed id":       {"other.example", "GET", "/projects/widget/x", bob, 400, "", ""},
 		"one's own settings":     {"other.example", "GET", "/settings", a.AdminToken, 200, a.Admin + " " + a.Account + " account:role:read user", ""},
 		"a route of the edge":    {"", "GET", "/api/v1/accounts/" + a.Account + "/roles", a.AdminToken, 200, a.Admin + " " + a.Account + " account:role:read user", ""},
-		"a project's name":       {"", "PATCH", of + a.Project, a.AdminToken, 200, a.Admin + " " + a.Account + " account:project:update user", ""},
-		"an absent project":      {"", "PATCH", of + "proj-absent-v1", a.AdminToken, 403, "", gone},
-		"another's project":      {"", "DELETE", of + foreign, a.AdminToken, 403, "", gone},
-		"no role, another's":     {"", "DELETE", of + foreign, bob, 403, "", "no active role of the user grants account:project:delete in " + a.Account},
+		"a project's name":       {"", "PATCH", base + a.Project, a.AdminToken, 200, a.Admin + " " + a.Account + " account:project:update user", ""},
+		"an absent project":      {"", "PATCH", base + "proj-absent-v1", a.AdminToken, 403, "", gone},
+		"another's project":      {"", "DELETE", base + foreign, a.AdminToken, 403, "", gone},
+		"no role, another's":     {"", "DELETE", base + foreign, bob, 403, "", "no active role of the user grants account:project:delete in " + a.Account},
 		"two accounts":           {"app.example", "GET", place + "/accounts/x", bob, 400, "", ""},
 		"a place of one's own":   {"own.example", "GET", "/v1/" + a.Account + "/projects/" + a.Project + "/i", bob, 200, a.Bob + " " + a.Account + " project:instance:read user", ""},
 		"there, a stranger":      {"own.example", "GET", "/v1/" + a.Account + "/projects/" + a.Project + "/i", carol, 403, "", "no active role of the user grants project:instance:read in " + a.Project},
@@ -346,8 +346,8 @@ func TestTheLogNamesTheOriginalCall(t *testing.T) {
 		{"/forward-auth", []string{"X-Forwarded-Method", "DELETE", "X-Forwarded-Uri", uri + "?token=secret"}},
 		{"/verify" + uri + "?token=secret", nil},
 	} {
-		for who, token := range map[string]string{"bob": a.UserToken(t, a.Bob), "nobody": "x"} {
-			id := fmt.Sprintf("%s-%d-%s", teamNameOf(a), i, who)
+		for caller, token := range map[string]string{"bob": a.UserToken(t, a.Bob), "nobody": "x"} {
+			id := fmt.Sprintf("%s-%d-%s", teamNameOf(a), i, caller)
 			method := "GET"
 			if sent.headers == nil {
 				method = "DELETE"
@@ -364,7 +364,7 @@ func TestTheLogNamesTheOriginalCall(t *testing.T) {
 	harness.Call(t, "GET", a.URL+"/accounts", a.UserToken(t, a.Bob), "", "X-Request-ID", plain)
 	harness.Soon(t, "the log has it", func() bool { return len(a.RequestLines(plain)) == 1 })
 	for _, line := range a.RequestLines(plain) {
-		if _, told := line["original_path"]; told {
+		if _, logged := line["original_path"]; logged {
 			t.Errorf("%v", line)
 		}
 	}

@@ -15,18 +15,18 @@ type creation struct{ path, token, body, other string }
 // creations are the requests whose answer is given again; other is another good body.
 func creations(t testing.TB, s *harness.Team, name string) map[string]creation {
 	sync := s.ServiceToken(t, "users:sync")
-	of := func(path, token, form string) creation {
+	created := func(path, token, form string) creation {
 		return creation{path, token, fmt.Sprintf(form, name), fmt.Sprintf(form, name+"-other")}
 	}
 	return map[string]creation{
-		"account.create":            of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
-		"project.create":            of(s.Path("/projects"), s.AdminToken, `{"name":%q}`),
-		"role.create":               of(s.Path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
-		"group.create":              of(s.Path("/groups"), s.AdminToken, `{"name":%q}`),
-		"user.invite":               of(s.Path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
-		"user.create":               of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
-		"kubernetes_cluster.create": of(s.Path("/projects/"+s.Project+"/kubernetes"), s.AdminToken, `{"name":%q,"flavor_id":"f","image_id":"i"}`),
-		"gpu_cluster.create":        of(s.Path("/projects/"+s.Project+"/gpu-clusters"), s.AdminToken, `{"cluster_name":%q,"flavor_id":"f","image_id":"i"}`),
+		"account.create":            created(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
+		"project.create":            created(s.Path("/projects"), s.AdminToken, `{"name":%q}`),
+		"role.create":               created(s.Path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
+		"group.create":              created(s.Path("/groups"), s.AdminToken, `{"name":%q}`),
+		"user.invite":               created(s.Path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
+		"user.create":               created(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
+		"kubernetes_cluster.create": created(s.Path("/projects/"+s.Project+"/kubernetes"), s.AdminToken, `{"name":%q,"flavor_id":"f","image_id":"i"}`),
+		"gpu_cluster.create":        created(s.Path("/projects/"+s.Project+"/gpu-clusters"), s.AdminToken, `{"cluster_name":%q,"flavor_id":"f","image_id":"i"}`),
 	}
 }
 

@@ -43,11 +43,11 @@ func (s *signIn) asked(t testing.TB, email string) harness.Reply {
 // accounts away, past it neither; user.resend_invitation starts it anew.
 func TestInvitationBindsForFourteenDays(t *testing.T) {
 	t.Parallel()
-	fresh, old := invitee(signInAccount, "fresh", inForce), invitee(signInAccount, "old", ranOut)
-	theirs, given := invitee(elsewhere, "theirs", inForce), invitee(elsewhere, "given", ranOut)
-	s := newSignIn(t, fresh, old, theirs, given)
+	current, old := invitee(signInAccount, "fresh", inForce), invitee(signInAccount, "old", ranOut)
+	foreign, given := invitee(elsewhere, "theirs", inForce), invitee(elsewhere, "given", ranOut)
+	s := newSignIn(t, current, old, foreign, given)
 
-	if r := s.comes(t, fresh); r.Status != 200 {
+	if r := s.comes(t, current); r.Status != 200 {
 		t.Errorf("on the last day: %d %s", r.Status, r.Raw)
 	}
 	wantUserRefusal(t, "past it", s.comes(t, old), 401, "AUTH_002")
@@ -60,7 +60,7 @@ func TestInvitationBindsForFourteenDays(t *testing.T) {
 	}
 	wantUserRefusal(t, "user.resend_invitation of one who signed in", harness.Call(t, "POST", s.URL+again, s.admin, ""), 409, "USER_002")
 
-	wantUserRefusal(t, "user.invite, invited elsewhere", s.asked(t, theirs.Email), 409, "USER_002")
+	wantUserRefusal(t, "user.invite, invited elsewhere", s.asked(t, foreign.Email), 409, "USER_002")
 	wantUserRefusal(t, "invited elsewhere, too long ago", s.comes(t, given), 401, "AUTH_002")
 	harness.WantMessage(t, "user.invite, invited elsewhere too long ago", s.asked(t, given.Email))
 	if account := harness.At(s.record(t, "external_id="+given.ExternalID), "account_id"); account != signInAccount {
@@ -70,7 +70,7 @@ func TestInvitationBindsForFourteenDays(t *testing.T) {
 		t.Errorf("with the invitation of another account: %d %s", r.Status, r.Raw)
 	}
 	s.Drained(t)
-	for user, want := range map[string]int{fresh.Email: 0, old.Email: 1, theirs.Email: 0, given.Email: 1} {
+	for user, want := range map[string]int{current.Email: 0, old.Email: 1, foreign.Email: 0, given.Email: 1} {
 		if mails := mailsTo(t, s.Gateway, user); mails != want {
 			t.Errorf("%d mails to %s, want %d", mails, user, want)
 		}
@@ -83,8 +83,8 @@ func TestInvitationBindsForFourteenDays(t *testing.T) {
 func TestAccountsFirstAdminMayBeAnOldInvitee(t *testing.T) {
 	t.Parallel()
 	const made = "acct-made-v1"
-	theirs, given := invitee(signInAccount, "theirs", inForce), invitee(signInAccount, "given", ranOut)
-	s := newSignIn(t, theirs, given)
+	foreign, given := invitee(signInAccount, "theirs", inForce), invitee(signInAccount, "given", ranOut)
+	s := newSignIn(t, foreign, given)
 	role := s.URL + "/api/v1/accounts/" + signInAccount + harness.AssignmentPath("team_member", given.ExternalID, "")
 	if r := harness.Call(t, "PUT", role, s.admin, `{}`); r.Status != 200 {
 		t.Fatalf("role_assignment.put: %d %s", r.Status, r.Raw)
@@ -93,7 +93,7 @@ func TestAccountsFirstAdminMayBeAnOldInvitee(t *testing.T) {
 	create := func(email string) harness.Reply {
 		return harness.Call(t, "POST", s.URL+"/api/v1/accounts", platform, fmt.Sprintf(`{"id":%q,"name":"Made","admin":{"email":%q}}`, made, email))
 	}
-	harness.WantRefusal(t, create(theirs.Email), 409, "CONFLICT")
+	harness.WantRefusal(t, create(foreign.Email), 409, "CONFLICT")
 	harness.WantRefusal(t, harness.Call(t, "GET", s.URL+"/api/v1/accounts/"+made, platform, ""), 404, "NOT_FOUND")
 	r := create(given.Email)
 	if r.Status != 201 || harness.At(r.Body, "admin", "id") != given.ExternalID || harness.At(r.Body, "admin", "status") != "INVITED" {

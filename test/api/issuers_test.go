@@ -32,7 +32,7 @@ func TestIssuerOfAFile(t *testing.T) {
 	if r.Status != 200 || r.Body["allowed"] != true {
 		t.Errorf("a service's token: %d %s", r.Status, r.Raw)
 	}
-	own := g.Token(t, "--user", harness.OutsideAdmin) // made without the setting, as a thief of the folder would
+	signed := g.Token(t, "--user", harness.OutsideAdmin) // made without the setting, as a thief of the folder would
 	for name, token := range map[string]string{
 		"wrong audience":  idp.Token(t, harness.OutsideAdmin, func(c jwt.MapClaims) { c["aud"] = "another" }),
 		"no audience":     idp.Token(t, harness.OutsideAdmin, func(c jwt.MapClaims) { delete(c, "aud") }),
@@ -42,7 +42,7 @@ func TestIssuerOfAFile(t *testing.T) {
 		"not yet":         idp.Token(t, harness.OutsideAdmin, func(c jwt.MapClaims) { c["nbf"] = time.Now().Add(time.Hour).Unix() }),
 		"unknown subject": idp.Token(t, "user-ghost-v1"),
 		"another's key":   harness.NewIdentityProvider(t, idp.Issuer, "one").Token(t, harness.OutsideAdmin),
-		"the data folder": own,
+		"the data folder": signed,
 	} {
 		if status := g.Status(t, token); status != 401 {
 			t.Errorf("%s: %d", name, status)

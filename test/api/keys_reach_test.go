@@ -16,8 +16,8 @@ func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 	raw, id := newKey(t, p.Scene, p.Bob, readOnly)
 	reader, deleter := p.UserToken(t, p.Carol), p.UserToken(t, p.Dan)
 	keys := "/users/" + p.Bob + "/keys"
-	list := func(token string) harness.Reply { return p.on(t, "GET", keys, token, "") }
-	revoke := func(token string) harness.Reply { return p.on(t, "DELETE", keys+"/"+id, token, "") }
+	list := func(token string) harness.Reply { return p.call(t, "GET", keys, token, "") }
+	revoke := func(token string) harness.Reply { return p.call(t, "DELETE", keys+"/"+id, token, "") }
 	if r := list(reader); r.Status != 200 || harness.At(r.Body, "data", "keys", 0, "id") != id {
 		t.Errorf("api_key.list by a reader: %d %s", r.Status, r.Raw)
 	}
@@ -27,13 +27,13 @@ func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 		wantUserRefusal(t, "api_key.list by the service "+name, list(token), 403, "AUTH_003")
 		wantUserRefusal(t, "api_key.revoke by the service "+name, revoke(token), 403, "AUTH_003")
 	}
-	if r := p.on(t, "GET", "/users/"+p.Bob+"/profile", raw, ""); r.Status != 200 {
+	if r := p.call(t, "GET", "/users/"+p.Bob+"/profile", raw, ""); r.Status != 200 {
 		t.Fatalf("after what was refused: %d %s", r.Status, r.Raw)
 	}
 	if r := revoke(deleter); r.Status != 200 {
 		t.Errorf("api_key.revoke by one who deletes: %d %s", r.Status, r.Raw)
 	}
-	wantUserRefusal(t, "the revoked key", p.on(t, "GET", "/users/"+p.Bob+"/profile", raw, ""), 401, "AUTH_002")
+	wantUserRefusal(t, "the revoked key", p.call(t, "GET", "/users/"+p.Bob+"/profile", raw, ""), 401, "AUTH_002")
 }
 
 // TestKeyActsInItsAccountOnly: its owner's place, and no other account's, is where it is
@@ -53,7 +53,7 @@ func TestKeyActsInItsAccountOnly(t *testing.T) {
 			wantUserRefusal(t, name+" for somebody else", p.make(t, c, key), 403, "AUTH_003")
 		}
 	}
-	if r := p.on(t, "GET", "/users", key, ""); r.Status != 200 {
+	if r := p.call(t, "GET", "/users", key, ""); r.Status != 200 {
 		t.Errorf("user.list at home: %d %s", r.Status, r.Raw)
 	}
 }

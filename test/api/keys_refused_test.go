@@ -55,13 +55,13 @@ func guessed(raw string) string {
 // expiredKey is a key that has been used, and is over.
 func expiredKey(t testing.TB, s *harness.Team) string {
 	t.Helper()
-	token, own := s.UserToken(t, s.Bob), s.Path("/users/"+s.Bob)
+	token, user := s.UserToken(t, s.Bob), s.Path("/users/"+s.Bob)
 	for holds := 3 * time.Second; ; holds *= 2 { // a busy machine may take longer until it is used
-		r := harness.Call(t, "POST", own+"/keys", token, fmt.Sprintf(
+		r := harness.Call(t, "POST", user+"/keys", token, fmt.Sprintf(
 			`{"key_name":"k","scopes":["read"],"expires_at":%q}`, time.Now().Add(holds).UTC().Format(time.RFC3339Nano)))
 		key, _ := harness.At(r.Body, "data", "raw_key").(string)
-		if r.Status == 201 && harness.Call(t, "GET", own+"/profile", key, "").Status == 200 {
-			harness.Soon(t, "the key has expired", func() bool { return harness.Call(t, "GET", own+"/profile", key, "").Status == 401 })
+		if r.Status == 201 && harness.Call(t, "GET", user+"/profile", key, "").Status == 200 {
+			harness.Soon(t, "the key has expired", func() bool { return harness.Call(t, "GET", user+"/profile", key, "").Status == 401 })
 			return key
 		}
 		if holds > 20*time.Second {

@@ -27,8 +27,8 @@ func TestLastUseIsKept(t *testing.T) {
 	p.base = p.URL
 	used, usedID := newKey(t, p.Scene, p.Bob, readOnly)
 	_, otherID := newKey(t, p.Scene, p.Bob, readOnly)
-	from := time.Now().Add(-time.Millisecond)
-	if r := p.on(t, "GET", "/users/"+p.Bob+"/profile", used, ""); r.Status != 200 {
+	began := time.Now().Add(-time.Millisecond)
+	if r := p.call(t, "GET", "/users/"+p.Bob+"/profile", used, ""); r.Status != 200 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
 	until := time.Now()
@@ -43,7 +43,7 @@ func TestLastUseIsKept(t *testing.T) {
 	harness.WantFields(t, "the other one", harness.ItemWith(keys, "id", otherID), "id", "key_name", "masked_key", "scopes", "is_active", "created_at")
 	harness.WantTimes(t, key, "last_used_at")
 	text, _ := harness.At(key, "last_used_at").(string)
-	if last, err := time.Parse(time.RFC3339, text); err != nil || last.Before(from) || last.After(until) {
-		t.Errorf("last used %s, in truth between %s and %s", text, from, until)
+	if last, err := time.Parse(time.RFC3339, text); err != nil || last.Before(began) || last.After(until) {
+		t.Errorf("last used %s, in truth between %s and %s", text, began, until)
 	}
 }

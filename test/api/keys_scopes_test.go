@@ -17,16 +17,16 @@ func TestScopesBoundAnAdminsKey(t *testing.T) {
 	} {
 		key, _ := newKey(t, s.Scene, s.Admin, scopes)
 		_, spare := newKey(t, s.Scene, s.Admin, readOnly)
-		own := "/users/" + s.Admin
+		admin := "/users/" + s.Admin
 		for name, c := range map[string]struct {
 			scope, method, rest, body string
 		}{
 			"role.list":           {"read", "GET", "/roles", ""},
 			"user.list":           {"read", "GET", "/users", ""},
-			"user_profile.get":    {"read", "GET", own + "/profile", ""},
-			"api_key.list":        {"read", "GET", own + "/keys", ""},
-			"user_profile.update": {"write", "PUT", own + "/profile", `{"name":"N"}`},
-			"api_key.revoke":      {"write", "DELETE", own + "/keys/" + spare, ""},
+			"user_profile.get":    {"read", "GET", admin + "/profile", ""},
+			"api_key.list":        {"read", "GET", admin + "/keys", ""},
+			"user_profile.update": {"write", "PUT", admin + "/profile", `{"name":"N"}`},
+			"api_key.revoke":      {"write", "DELETE", admin + "/keys/" + spare, ""},
 			"user.invite":         {"write", "POST", "/users/invite", fmt.Sprintf(`{"email":"%s@scopes.example"}`, s.Account)},
 		} {
 			r := harness.Call(t, c.method, s.Path(c.rest), "", c.body, "X-API-Key", key)

@@ -23,11 +23,11 @@ func TestCallersAreHeldToTheirRate(t *testing.T) {
 	t.Parallel()
 	g := harness.Launch(t, t.TempDir(), "--rate-principal", "60/h,3", "--rate-service", "off", "--rate-account", "60/h,10")
 	s := harness.NewScene(t, g)
-	for left := 3; left > 0; {
+	for remaining := 3; remaining > 0; {
 		r := rolesAt(t, s, g, s.AdminToken)
-		left -= r.Tries
-		if got := r.Header.Get("RateLimit-Remaining"); r.Status != 200 || r.Header.Get("RateLimit-Limit") != "3" || got != strconv.Itoa(left) {
-			t.Errorf("%d are left: %d, limit %q, remaining %q", left, r.Status, r.Header.Get("RateLimit-Limit"), got)
+		remaining -= r.Tries
+		if got := r.Header.Get("RateLimit-Remaining"); r.Status != 200 || r.Header.Get("RateLimit-Limit") != "3" || got != strconv.Itoa(remaining) {
+			t.Errorf("%d are left: %d, limit %q, remaining %q", remaining, r.Status, r.Header.Get("RateLimit-Limit"), got)
 		}
 	}
 	for path, code := range map[string][]any{

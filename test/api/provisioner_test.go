@@ -33,8 +33,8 @@ func TestProvisionerMovesClusters(t *testing.T) {
 		return r
 	}
 	for _, k := range clusterKinds() {
-		made := s.Must(t, 201, "POST", k.in(s.Project), k.body("web"))
-		id := k.of(made.Body["cluster"], "id")
+		made := s.Must(t, 201, "POST", k.pathIn(s.Project), k.body("web"))
+		id := k.member(made.Body["cluster"], "id")
 		list := claims(t, s, token, `{"wait_seconds":5}`)
 		if len(list) != 1 || harness.At(list[0], "spec", k.field) != "web" || harness.At(list[0], "intent") != "provision" {
 			t.Fatalf("%v", list)
@@ -42,12 +42,12 @@ func TestProvisionerMovesClusters(t *testing.T) {
 		claim := harness.At(list[0], "claim_id")
 		report(claim, 409, fmt.Sprintf(`{"status":%q}`, k.status("DELETED")))
 		report(claim, 200, fmt.Sprintf(`{"status":%q,"error":"no machines"}`, k.status("ERROR")))
-		got := s.Must(t, 200, "GET", k.in(s.Project)+"/"+id, "")
-		if k.of(got.Body["cluster"], "status") != k.status("ERROR") || got.Body["error"] != "no machines" {
+		got := s.Must(t, 200, "GET", k.pathIn(s.Project)+"/"+id, "")
+		if k.member(got.Body["cluster"], "status") != k.status("ERROR") || got.Body["error"] != "no machines" {
 			t.Errorf("%s", got.Raw)
 		}
 		s.Must(t, 409, "DELETE", "/projects/"+s.Project, "")
-		s.Must(t, 200, "DELETE", k.in(s.Project)+"/"+id, "")
+		s.Must(t, 200, "DELETE", k.pathIn(s.Project)+"/"+id, "")
 		s.Must(t, 409, "DELETE", "/projects/"+s.Project, "")
 		list = claims(t, s, token, `{"kinds":["kubernetes","gpu"],"max":20}`)
 		if len(list) != 1 || harness.At(list[0], "intent") != "delete" || fmt.Sprint(harness.At(list[0], "attempt")) != "1" {
@@ -63,7 +63,7 @@ func TestProvisionerMovesClusters(t *testing.T) {
 func TestProvisionerIsAServiceWithTheScope(t *testing.T) {
 	t.Parallel()
 	s := harness.StartTeam(t)
-	s.Must(t, 201, "POST", clusterKinds()[0].in(s.Project), clusterKinds()[0].body("web"))
+	s.Must(t, 201, "POST", clusterKinds()[0].pathIn(s.Project), clusterKinds()[0].body("web"))
 	token := s.ServiceToken(t, "clusters:provision")
 	for name, other := range map[string]string{
 		"an admin": s.AdminToken, "a platform's service": s.ServiceToken(t, "platform:admin", "users:sync", "authz:check"),

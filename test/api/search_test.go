@@ -27,8 +27,8 @@ func post(t *testing.T, g *harness.Gateway, path, token string, body any) harnes
 	return harness.Call(t, "POST", g.URL+"/access/v1/"+path, token, marshalled(t, body))
 }
 
-// found is the answer of a search.
-type found struct {
+// searchPage is the answer to a search.
+type searchPage struct {
 	Page struct {
 		Next *string `json:"next_token"`
 	}
@@ -40,10 +40,10 @@ type found struct {
 }
 
 // search makes one search that must be answered.
-func search(t *testing.T, g *harness.Gateway, of, token string, body searchBody) found {
+func search(t *testing.T, g *harness.Gateway, kind, token string, body searchBody) searchPage {
 	t.Helper()
-	r := post(t, g, "search/"+of, token, body)
-	var out found
+	r := post(t, g, "search/"+kind, token, body)
+	var out searchPage
 	if err := json.Unmarshal(r.Raw, &out); err != nil || r.Status != 200 || out.Page.Next == nil || out.Results == nil {
 		t.Fatalf("%+v: %d %s, %v", body, r.Status, r.Raw, err)
 	}
@@ -51,12 +51,12 @@ func search(t *testing.T, g *harness.Gateway, of, token string, body searchBody)
 }
 
 // walk makes the search page by page, and calls before each page. It returns what was found as text.
-func walk(t *testing.T, g *harness.Gateway, of, token string, body searchBody, limit int, before func()) (all []string) {
+func walk(t *testing.T, g *harness.Gateway, kind, token string, body searchBody, limit int, before func()) (all []string) {
 	t.Helper()
 	body.Page = map[string]any{"limit": limit}
 	for range 200 {
 		before()
-		out := search(t, g, of, token, body)
+		out := search(t, g, kind, token, body)
 		if !out.Context.Complete || len(out.Results) > limit {
 			t.Fatalf("%+v: %+v", body, out)
 		}
@@ -100,13 +100,13 @@ func (w *searchWorld) evaluated(t *testing.T, each []searchBody, names []string)
 }
 
 // subjects asks about every user there is.
-func (w *searchWorld) subjects(t *testing.T, action string, on thing) []string {
+func (w *searchWorld) subjects(t *testing.T, action string, resource thing) []string {
 	t.Helper()
 	var each []searchBody
 	var names []string
 	for _, id := range append([]string{w.admin, "user-unknown-v1"}, w.users...) {
 		e := thing{Type: "user", ID: id}
-		each, names = append(each, searchBody{Subject: &e, Action: named(action), Resource: &on}), append(names, marshalled(t, e))
+		each, names = append(each, searchBody{Subject: &e, Action: named(action), Resource: &resource}), append(names, marshalled(t, e))
 	}
 	return w.evaluated(t, each, names)
 }
@@ -124,13 +124,13 @@ func (w *searchWorld) resources(t *testing.T, action, user, kind string) []strin
 }
 
 // same compares what a search found with what evaluation says, and that nothing came twice.
-func same(t *testing.T, what string, got, want []string) {
+func same(t *testing.T, name string, got, want []string) {
 	t.Helper()
 	got, want = slices.Clone(got), slices.Clone(want)
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("%s:\nfound     %q\nevaluated %q", what, got, want)
+		t.Errorf("%s:\nfound     %q\nevaluated %q", name, got, want)
 	}
 }
 
@@ -148,11 +148,11 @@ func TestSearchGivesWhatEvaluationAllows(t *testing.T) {
 		places := slices.Concat(w.stored["account"], w.stored["project"], w.stored["security_group"][:4],
 			[]thing{{Type: "path", ID: "accounts/" + w.account + "/projects/proj-0-v1/instances/i-1", Properties: map[string]string{"account_id": w.account}}})
 		for _, action := range searchedActions {
-			for _, on := range places {
-				want := w.subjects(t, action, on)
+			for _, resource := range places {
+				want := w.subjects(t, action, resource)
 				allowed += len(want)
-				got := walk(t, w.Gateway, "subject", w.checker, searchBody{Subject: &thing{Type: "user"}, Action: named(action), Resource: &on}, 1+w.rnd.IntN(7), func() {})
-				same(t, fmt.Sprintf("seed %d: who may %s on %+v", seed, action, on), got, want)
+				got := walk(t, w.Gateway, "subject", w.checker, searchBody{Subject: &thing{Type: "user"}, Action: named(action), Resource: &resource}, 1+w.rnd.IntN(7), func() {})
+				same(t, fmt.Sprintf("seed %d: who may %s on %+v", seed, action, resource), got, want)
 			}
 			w.searchResources(t, action, &allowed)
 		}
@@ -189,14 +189,14 @@ func (w *searchWorld) searchResources(t *testing.T, action string, allowed *int)
 func TestSearchWalksOverChanges(t *testing.T) {
 	t.Parallel()
 	w := drawWorld(t, 99)
-	adminToken, on := w.UserToken(t, w.admin), w.stored["account"][0]
+	adminToken, resource := w.UserToken(t, w.admin), w.stored["account"][0]
 	always, once, changes := 0, 0, 0
 	for round := range harness.Rounds(20) + 1 {
 		action := searchedActions[round%2*2]
 		var lasting []string
 		var now []string
 		seen := map[string]bool{}
-		body := searchBody{Subject: &thing{Type: "user"}, Action: named(action), Resource: &on, Page: map[string]any{"limit": 2}}
+		body := searchBody{Subject: &thing{Type: "user"}, Action: named(action), Resource: &resource, Page: map[string]any{"limit": 2}}
 		for page := 0; ; page++ {
 			for range 3 {
 				role, user := pick(w, "account_reader", "team_member", "account_admin"), pick(w, w.users...)
@@ -205,27 +205,27 @@ func TestSearchWalksOverChanges(t *testing.T) {
 					changes++
 				}
 			}
-			now = w.subjects(t, action, on)
+			now = w.subjects(t, action, resource)
 			if page == 0 {
 				lasting = now
 			}
-			lasting = slices.DeleteFunc(slices.Clone(lasting), func(who string) bool { return !slices.Contains(now, who) })
+			lasting = slices.DeleteFunc(slices.Clone(lasting), func(id string) bool { return !slices.Contains(now, id) })
 			out := search(t, w.Gateway, "subject", w.checker, body)
 			for _, r := range out.Results {
-				who := marshalled(t, r.thing)
-				if seen[who] || !slices.Contains(now, who) {
-					t.Fatalf("round %d, page %d: %s came before: %t; qualify %q", round, page, who, seen[who], now)
+				id := marshalled(t, r.thing)
+				if seen[id] || !slices.Contains(now, id) {
+					t.Fatalf("round %d, page %d: %s came before: %t; qualify %q", round, page, id, seen[id], now)
 				}
-				seen[who] = true
+				seen[id] = true
 			}
 			if *out.Page.Next == "" {
 				break
 			}
 			body.Page["token"] = *out.Page.Next
 		}
-		for _, who := range lasting {
-			if !seen[who] {
-				t.Errorf("round %d: %s qualified all the time and did not come", round, who)
+		for _, id := range lasting {
+			if !seen[id] {
+				t.Errorf("round %d: %s qualified all the time and did not come", round, id)
 			}
 		}
 		always, once = always+len(lasting), once+len(seen)

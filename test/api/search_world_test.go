@@ -60,7 +60,7 @@ func drawWorld(t *testing.T, seed uint64) *searchWorld {
 }
 
 // pick draws one of the values.
-func pick[T any](w *searchWorld, of ...T) T { return of[w.rnd.IntN(len(of))] }
+func pick[T any](w *searchWorld, choices ...T) T { return choices[w.rnd.IntN(len(choices))] }
 
 func (w *searchWorld) seedTenants(ctx context.Context, tx store.Tx) (err error) {
 	for _, id := range []string{w.account, w.other} {

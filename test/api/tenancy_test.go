@@ -58,20 +58,20 @@ func TestAnotherAccountIsAnsweredLikeAnAbsentOne(t *testing.T) {
 			continue
 		}
 		t.Run("403 "+name, func(t *testing.T) {
-			for who, token := range map[string]string{"an admin": other.AdminToken, "a member": g.UserToken(t, other.Dan), "a service": other.Checker} {
+			for caller, token := range map[string]string{"an admin": other.AdminToken, "a member": g.UserToken(t, other.Dan), "a service": other.Checker} {
 				var bodies []string
 				for _, account := range []string{s.Account, absent} {
 					r := harness.Call(t, row.Method, g.URL+filled(row, account, s), token, "", claimed(row, account, "X-Request-ID", "tenancy")...)
 					if r.Status != 403 || r.Header.Get("X-Request-ID") != "tenancy" {
-						t.Errorf("%s, %s: %d %s", who, account, r.Status, r.Raw)
+						t.Errorf("%s, %s: %d %s", caller, account, r.Status, r.Raw)
 					}
 					bodies = append(bodies, strings.ReplaceAll(string(r.Raw), account, "ACCOUNT"))
 				}
 				if bodies[0] != bodies[1] {
-					t.Errorf("%s sees which account exists:\n%s\n%s", who, bodies[0], bodies[1])
+					t.Errorf("%s sees which account exists:\n%s\n%s", caller, bodies[0], bodies[1])
 				}
 				if strings.Contains(bodies[0], s.Admin) {
-					t.Errorf("%s sees another account's user: %s", who, bodies[0])
+					t.Errorf("%s sees another account's user: %s", caller, bodies[0])
 				}
 			}
 		})
@@ -96,24 +96,24 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 			continue
 		}
 		t.Run("401 "+name, func(t *testing.T) {
-			for what, token := range map[string]string{"no credential": "", "a broken token": broken, "garbage": "x"} {
+			for credential, token := range map[string]string{"no credential": "", "a broken token": broken, "garbage": "x"} {
 				var bodies []string
 				for _, account := range []string{s.Account, "acct-absent-v1"} {
 					r := harness.Call(t, row.Method, s.URL+filled(row, account, s), token, "")
 					if r.Status != 401 || code(row, r) == "" {
-						t.Errorf("%s: %d %s", what, r.Status, r.Raw)
+						t.Errorf("%s: %d %s", credential, r.Status, r.Raw)
 					}
-					if known := token != ""; row.Area == "users" && (code(row, r) == "AUTH_002") != known {
-						t.Errorf("%s: %s", what, r.Raw)
+					if sent := token != ""; row.Area == "users" && (code(row, r) == "AUTH_002") != sent {
+						t.Errorf("%s: %s", credential, r.Raw)
 					}
 					challenge, _, _ := strings.Cut(r.Header.Get("WWW-Authenticate"), " ") // that of a resource says more
 					if challenge != "Bearer" {
-						t.Errorf("%s: WWW-Authenticate %q", what, r.Header.Get("WWW-Authenticate"))
+						t.Errorf("%s: WWW-Authenticate %q", credential, r.Header.Get("WWW-Authenticate"))
 					}
 					bodies = append(bodies, string(r.Raw))
 				}
 				if bodies[0] != bodies[1] {
-					t.Errorf("%s: %s, %s", what, bodies[0], bodies[1])
+					t.Errorf("%s: %s, %s", credential, bodies[0], bodies[1])
 				}
 			}
 		})
@@ -209,10 +209,10 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 				}
 				return text, r.Status
 			}
-			theirs, status := ask(s.Project, role, group, s.Bob)
+			foreign, status := ask(s.Project, role, group, s.Bob)
 			absent, absentStatus := ask("proj-absent-v1", "role-absent-v1", "group-absent-v1", "user-absent-v1")
-			if theirs != absent || status != absentStatus || (status != 404 && status != 403) {
-				t.Errorf("another account's: %d %s\nabsent: %d %s", status, theirs, absentStatus, absent)
+			if foreign != absent || status != absentStatus || (status != 404 && status != 403) {
+				t.Errorf("another account's: %d %s\nabsent: %d %s", status, foreign, absentStatus, absent)
 			}
 		})
 	}

@@ -21,23 +21,23 @@ var userTypes = map[string]string{
 
 // wantUserRefusal holds an answer to a status and to the error body of users and keys:
 // exactly its fields, in its order.
-func wantUserRefusal(t testing.TB, what string, r harness.Reply, status int, code string) {
+func wantUserRefusal(t testing.TB, name string, r harness.Reply, status int, code string) {
 	t.Helper()
 	message, _ := harness.At(r.Body, "error", "message").(string)
 	details, ok := harness.At(r.Body, "error", "details").(string)
 	want := fmt.Sprintf(`{"success":false,"error":{"code":%q,"type":%q,"message":%s,"details":%s}}`,
 		code, userTypes[code], quotedJSON(message), quotedJSON(details))
 	if r.Status != status || string(r.Raw) != want || message == "" || !ok {
-		t.Errorf("%s: %d %s, want %d %s", what, r.Status, r.Raw, status, code)
+		t.Errorf("%s: %d %s, want %d %s", name, r.Status, r.Raw, status, code)
 	}
 	if r.Header.Get("X-Request-ID") == "" || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%s: headers %v", what, r.Header)
+		t.Errorf("%s: headers %v", name, r.Header)
 	}
 	if (status == http.StatusUnauthorized) != (r.Header.Get("WWW-Authenticate") == "Bearer") {
-		t.Errorf("%s: %d with WWW-Authenticate %q", what, status, r.Header.Get("WWW-Authenticate"))
+		t.Errorf("%s: %d with WWW-Authenticate %q", name, status, r.Header.Get("WWW-Authenticate"))
 	}
 	if (status == http.StatusTooManyRequests) != (r.Header.Get("Retry-After") != "") {
-		t.Errorf("%s: %d with Retry-After %q", what, status, r.Header.Get("Retry-After"))
+		t.Errorf("%s: %d with Retry-After %q", name, status, r.Header.Get("Retry-After"))
 	}
 }
 
@@ -115,10 +115,10 @@ func (p *people) record(t testing.TB, id string) map[string]any {
 }
 
 // wantSame holds a record to what it was.
-func wantSame(t testing.TB, what string, before, after map[string]any) {
+func wantSame(t testing.TB, name string, before, after map[string]any) {
 	t.Helper()
 	if !reflect.DeepEqual(before, after) {
-		t.Errorf("%s: it was %v, and is %v", what, before, after)
+		t.Errorf("%s: it was %v, and is %v", name, before, after)
 	}
 }
 

@@ -41,13 +41,13 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 		if p.Allowed(t, p.Bob, "project:x:read", rest) || p.Allowed(t, p.Bob, "project:x:create", rest) {
 			t.Errorf("%s: authorization.check allows what was granted before", when)
 		}
-		wantUserRefusal(t, when+": the key", p.on(t, "GET", profile, key, ""), 401, "AUTH_002")
+		wantUserRefusal(t, when+": the key", p.call(t, "GET", profile, key, ""), 401, "AUTH_002")
 		if n := fmt.Sprint(p.Must(t, 200, "GET", "/groups/"+group+"/members", "").Body["total_count"]); n != "0" {
 			t.Errorf("%s: the group has %s members", when, n)
 		}
 	}
 	gone("after")
-	for name, r := range map[string]harness.Reply{"user_profile.get": p.on(t, "GET", profile, token, ""), "user.list": p.on(t, "GET", "/users", token, ""), "api_key.list": p.on(t, "GET", "/users/"+p.Bob+"/keys", token, ""), "user.remove": p.on(t, "DELETE", "/users/"+p.Bob, token, "")} {
+	for name, r := range map[string]harness.Reply{"user_profile.get": p.call(t, "GET", profile, token, ""), "user.list": p.call(t, "GET", "/users", token, ""), "api_key.list": p.call(t, "GET", "/users/"+p.Bob+"/keys", token, ""), "user.remove": p.call(t, "DELETE", "/users/"+p.Bob, token, "")} {
 		wantUserRefusal(t, name+" by the former member", r, 403, "AUTH_003")
 	}
 	wantUserRefusal(t, "user.remove again", p.Do(t, "DELETE", "/users/"+p.Bob, ""), 404, "USER_001")
@@ -59,7 +59,7 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 	if roles := rolesOf(t, p.Scene, p.Bob); !slices.Equal(roles, []string{"team_member"}) {
 		t.Errorf("back with the roles %v", roles)
 	}
-	if r := p.on(t, "GET", "/users/"+p.Bob+"/keys", token, ""); string(r.Raw) != `{"success":true,"data":{"keys":[]}}` {
+	if r := p.call(t, "GET", "/users/"+p.Bob+"/keys", token, ""); string(r.Raw) != `{"success":true,"data":{"keys":[]}}` {
 		t.Errorf("back with keys: %s", r.Raw)
 	}
 }

@@ -15,7 +15,7 @@ func TestSuspendedAccountServesNobody(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
 	key, id := newKey(t, p.Scene, p.Bob, readWrite)
-	bob, own := p.UserToken(t, p.Bob), "/users/"+p.Bob
+	bob, path := p.UserToken(t, p.Bob), "/users/"+p.Bob
 	set := func(status string) {
 		if r := harness.Call(t, "PATCH", p.Path(""), p.Platform, fmt.Sprintf(`{"status":%q}`, status)); r.Status != 200 {
 			t.Fatalf("account.update: %d %s", r.Status, r.Raw)
@@ -36,11 +36,11 @@ func TestSuspendedAccountServesNobody(t *testing.T) {
 	}
 	set("ACTIVE")
 	for name, credential := range map[string]string{"token": bob, "key": key} {
-		if r := p.on(t, "GET", own+"/profile", credential, ""); r.Status != 200 || harness.At(r.Body, "user", "name") != "Synced" {
+		if r := p.call(t, "GET", path+"/profile", credential, ""); r.Status != 200 || harness.At(r.Body, "user", "name") != "Synced" {
 			t.Errorf("with a %s of an account that is active again: %d %s", name, r.Status, r.Raw)
 		}
 	}
-	if r := p.on(t, "GET", own+"/keys", bob, ""); harness.At(r.Body, "data", "keys", 0, "id") != id || len(harness.Texts(harness.At(r.Body, "data", "keys"), "id")) != 1 {
+	if r := p.call(t, "GET", path+"/keys", bob, ""); harness.At(r.Body, "data", "keys", 0, "id") != id || len(harness.Texts(harness.At(r.Body, "data", "keys"), "id")) != 1 {
 		t.Errorf("api_key.list: %s", r.Raw)
 	}
 }

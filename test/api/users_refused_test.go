@@ -15,20 +15,20 @@ type peopleCall struct{ method, path, body string }
 // calls are every endpoint of users and keys; the subject is the member they are about.
 func (p *people) calls(subject string) map[string]peopleCall {
 	below := "/api/v1/accounts/" + p.Account
-	of := below + "/users/" + subject
+	user := below + "/users/" + subject
 	return map[string]peopleCall{
 		"user.update":            {"PUT", "/api/v1/users/" + subject, `{"name":"N"}`},
-		"user_profile.update":    {"PUT", of + "/profile", `{"name":"N"}`},
-		"user_profile.get":       {"GET", of + "/profile", ""},
+		"user_profile.update":    {"PUT", user + "/profile", `{"name":"N"}`},
+		"user_profile.get":       {"GET", user + "/profile", ""},
 		"user.invite":            {"POST", below + "/users/invite", `{"email":"x@refused.example"}`},
 		"user.list":              {"GET", below + "/users", ""},
-		"api_key.create":         {"POST", of + "/keys", `{"key_name":"k","scopes":["read"]}`},
-		"api_key.list":           {"GET", of + "/keys", ""},
-		"api_key.revoke":         {"DELETE", of + "/keys/absent", ""},
+		"api_key.create":         {"POST", user + "/keys", `{"key_name":"k","scopes":["read"]}`},
+		"api_key.list":           {"GET", user + "/keys", ""},
+		"api_key.revoke":         {"DELETE", user + "/keys/absent", ""},
 		"user.create":            {"POST", "/api/v1/users", `{"email":"y@refused.example"}`},
 		"user.find":              {"GET", "/api/v1/users?email=x@refused.example", ""},
-		"user.remove":            {"DELETE", of, ""},
-		"user.resend_invitation": {"POST", of + "/invitation", ""},
+		"user.remove":            {"DELETE", user, ""},
+		"user.resend_invitation": {"POST", user + "/invitation", ""},
 	}
 }
 
@@ -70,11 +70,11 @@ func TestUsersAndKeysRefuseTheCaller(t *testing.T) {
 // unchanged holds the account to what it was before anything was refused.
 func (p *people) unchanged(t testing.TB) {
 	t.Helper()
-	r := p.on(t, "GET", "/users", p.AdminToken, "")
+	r := p.call(t, "GET", "/users", p.AdminToken, "")
 	if fmt.Sprint(r.Body["total"]) != "5" || strings.Contains(string(r.Raw), `"name":"N"`) || strings.Contains(string(r.Raw), "refused.example") {
 		t.Errorf("changed by refused requests: %s", r.Raw)
 	}
-	if r := p.on(t, "GET", "/users/"+p.Carol+"/keys", p.AdminToken, ""); string(r.Raw) != `{"success":true,"data":{"keys":[]}}` {
+	if r := p.call(t, "GET", "/users/"+p.Carol+"/keys", p.AdminToken, ""); string(r.Raw) != `{"success":true,"data":{"keys":[]}}` {
 		t.Errorf("keys made by refused requests: %s", r.Raw)
 	}
 }
@@ -89,7 +89,7 @@ func TestUsersAndKeysRefuseTheRequest(t *testing.T) {
 		if r.Status != 201 {
 			t.Fatalf("account.create: %d %s", r.Status, r.Raw)
 		}
-		admin, own := p.AdminToken, below+"/users/"+p.Admin
+		admin, path := p.AdminToken, below+"/users/"+p.Admin
 		for name, c := range map[string]struct {
 			peopleCall
 			token  string
@@ -101,26 +101,26 @@ func TestUsersAndKeysRefuseTheRequest(t *testing.T) {
 			"user.update absent":                   {peopleCall{"PUT", "/api/v1/users/user-absent-v1", `{"name":"N"}`}, admin, 404, "USER_001"},
 			"user.update e-mail taken":             {peopleCall{"PUT", "/api/v1/users/" + p.Bob, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(taken))}, p.sync, 409, "USER_002"},
 			"user.update last admin":               {peopleCall{"PUT", "/api/v1/users/" + p.Admin, `{"status":"SUSPENDED"}`}, admin, 403, "AUTH_003"},
-			"user_profile.update blank":            {peopleCall{"PUT", own + "/profile", `{"name":"  "}`}, admin, 400, "REQ_001"},
-			"user_profile.get query":               {peopleCall{"GET", own + "/profile?x=1", ""}, admin, 400, "REQ_001"},
+			"user_profile.update blank":            {peopleCall{"PUT", path + "/profile", `{"name":"  "}`}, admin, 400, "REQ_001"},
+			"user_profile.get query":               {peopleCall{"GET", path + "/profile?x=1", ""}, admin, 400, "REQ_001"},
 			"user.invite no address":               {peopleCall{"POST", below + "/users/invite", `{"email":"a b@refused.example"}`}, admin, 400, "REQ_001"},
 			"user.invite of another":               {peopleCall{"POST", below + "/users/invite", fmt.Sprintf(`{"email":%q}`, elsewhere)}, admin, 409, "USER_002"},
 			"user.list page size":                  {peopleCall{"GET", below + "/users?page_size=101", ""}, admin, 400, "REQ_001"},
-			"api_key.create no name":               {peopleCall{"POST", own + "/keys", `{"scopes":["read"]}`}, admin, 400, "REQ_001"},
-			"api_key.list query":                   {peopleCall{"GET", own + "/keys?x=1", ""}, admin, 400, "REQ_001"},
+			"api_key.create no name":               {peopleCall{"POST", path + "/keys", `{"scopes":["read"]}`}, admin, 400, "REQ_001"},
+			"api_key.list query":                   {peopleCall{"GET", path + "/keys?x=1", ""}, admin, 400, "REQ_001"},
 			"api_key.list absent user":             {peopleCall{"GET", below + "/users/user-absent-v1/keys", ""}, admin, 404, "USER_001"},
-			"api_key.revoke absent key":            {peopleCall{"DELETE", own + "/keys/apikey-absent-v1", ""}, admin, 404, "KEY_001"},
+			"api_key.revoke absent key":            {peopleCall{"DELETE", path + "/keys/apikey-absent-v1", ""}, admin, 404, "KEY_001"},
 			"user.create no e-mail":                {peopleCall{"POST", "/api/v1/users", `{"name":"N"}`}, p.sync, 400, "REQ_001"},
 			"user.create e-mail taken":             {peopleCall{"POST", "/api/v1/users", fmt.Sprintf(`{"email":%q}`, taken)}, p.sync, 409, "USER_002"},
 			"user.find nothing asked":              {peopleCall{"GET", "/api/v1/users", ""}, p.sync, 400, "REQ_001"},
 			"user.remove by the service":           {peopleCall{"DELETE", below + "/users/" + p.Bob, ""}, p.sync, 403, "AUTH_003"},
-			"user.remove last admin":               {peopleCall{"DELETE", own, ""}, admin, 403, "AUTH_003"},
+			"user.remove last admin":               {peopleCall{"DELETE", path, ""}, admin, 403, "AUTH_003"},
 			"user.remove query":                    {peopleCall{"DELETE", below + "/users/" + p.Bob + "?x=1", ""}, admin, 400, "REQ_001"},
 			"user.remove absent":                   {peopleCall{"DELETE", below + "/users/user-absent-v1", ""}, admin, 404, "USER_001"},
 			"user.resend_invitation absent":        {peopleCall{"POST", below + "/users/user-absent-v1/invitation", ""}, admin, 404, "USER_001"},
 			"user.resend_invitation with a body":   {peopleCall{"POST", below + "/users/" + p.invited + "/invitation", `{"email":"x@refused.example"}`}, admin, 400, "REQ_001"},
 			"user.resend_invitation active member": {peopleCall{"POST", below + "/users/" + p.Bob + "/invitation", ""}, admin, 409, "USER_002"},
-			"an unknown way":                       {peopleCall{"PATCH", own + "/profile", `{}`}, admin, 405, "METHOD_NOT_ALLOWED"},
+			"an unknown way":                       {peopleCall{"PATCH", path + "/profile", `{}`}, admin, 405, "METHOD_NOT_ALLOWED"},
 		} {
 			r := p.make(t, c.peopleCall, c.token)
 			if c.status == 405 {

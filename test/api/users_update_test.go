@@ -42,7 +42,7 @@ func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 	put := func(user, token string, headers ...string) harness.Reply {
 		return harness.Call(t, "PUT", p.URL+"/api/v1/users/"+user, token, `{"name":"N"}`, headers...)
 	}
-	bob, theirs := p.UserToken(t, p.Bob), other.record(t, other.Bob)
+	bob, foreign := p.UserToken(t, p.Bob), other.record(t, other.Bob)
 	wantUserRefusal(t, "no header", put(p.Bob, p.AdminToken), 400, "REQ_001")
 	wantUserRefusal(t, "no header by oneself", put(p.Bob, bob), 400, "REQ_001")
 	wantUserRefusal(t, "the header twice", put(p.Bob, bob, "x-account-id", p.Account, "x-account-id", p.Account), 400, "REQ_001")
@@ -54,13 +54,13 @@ func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 	absent := put("user-absent-v1", p.AdminToken, "x-account-id", p.Account)
 	wantUserRefusal(t, "nobody", absent, 404, "USER_001")
 	for _, user := range []string{other.Bob, harness.UUIDOf(other.Bob)} {
-		for who, token := range map[string]string{"the admin": p.AdminToken, "the service": p.sync} {
+		for caller, token := range map[string]string{"the admin": p.AdminToken, "the service": p.sync} {
 			if r := put(user, token, "x-account-id", p.Account); r.Status != 404 || string(r.Raw) != string(absent.Raw) {
-				t.Errorf("%s, of another account, by %s: %d %s", user, who, r.Status, r.Raw)
+				t.Errorf("%s, of another account, by %s: %d %s", user, caller, r.Status, r.Raw)
 			}
 		}
 	}
-	wantSame(t, "another account's user", theirs, other.record(t, other.Bob))
+	wantSame(t, "another account's user", foreign, other.record(t, other.Bob))
 	harness.WantMessage(t, "the service without the header", put(other.Bob, p.sync))
 	harness.WantMessage(t, "the service with it", put(other.Bob, p.sync, "x-account-id", other.Account))
 	wantUserRefusal(t, "the service, of nobody", put("user-absent-v1", p.sync), 404, "USER_001")
@@ -79,17 +79,17 @@ func TestOnlyActiveUsersAreServed(t *testing.T) {
 		if got := p.record(t, p.Bob)["status"]; got != status {
 			t.Errorf("%s is shown as %v", status, got)
 		}
-		for what, credential := range map[string]string{"token": token, "key": key} {
-			wantUserRefusal(t, status+" with a "+what, harness.Call(t, "GET", profile, credential, ""), 401, "AUTH_002")
-			wantUserRefusal(t, status+" with a "+what+", user.update", p.update(t, p.Bob, credential, `{"name":"N"}`), 401, "AUTH_002")
+		for kind, credential := range map[string]string{"token": token, "key": key} {
+			wantUserRefusal(t, status+" with a "+kind, harness.Call(t, "GET", profile, credential, ""), 401, "AUTH_002")
+			wantUserRefusal(t, status+" with a "+kind+", user.update", p.update(t, p.Bob, credential, `{"name":"N"}`), 401, "AUTH_002")
 		}
 		if p.Allowed(t, p.Bob, "project:instance:read", "/projects/"+p.Project+"/x") {
 			t.Errorf("%s: authorization.check allows", status)
 		}
 		setStatus(t, p.Scene, p.Bob, "ACTIVE")
-		for what, credential := range map[string]string{"token": token, "key": key} {
+		for kind, credential := range map[string]string{"token": token, "key": key} {
 			if r := harness.Call(t, "GET", profile, credential, ""); r.Status != 200 {
-				t.Errorf("ACTIVE after %s with a %s: %d %s", status, what, r.Status, r.Raw)
+				t.Errorf("ACTIVE after %s with a %s: %d %s", status, kind, r.Status, r.Raw)
 			}
 		}
 	}

@@ -52,8 +52,8 @@ func eachListener(t *testing.T, test func(t *testing.T, p *people)) {
 	}
 }
 
-// on is a request to this listener; rest is below the account.
-func (p *people) on(t testing.TB, method, rest, token, body string) harness.Reply {
+// call sends a request to this listener; rest is the path below the account.
+func (p *people) call(t testing.TB, method, rest, token, body string) harness.Reply {
 	t.Helper()
 	return harness.Call(t, method, p.base+"/api/v1/accounts/"+p.Account+rest, token, body)
 }
@@ -67,8 +67,8 @@ func TestUsersAndKeysWorkOnBothListeners(t *testing.T) {
 		p.profileWorks(t, id)
 		p.invitationsWork(t)
 		p.keysWork(t, id)
-		harness.WantMessage(t, "user.remove", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""))
-		wantUserRefusal(t, "user.remove again", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""), 404, "USER_001")
+		harness.WantMessage(t, "user.remove", p.call(t, "DELETE", "/users/"+id, p.AdminToken, ""))
+		wantUserRefusal(t, "user.remove again", p.call(t, "DELETE", "/users/"+id, p.AdminToken, ""), 404, "USER_001")
 	})
 }
 
@@ -117,7 +117,7 @@ func (p *people) profileWorks(t *testing.T, id string) {
 		{"PUT", `{"name":"  Own "}`, "Own"},
 		{"GET", "", "Own"},
 	} {
-		r := p.on(t, c.method, "/users/"+id+"/profile", token, c.body)
+		r := p.call(t, c.method, "/users/"+id+"/profile", token, c.body)
 		user := harness.At(r.Body, "user")
 		harness.WantFields(t, "user_profile.update and user_profile.get", r.Body, "user", "account_id")
 		harness.WantFields(t, "the profile", user, "id", "email", "name", "profile_pic_url", "status", "is_verified", "created_at", "updated_at")
@@ -131,14 +131,14 @@ func (p *people) profileWorks(t *testing.T, id string) {
 func (p *people) invitationsWork(t *testing.T) {
 	t.Helper()
 	guest := "guest-" + p.email
-	harness.WantMessage(t, "user.invite", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, guest)))
+	harness.WantMessage(t, "user.invite", p.call(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, guest)))
 	harness.Soon(t, "the mail is written", func() bool { return mailsTo(t, p.Gateway, guest) == 1 })
-	harness.WantMessage(t, "user.invite again", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(guest))))
-	harness.WantMessage(t, "user.resend_invitation", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""))
+	harness.WantMessage(t, "user.invite again", p.call(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(guest))))
+	harness.WantMessage(t, "user.resend_invitation", p.call(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""))
 	harness.Soon(t, "the mail is written again", func() bool { return mailsTo(t, p.Gateway, p.invited+"@team.example") == 1 })
-	wantUserRefusal(t, "user.resend_invitation within a minute", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""), 429, "RATE_001")
+	wantUserRefusal(t, "user.resend_invitation within a minute", p.call(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""), 429, "RATE_001")
 
-	r := p.on(t, "GET", "/users", p.AdminToken, "")
+	r := p.call(t, "GET", "/users", p.AdminToken, "")
 	harness.WantFields(t, "user.list", r.Body, "users", "total", "message", "next_page_token")
 	if r.Status != 200 || r.Body["total"] != json.Number("7") || r.Body["next_page_token"] != "" {
 		t.Errorf("user.list: %d %s", r.Status, r.Raw)
@@ -148,9 +148,9 @@ func (p *people) invitationsWork(t *testing.T) {
 	if harness.At(last, "email") != guest || harness.At(last, "status") != "INVITED" {
 		t.Errorf("user.list shows %v last, want the guest", last)
 	}
-	first := p.on(t, "GET", "/users?page_size=4", p.AdminToken, "")
+	first := p.call(t, "GET", "/users?page_size=4", p.AdminToken, "")
 	next, _ := first.Body["next_page_token"].(string)
-	second := p.on(t, "GET", "/users?page_size=4&page_token="+next, p.AdminToken, "")
+	second := p.call(t, "GET", "/users?page_size=4&page_token="+next, p.AdminToken, "")
 	paged := append(harness.Texts(first.Body["users"], "id"), harness.Texts(second.Body["users"], "id")...)
 	if strings.Join(paged, " ") != strings.Join(harness.Texts(r.Body["users"], "id"), " ") {
 		t.Errorf("user.list by pages: %v", paged)
@@ -161,7 +161,7 @@ func (p *people) invitationsWork(t *testing.T) {
 func (p *people) keysWork(t *testing.T, id string) {
 	t.Helper()
 	token, keys := p.UserToken(t, id), "/users/"+id+"/keys"
-	r := p.on(t, "POST", keys, token, `{"key_name":"CI","scopes":["read"],"expires_at":"2999-01-01T00:00:00Z"}`)
+	r := p.call(t, "POST", keys, token, `{"key_name":"CI","scopes":["read"],"expires_at":"2999-01-01T00:00:00Z"}`)
 	harness.WantFields(t, "api_key.create", r.Body, "success", "data")
 	harness.WantFields(t, "the new key", r.Body["data"], "id", "key_name", "raw_key", "scopes", "created_at", "expires_at")
 	key, _ := harness.At(r.Body, "data", "id").(string)
@@ -170,7 +170,7 @@ func (p *people) keysWork(t *testing.T, id string) {
 		t.Fatalf("api_key.create: %d", r.Status)
 	}
 	for _, token := range []string{token, p.AdminToken, raw} {
-		r := p.on(t, "GET", keys, token, "")
+		r := p.call(t, "GET", keys, token, "")
 		harness.WantFields(t, "api_key.list", r.Body, "success", "data")
 		listed := harness.At(r.Body, "data", "keys", 0)
 		harness.WantFields(t, "the listed key", listed, "id", "key_name", "masked_key", "scopes", "is_active", "created_at", "expires_at")
@@ -179,14 +179,14 @@ func (p *people) keysWork(t *testing.T, id string) {
 		}
 	}
 	for range 2 {
-		r := p.on(t, "DELETE", keys+"/"+key, token, "")
+		r := p.call(t, "DELETE", keys+"/"+key, token, "")
 		harness.WantFields(t, "api_key.revoke", r.Body, "success", "data")
 		harness.WantFields(t, "api_key.revoke's data", r.Body["data"], "message")
 		if r.Status != 200 || r.Body["success"] != true {
 			t.Errorf("api_key.revoke: %d %s", r.Status, r.Raw)
 		}
 	}
-	if r := p.on(t, "GET", keys, token, ""); harness.At(r.Body, "data", "keys", 0, "is_active") != false {
+	if r := p.call(t, "GET", keys, token, ""); harness.At(r.Body, "data", "keys", 0, "is_active") != false {
 		t.Errorf("api_key.list after api_key.revoke: %s", r.Raw)
 	}
 }
