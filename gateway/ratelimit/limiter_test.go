@@ -185,8 +185,8 @@ func TestReplicasShareARate(t *testing.T) {
 	})
 }
 
-// TestFewRequestsAskForTokens guarantees one call of Shared for many requests of a busy caller, and
-// that an idle replica leases no tokens that it does not use.
+// TestFewRequestsAskForTokens guarantees one call of Shared for many requests of a busy caller. An idle replica leases
+// no unused tokens.
 func TestFewRequestsAskForTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
@@ -293,8 +293,7 @@ func TestWaitingRequestsShareOneCall(t *testing.T) {
 	})
 }
 
-// TestRefusedCallerCostsNoCall guarantees that Shared is not asked for a caller that is known to be
-// over the rate.
+// TestRefusedCallerCostsNoCall guarantees that a limiter does not call Shared for a caller with a known empty bucket.
 func TestRefusedCallerCostsNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}

@@ -63,8 +63,8 @@ func TestSeveralOfASharedRate(t *testing.T) {
 	})
 }
 
-// TestSeveralWithoutShared are taken of the own bucket where Shared is down, and where it gives less than
-// it says.
+// TestSeveralWithoutShared guarantees that a limiter takes several tokens from the process's own bucket if Shared is
+// down, or returns more tokens than it was asked for.
 func TestSeveralWithoutShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, shared := range map[string]ratelimit.Shared{"down": panics{}, "lies": generous{}} {
@@ -77,8 +77,8 @@ func TestSeveralWithoutShared(t *testing.T) {
 	})
 }
 
-// TestOwedTokensComeFirst: work that was done already takes tokens that the bucket does not have, and nothing else is allowed
-// before it has them.
+// TestOwedTokensComeFirst guarantees that completed work can take more tokens than the bucket has. The limiter allows
+// nothing more until the bucket has paid them.
 func TestOwedTokensComeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, "10/s,10", nil, 0)
@@ -102,8 +102,8 @@ func TestOwedTokensComeFirst(t *testing.T) {
 	})
 }
 
-// TestOwedTokensAreOwedToAll: what a replica's caller owes is taken of the shared bucket as far as it is there, also where
-// the replica has tokens in advance.
+// TestOwedTokensAreOwedToAll: what a replica's caller owes is taken of the shared bucket as far as it is there, also
+// where the replica has tokens in advance.
 func TestOwedTokensAreOwedToAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
