@@ -20,7 +20,7 @@ func forgeable(t *testing.T) []ed25519.PublicKey {
 	t.Helper()
 	number := func(n int64) *big.Int { return big.NewInt(n) }
 	p := new(big.Int).Sub(new(big.Int).Lsh(number(1), 255), number(19))
-	// d·y⁴ + 2y² - 1 = 0 for d = -121665/121666: y² = (-1 ± √(1+d))/d, of which one is a square.
+	// d·y⁴ + 2y² - 1 = 0 for d = -121665/121666: y² = (-1 ± √(1+d))/d. One of the two is a square.
 	d := new(big.Int).Mul(number(-121665), new(big.Int).ModInverse(number(121666), p))
 	root := new(big.Int).ModSqrt(new(big.Int).Mod(new(big.Int).Add(d, number(1)), p), p)
 	ys := []*big.Int{number(0), number(1), new(big.Int).Sub(p, number(1)), p, new(big.Int).Add(p, number(1))}

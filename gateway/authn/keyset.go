@@ -56,14 +56,13 @@ func (k verifyKey) same(other verifyKey) bool { return k.der != "" && k.der == o
 
 // KeySource has the keys of one issuer. Implementations are safe for concurrent use.
 type KeySource interface {
-	// Keys returns the keys that are in use. missing states that the caller did not find the
-	// key that it needs, so that the source may look for new ones. An error of the context is
-	// returned as it is; any other means that no key can be trusted now.
+	// Keys returns the keys in use. missing means that the caller did not find its key, and lets the source look for
+	// new ones. Keys returns an error of the context as it is. Any other error means that no key can be trusted now.
 	Keys(ctx context.Context, missing bool) (KeySet, error)
 }
 
-// ParseKeySet reads a configured JWK set (RFC 7517). It refuses a set that is malformed, that
-// has a symmetric key or that has no usable key.
+// ParseKeySet reads a configured JWK set (RFC 7517). It refuses a malformed set, a set with a symmetric key, and a set
+// without a usable key.
 func ParseKeySet(raw []byte) (KeySet, error) {
 	set, err := readKeySet(raw)
 	if err != nil {
@@ -127,21 +126,21 @@ func (s KeySet) report() string {
 	return strings.Join(s.unusable, "; ")
 }
 
-// find returns the one key for the algorithm and kid. Two different keys that fit are an error,
-// so that their order in the document does not decide.
+// find returns the one key for the algorithm and kid. Two different matches are an error, so that their order in the
+// document does not decide.
 func (s KeySet) find(h header) (verifyKey, error) {
-	var found verifyKey
+	var match verifyKey
 	for _, key := range s.keys {
 		if key.alg != h.alg || h.kid != "" && key.kid != h.kid {
 			continue
 		}
-		if found.public != nil && !found.same(key) {
+		if match.public != nil && !match.same(key) {
 			return verifyKey{}, errManyKeys
 		}
-		found = key
+		match = key
 	}
-	if found.public == nil {
+	if match.public == nil {
 		return verifyKey{}, errUnknownKey
 	}
-	return found, nil
+	return match, nil
 }

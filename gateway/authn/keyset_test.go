@@ -53,7 +53,7 @@ func TestUnusableKeysLeaveTheOthers(t *testing.T) {
 
 func TestKeyIsUsedForItsStatedPurposeOnly(t *testing.T) {
 	k := testKeys()
-	with := func(member string) authn.KeySource {
+	source := func(member string) authn.KeySource {
 		set, err := authn.ParseKeySet([]byte(`{"keys":[` + jwk("other", "", "", k.es.Public()).json() + `,` +
 			strings.Replace(jwk("rs", "", "", k.rs.Public()).json(), "{", "{"+member, 1) + `]}`))
 		if err != nil {
@@ -79,7 +79,7 @@ func TestKeyIsUsedForItsStatedPurposeOnly(t *testing.T) {
 		`"x5c":["AAAA"],"x5u":"http://[broken",`: {"RS256", "PS256"},
 	} {
 		t.Run(member, func(t *testing.T) {
-			a := authenticator(t, newClock(), issuer(with(member)))
+			a := authenticator(t, newClock(), issuer(source(member)))
 			for _, alg := range []string{"RS256", "PS256"} {
 				_, err := a.Verify(t.Context(), forge(fmt.Sprintf(`{"alg":%q,"kid":"rs"}`, alg), claims().json(), alg, k.rs))
 				if want := strings.Contains(strings.Join(accepted, " "), alg); (err == nil) != want {
