@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// arrows are imports that the table allows, and imports that are planted: a finding is expected.
+// arrows are allowed and forbidden imports. finding marks the forbidden ones.
 var arrows = []struct {
 	pkg, imp string
 	test     bool
-	ok       bool
+	finding  bool
 }{
 	{"resources", "context", false, false},
 	{"resources", module + "/store", false, true},
@@ -98,8 +98,8 @@ var arrows = []struct {
 func TestForbiddenImportIsFound(t *testing.T) {
 	for _, c := range arrows {
 		t.Run(fmt.Sprintf("%s imports %s test %t", c.pkg, c.imp, c.test), func(t *testing.T) {
-			if names := forbidden(c.pkg, []string{c.imp}, c.test); (len(names) > 0) != c.ok {
-				t.Errorf("found %q, want a finding: %t", names, c.ok)
+			if names := forbidden(c.pkg, []string{c.imp}, c.test); (len(names) > 0) != c.finding {
+				t.Errorf("found %q, want a finding: %t", names, c.finding)
 			}
 		})
 	}

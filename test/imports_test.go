@@ -24,8 +24,8 @@ const (
 type row struct {
 	inside  []string
 	outside []string
-	// all lifts every limit but two: a package below cmd is imported only where inside names it, and
-	// the peers of the load run only where peers says so.
+	// all lifts every limit except two: a package below cmd needs an entry in inside, and the peers of the load run
+	// need peers.
 	all bool
 	// peers lets the package's tests import the peers.
 	peers bool
@@ -76,10 +76,9 @@ func area(more ...string) row {
 	return row{inside: append([]string{"resources", "resources/wire", "resources/idempotency", "store", "store/records"}, more...)}
 }
 
-// mayImport is the table "Who may import whom". A package without a row is a finding.
+// mayImport is the table of allowed imports in docs/architecture.md. A package without a row is a finding.
 //
-// depguard can't take its place: it passes a package without a list, a permission that nobody uses, and files of other
-// platforms.
+// depguard can't replace it: it passes a package without a list, an unused permission, and files of other platforms.
 var mayImport = map[string]row{
 	"resources":           {},
 	"resources/wire":      {inside: []string{"resources"}, outside: []string{json}},
@@ -197,24 +196,24 @@ var mayImport = map[string]row{
 	"test/prose":    {},
 }
 
-// testPackages are the folders of packages that only tests import.
+// testPackages has the folders of packages for tests.
 var testPackages = []string{"test", "gateway/client/clienttest", "resources/areatest", "store/storetest", "policies/policytest"}
 
-// forbidden tells which imports of a package (its folder in the module) the table does not allow.
-// A test file may besides import every package of the module, and every module that some row names:
-// it may set the package among its real neighbours.
+// forbidden returns the imports of a package (its folder in the module) that the table does not allow. A test file may
+// also import every package of the module outside cmd, and every module in a row: it may test the package with its real
+// neighbours.
 func forbidden(pkg string, imports []string, isTest bool) []string {
-	r, known := mayImport[pkg]
-	if !known {
+	r, ok := mayImport[pkg]
+	if !ok {
 		return []string{"package " + pkg + " has no row in the table"}
 	}
-	var found []string
+	var problems []string
 	for _, imp := range imports {
 		if !allowed(pkg, r, imp, isTest) {
-			found = append(found, pkg+" must not import "+imp)
+			problems = append(problems, pkg+" must not import "+imp)
 		}
 	}
-	return found
+	return problems
 }
 
 func allowed(pkg string, r row, imp string, isTest bool) bool {
@@ -254,7 +253,7 @@ func allowed(pkg string, r row, imp string, isTest bool) bool {
 	return false
 }
 
-// cutModule is the folder in the module of an import, false for an import from elsewhere.
+// cutModule returns the folder of an import in the module, false for an import of another module.
 func cutModule(imp string) (string, bool) {
 	if imp == module {
 		return ".", true
@@ -268,27 +267,27 @@ func isOneOf(imp string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return isBelow(imp, p) })
 }
 
-// examine reads the import lines of every Go file below root. seen tells how many files a package has.
-func examine(root string) (found []string, seen map[string]int, err error) {
+// examine checks the imports of every Go file below root. seen has the number of files of each package.
+func examine(root string) (problems []string, seen map[string]int, err error) {
 	seen = map[string]int{}
 	err = goFiles(root, func(p string) error {
 		pkg := path.Dir(p)
 		seen[pkg]++
 		imports, err := importsOf(filepath.Join(root, filepath.FromSlash(p)))
 		if err != nil {
-			found = append(found, fmt.Sprintf("%s: %v", p, err))
+			problems = append(problems, fmt.Sprintf("%s: %v", p, err))
 			return nil
 		}
 		for _, f := range forbidden(pkg, imports, strings.HasSuffix(p, "_test.go")) {
-			found = append(found, p+": "+f)
+			problems = append(problems, p+": "+f)
 		}
 		return nil
 	})
-	return found, seen, err
+	return problems, seen, err
 }
 
-// goFiles calls visit with each Go file below root, whatever its build constraints, in the folders that the go command
-// looks into.
+// goFiles calls visit with each Go file below root, under any build constraints. It skips the folders that the go
+// command skips.
 func goFiles(root string, visit func(p string) error) error {
 	return fs.WalkDir(os.DirFS(root), ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -320,7 +319,7 @@ func importsOf(file string) ([]string, error) {
 }
 
 func TestNobodyImportsWhatTheTableForbids(t *testing.T) {
-	found, seen, err := examine("..")
+	problems, seen, err := examine("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +328,7 @@ func TestNobodyImportsWhatTheTableForbids(t *testing.T) {
 			t.Errorf("no Go file of %s was read", pkg)
 		}
 	}
-	if len(found) > 0 {
-		t.Errorf("%d imports against the table:\n%s", len(found), strings.Join(found, "\n"))
+	if len(problems) > 0 {
+		t.Errorf("%d imports against the table:\n%s", len(problems), strings.Join(problems, "\n"))
 	}
 }
