@@ -33,7 +33,7 @@ func (e *Edge) authenticate(x *exchange) error {
 	}
 	x.principal = principal
 	x.record.Principal, x.record.KeyID = principal.ID, principal.KeyID
-	x.lifetime.of(turnsOf(&principal))
+	x.lifetime.useTurnsOf(turnsOf(&principal))
 	if err := x.share(); err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (x *exchange) credentials() (authorization, apiKey []string, err error) {
 	return sent(h, "Authorization", x.room.authorization[:]...), sent(h, "X-API-Key", x.room.apiKey[:]...), nil
 }
 
-// turnsOf returns whose turns the work for the caller takes: a user's account's, whichever they ask about. A service has none
-// of its own.
+// turnsOf returns whose turns the work for the caller takes: a user's account's, whichever they ask about. A service
+// has none of its own.
 func turnsOf(caller *resources.Principal) string {
 	if caller.Kind != resources.PrincipalUser {
 		return ""

@@ -191,9 +191,9 @@ func sent(h *fasthttp.RequestHeader, name string, room ...string) []string {
 
 // ownMethod returns the method as a string that outlives the request.
 func ownMethod(lent []byte) string {
-	for _, known := range fiber.DefaultMethods {
-		if string(lent) == known {
-			return known
+	for _, method := range fiber.DefaultMethods {
+		if string(lent) == method {
+			return method
 		}
 	}
 	return string(lent)

@@ -58,7 +58,7 @@ func (e *Edge) accept(x *exchange) error {
 		return resources.BadRequest(problems...)
 	}
 	x.principal, x.account = said.Principal, said.Account
-	x.lifetime.of(cmp.Or(turnsOf(&x.principal), x.account))
+	x.lifetime.useTurnsOf(cmp.Or(turnsOf(&x.principal), x.account))
 	x.record.Principal, x.record.KeyID, x.record.Account, x.record.Action = said.Principal.ID, said.Principal.KeyID, said.Account, said.Action
 	x.record.Allowed, x.record.Reason = true, "a gateway allowed it"
 	return x.share()

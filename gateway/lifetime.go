@@ -69,8 +69,8 @@ func (l *lifetime) Value(key any) any {
 	return l.parent.Value(key)
 }
 
-// of has the request take the turns of an account, unless it takes those of another one already.
-func (l *lifetime) of(account string) {
+// useTurnsOf makes the request wait at gates in the turns of an account, unless it has an account already.
+func (l *lifetime) useTurnsOf(account string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.account = cmp.Or(l.account, account)

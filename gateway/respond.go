@@ -81,7 +81,7 @@ func (x *exchange) findPlace(call *doors.Call) {
 	for _, text := range texts {
 		call.Problems = append(call.Problems, resources.Problem{Field: "path", Text: text})
 	}
-	x.lifetime.of(call.Place.AccountID) // a service has none of its own
+	x.lifetime.useTurnsOf(call.Place.AccountID) // a service has none of its own
 }
 
 // doorCall returns the call as a door sees it.

@@ -84,7 +84,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 		return resources.BadRequest(problems...)
 	}
 	x.match.Place = target
-	x.lifetime.of(x.account) // a service has none of its own
+	x.lifetime.useTurnsOf(x.account) // a service has none of its own
 	return nil
 }
 

@@ -193,8 +193,8 @@ func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestKeysArriveThoughWhoAskedHasLeft guarantees that a caller with any assertion who leaves at once keeps the keys
-// from nobody.
+// TestKeysArriveThoughWhoAskedHasLeft guarantees that a fetch of keys outlives its first caller: the next caller gets
+// the keys.
 func TestKeysArriveThoughWhoAskedHasLeft(t *testing.T) {
 	g := clienttest.New(t)
 	gate := held{make(chan struct{}, 1), make(chan struct{})}
@@ -238,8 +238,8 @@ func keysNamed(t *testing.T, g *clienttest.Gateway, id string) []byte {
 	return raw
 }
 
-// TestNewKeyIsWaitedFor: while the keys are fetched for one request, and where they can't be had, the key of another one
-// is not unknown.
+// TestNewKeyIsWaitedFor: while the keys are fetched for one request, and where they can't be had, the key of another
+// one is not unknown.
 func TestNewKeyIsWaitedFor(t *testing.T) {
 	g := clienttest.New(t)
 	answers, fetching := make(chan []byte, 1), make(chan struct{}, 1)
