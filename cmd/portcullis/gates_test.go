@@ -24,8 +24,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// request is the context of one request in a test. It knows what the request holds of the store, and every gate asks it for
-// its account.
+// request is the context of one request in a test. It knows what the request holds of the store, and every gate asks it
+// for its account.
 type request struct {
 	context.Context
 	t           *testing.T
@@ -200,8 +200,8 @@ func (noRates) Charge(int) error { return nil }
 func (noRates) Owe(int) {}
 
 // TestNobodyComesToAGateInsideAView covers every handler, every door and every other reader of policy or facts for a
-// caller. It guarantees that nobody holds a view or a transaction while they wait for a gate, or for a read behind one:
-// the caller inside the gate may wait for that very session.
+// caller. It guarantees that none of them holds a view or a transaction during its wait for a gate, or for a read
+// behind one: the caller inside the gate may wait for the same session.
 func TestNobodyComesToAGateInsideAView(t *testing.T) {
 	all := heldRequests(t)
 	views := 0

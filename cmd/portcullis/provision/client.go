@@ -13,12 +13,12 @@ import (
 
 const (
 	claimsPath = "/api/v1/provisioner/claims"
-	// answerTime is how long an answer may take, beside the time that the gateway was asked to wait.
+	// answerTime bounds the wait for an answer, in addition to wait_seconds of the request.
 	answerTime = 15 * time.Second
 	maxAnswer  = 8 << 20
 )
 
-// refusal is an answer of the gateway that is no success.
+// refusal is an answer of the gateway with another status than 200.
 type refusal struct {
 	status int
 	body   string
@@ -41,7 +41,7 @@ type claim struct {
 	LeaseUntil time.Time `json:"lease_until"`
 }
 
-// cluster returns the id of the cluster, of whatever kind.
+// cluster returns the id of the cluster, of either kind: only one of the two members is set.
 func (c claim) cluster() string { return c.Cluster.ID + c.Cluster.Base.ID }
 
 // status returns a state as the kind of the cluster writes it.
@@ -66,9 +66,9 @@ func (s *Simulator) report(ctx context.Context, c claim, body map[string]any) er
 	return s.send(ctx, http.MethodPatch, claimsPath+"/"+c.ID, body, 0, &struct{}{})
 }
 
-// send sends the body to the gateway, waits for the answer as long as the gateway may, and reads it into the value. The
-// error is a refusal for any status but 200.
-func (s *Simulator) send(ctx context.Context, method, path string, body any, wait time.Duration, into any) error {
+// send sends the body to the gateway, waits for the answer for wait and answerTime, and decodes it into result. The
+// error is a refusal for any status except 200.
+func (s *Simulator) send(ctx context.Context, method, path string, body any, wait time.Duration, result any) error {
 	ctx, cancel := context.WithTimeout(ctx, wait+answerTime)
 	defer cancel()
 	token, err := s.Token()
@@ -97,5 +97,5 @@ func (s *Simulator) send(ctx context.Context, method, path string, body any, wai
 	if resp.StatusCode != http.StatusOK {
 		return refusal{resp.StatusCode, string(answer)}
 	}
-	return json.Unmarshal(answer, into)
+	return json.Unmarshal(answer, result)
 }

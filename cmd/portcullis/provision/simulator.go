@@ -28,13 +28,13 @@ type Simulator struct {
 	Token func() (string, error)
 	// FailureRate is the share of claims that fail, from 0 to 1.
 	FailureRate float64
-	// Step is how long each step takes, at most LongestStep.
+	// Step is the time of each step, at most LongestStep.
 	Step time.Duration
 	Log  *slog.Logger
 }
 
-// Run claims and works until the context ends, which is no error. It returns the error of a gateway
-// that refuses the caller.
+// Run claims and works until the context ends, and then returns nil. It returns the error of a gateway that refuses the
+// caller.
 func (s *Simulator) Run(ctx context.Context) error {
 	var work sync.WaitGroup
 	defer work.Wait()
