@@ -6,16 +6,16 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// TestEveryValueIsOfAPart guarantees that the comparison varies each value of the input's table: a value of no part would be one
-// and the same in all questions, and a change of a rule that reads it would not be seen.
+// TestEveryValueIsOfAPart guarantees that the comparison varies each value of the input's table. A value without a part
+// would be the same in all questions, and the comparison would miss a change of a rule about it.
 func TestEveryValueIsOfAPart(t *testing.T) {
-	known := map[string]bool{}
+	varied := map[string]bool{}
 	for p := range paths {
-		known[p.String()] = true
+		varied[p.String()] = true
 	}
 	for _, row := range question.Table() {
 		for _, path := range expandColumns([]string{row.Path}) {
-			if !known[path] {
+			if !varied[path] {
 				t.Errorf("%s is not a value of any part: add it to the paths, or what it is made of to derivedColumns", row.Path)
 			}
 		}

@@ -34,7 +34,7 @@ type hunter struct {
 	rows  []resources.Route
 }
 
-func (h *hunter) one(of ...string) string { return policytest.One(h.Rand, of...) }
+func (h *hunter) one(choices ...string) string { return policytest.One(h.Rand, choices...) }
 
 // either returns the first most often.
 func (h *hunter) either(usual string, rare ...string) string {
@@ -120,23 +120,23 @@ func (h *hunter) rule() string {
 	return name + body
 }
 
-// document draws a document, most often of the form that its place wants.
+// document draws a document, most often in the form for its place.
 func (h *hunter) document(file string) string {
 	const role = `{"name": "x", "scope": "ACCOUNT", "description": "x", "permissions": {"account:*:*": true, "project:*:*": true}}`
-	known := `{"account:bill:pay": {"description": "x"}, "account:project:delete": {"description": "x"}}`
+	actions := `{"account:bill:pay": {"description": "x"}, "account:project:delete": {"description": "x"}}`
 	switch {
 	case strings.Contains(strings.ToLower(file), "grants"):
 		return "{" + h.members(role, "own_x", "own_y", "account_admin", "team_member", `own_\u0078`, `team_membe\u0072`, "OWN_x", "own") + "}"
 	case strings.HasPrefix(file, "routes"):
 		return "{" + h.members(strings.Replace(h.row(), "path", h.one("path", "Path"), 1), "own.x", "own.y", "authorization.check", "external.named", "Own.x", "own_x", `own\u002ex`) + "}"
 	case strings.HasPrefix(file, "actions"):
-		return `{"` + h.either("known", "known", "Known") + `": ` + known + h.one("", `, "strict": false`, `, "Strict": true`, `, "known": {}`) + "}"
+		return `{"` + h.either("known", "known", "Known") + `": ` + actions + h.one("", `, "strict": false`, `, "Strict": true`, `, "known": {}`) + "}"
 	}
 	return h.one(`{}`, `{"x": 1}`, `{"deny": ["no"], "met": ["needs_account_level"]}`, `{"grants": {"own_x": `+role+`}}`, `{"policy": {"base": "none"}}`, `{"reason_texts": {"role": "x"}}`,
 		`{"base": "embedded", "without": ["team_member"]}`, `[]`)
 }
 
-// members are some with the first names, seldom with others.
+// members returns one or two members, most often with the first name.
 func (h *hunter) members(value string, names ...string) string {
 	name := h.either(names[0], names...)
 	text := `"` + name + `": ` + value
@@ -148,8 +148,8 @@ func (h *hunter) members(value string, names ...string) string {
 
 // row draws a row that is open to anybody, near one of the base.
 func (h *hunter) row() string {
-	of := policytest.One(h.Rand, h.rows...)
-	segments := strings.Split(of.Path, "/")
+	base := policytest.One(h.Rand, h.rows...)
+	segments := strings.Split(base.Path, "/")
 	for range h.IntN(3) {
 		i := 1 + h.IntN(len(segments)-1)
 		switch h.IntN(5) {
@@ -167,7 +167,7 @@ func (h *hunter) row() string {
 	}
 	host := h.one("", "", "", `, "host": "w.example"`, `, "host": "W.Example"`)
 	return fmt.Sprintf(`{"method": %q, "path": %q%s, "access": ["public"], "effect": "read", "upstream": "external"}`,
-		h.one(of.Method, of.Method, "*", "GET", "POST", "OPTIONS"), strings.Join(segments, "/"), host)
+		h.one(base.Method, base.Method, "*", "GET", "POST", "OPTIONS"), strings.Join(segments, "/"), host)
 }
 
 // says reports whether an overlay has deny rules or conditions of its own, which may take away.
@@ -183,8 +183,8 @@ func says(src *policies.Source) bool {
 	return false
 }
 
-// TestRandomOverlaysChangeNothingOfTheBase guarantees that an accepted overlay lets nobody in. One without deny rules and
-// conditions decides as the base does, and takes no call from a row of the base.
+// TestRandomOverlaysChangeNothingOfTheBase guarantees that an accepted overlay lets nobody in. One without deny rules
+// and conditions decides as the base does, and takes no call from a row of the base.
 func TestRandomOverlaysChangeNothingOfTheBase(t *testing.T) {
 	hunts := huntsByDefault
 	if n, err := strconv.Atoi(os.Getenv(huntsVariable)); err == nil {
@@ -212,11 +212,11 @@ func TestRandomOverlaysChangeNothingOfTheBase(t *testing.T) {
 	refused, took, quiet := 0, 0, 0
 	for range hunts {
 		tree := h.overlay()
-		own, err := policies.Read(tree)
+		folder, err := policies.Read(tree)
 		if err != nil {
 			t.Fatal(err)
 		}
-		merged, err := overlay.Merge(src, own)
+		merged, err := overlay.Merge(src, folder)
 		if err != nil {
 			refused++
 			continue
@@ -282,8 +282,8 @@ func (h *hunter) compare(before, after *engine.Set, says bool) string {
 	return h.calls(before, after)
 }
 
-// calls looks calls of the base's rows up in both catalogues. On a host of the overlay's own the public rows of the base are
-// not, by design.
+// calls looks calls of the base's rows up in both catalogues. On a host of the overlay's own the public rows of the
+// base are not, by design.
 func (h *hunter) calls(before, after *engine.Set) string {
 	old, problems := catalogue.New(before.Routes())
 	next, err := catalogue.New(after.Routes())

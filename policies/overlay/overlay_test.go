@@ -108,8 +108,9 @@ func newer(t *testing.T) policytest.Tree {
 		"reason_texts[\"needs_widgets\"] := \"no widgets\"\n")
 }
 
-// TestARuleAndItsTestDecide guarantees that a folder of one rule and its test is a whole policy: what it denies is denied, the
-// rest is as the base has it, its own test runs and the base's promises with it, and one revision names both.
+// TestARuleAndItsTestDecide guarantees that a folder of one rule and its test is a whole policy: what it denies is
+// denied, the rest is as the base has it, its own test runs and the base's promises with it, and one revision names
+// both.
 func TestARuleAndItsTestDecide(t *testing.T) {
 	src := merged(t, base(t), start(t))
 	set, tests := proved(t, src)
@@ -131,8 +132,8 @@ func TestARuleAndItsTestDecide(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeTakesNothingFromAnOverlay guarantees that a base with one row, one role and one condition more takes the same
-// folder, and has it tested anew.
+// TestAnUpgradeTakesNothingFromAnOverlay guarantees that a base with one row, one role and one condition more takes the
+// same folder, and has it tested anew.
 func TestAnUpgradeTakesNothingFromAnOverlay(t *testing.T) {
 	src := merged(t, newer(t), start(t))
 	set, _ := proved(t, src)
@@ -147,7 +148,8 @@ func TestAnUpgradeTakesNothingFromAnOverlay(t *testing.T) {
 	}
 }
 
-// TestEachExtensionPoint guarantees that an overlay's condition, texts, public reason, role, row and actions are in force.
+// TestEachExtensionPoint guarantees that an overlay's condition, texts, public reason, role, row and actions are in
+// force.
 func TestEachExtensionPoint(t *testing.T) {
 	folder := over(
 		"authz/x.rego", `package authz
@@ -252,8 +254,8 @@ var refused = map[string]struct{ file, text, want string }{
 	"replaces without a base":          {"policy.json", `{"base": "none", "replaces": {"grants/team_member": "x"}}`, "policy.json: replaces and without are about a base"},
 }
 
-// TestWaysToWeakenTheBaseAreRefused guarantees that nothing in an overlay changes the base by accident. The error has the file,
-// the line and the remedy.
+// TestWaysToWeakenTheBaseAreRefused guarantees that nothing in an overlay changes the base by accident. The error has
+// the file, the line and the remedy.
 func TestWaysToWeakenTheBaseAreRefused(t *testing.T) {
 	for name, c := range refused {
 		t.Run(name, func(t *testing.T) {
@@ -276,8 +278,8 @@ func TestAllProblemsAreReported(t *testing.T) {
 	}
 }
 
-// TestAReplacementIsFollowed guarantees that a replacement is in force, and stays after an upgrade of the replaced part, with a
-// warning that shows the difference.
+// TestAReplacementIsFollowed guarantees that a replacement is in force, and stays after an upgrade of the replaced
+// part. A warning shows the difference then.
 func TestAReplacementIsFollowed(t *testing.T) {
 	role := `{"name": "Team member", "scope": "ACCOUNT", "description": "Less.", "permissions": {"account:role:read": true}}`
 	file := string(base(t)["authz/self_service.rego"].Data)
@@ -373,7 +375,8 @@ func TestNoFolderHasAFileOfTheProgram(t *testing.T) {
 	}
 }
 
-// TestTheExportIsTheSameTree guarantees that a merged tree written as plain files decides and is tested as the merged one is.
+// TestTheExportIsTheSameTree guarantees that a merged tree written as plain files decides and is tested as the merged
+// one is.
 func TestTheExportIsTheSameTree(t *testing.T) {
 	folder := start(t).With("grants/data.json", `{"own_oncall": {"name": "O", "scope": "ACCOUNT", "description": "On call.", "permissions": {"project:*:*": true}}}`).
 		With("actions/data.json", `{"known": {"account:bill:pay": {"description": "Pays a bill."}}}`)

@@ -9,25 +9,24 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 )
 
-// row is one of routes/data.json, open to anybody.
+// row returns a public row of routes/data.json.
 func row(name, method, place string) string {
 	return "{\n\"" + name + `": {"method": "` + method + `", ` + place + `, "access": ["public"], "effect": "read", "upstream": "external"}}`
 }
 
-// TestAReplacementReplacesWhatItNames guarantees that a manifest says all: what takes the place of one part of the base changes
-// no other part.
+// TestAReplacementReplacesWhatItNames guarantees that a replacement changes only the part of the base in its manifest.
 func TestAReplacementReplacesWhatItNames(t *testing.T) {
-	const told = "package authz\n\ntold contains \"needs_same_account\"\n\n"
+	const rules = "package authz\n\ntold contains \"needs_same_account\"\n\n"
 	for name, c := range map[string]struct{ part, file, text, want string }{
-		"every condition met":        {"authz/told.rego", "authz/told.rego", told + "met contains code if some code in condition_codes", "authz/told.rego:5: met: an overlay says"},
-		"every refusal told":         {"authz/told.rego", "authz/told.rego", told + "public_reasons contains refusal if some refusal in refusals", "authz/told.rego:5: public_reasons: an overlay adds"},
-		"a condition without form":   {"authz/told.rego", "authz/told.rego", told + "condition_codes contains \"needs_more\"", "authz/told.rego:5: condition_codes: an overlay adds"},
+		"every condition met":        {"authz/told.rego", "authz/told.rego", rules + "met contains code if some code in condition_codes", "authz/told.rego:5: met: an overlay says"},
+		"every refusal told":         {"authz/told.rego", "authz/told.rego", rules + "public_reasons contains refusal if some refusal in refusals", "authz/told.rego:5: public_reasons: an overlay adds"},
+		"a condition without form":   {"authz/told.rego", "authz/told.rego", rules + "condition_codes contains \"needs_more\"", "authz/told.rego:5: condition_codes: an overlay adds"},
 		"no deny rule at all":        {"authz/conditions.rego", "authz/conditions.rego", "package authz\n\ndeny := set()", "authz/conditions.rego:3: deny: an overlay adds"},
-		"a text of another file":     {"authz/told.rego", "authz/told.rego", told + "reason_texts[\"no_role\"] := \"x\"", "authz/told.rego:5: reason_texts: no_role is a code of the base"},
-		"a built-in function":        {"authz/told.rego", "authz/told.rego", told + "count(_) := 1", "authz/told.rego:5: count: the rules of the base use this name"},
-		"a name in two parts":        {"authz/told.rego", "authz/told.rego", told + "object.get(_, _, _) := 1", "authz/told.rego:5: object: the rules of the base use this name"},
-		"a variable of the base":     {"authz/told.rego", "authz/told.rego", told + "verb := 1", "authz/told.rego:5: verb: the rules of the base use this name"},
-		"a member of another rule":   {"authz/told.rego", "authz/told.rego", told + "conditions[\"a code\"] := 1", `authz/told.rego:5: conditions["a code"] is a rule of the base (base:authz/conditions.rego)`},
+		"a text of another file":     {"authz/told.rego", "authz/told.rego", rules + "reason_texts[\"no_role\"] := \"x\"", "authz/told.rego:5: reason_texts: no_role is a code of the base"},
+		"a built-in function":        {"authz/told.rego", "authz/told.rego", rules + "count(_) := 1", "authz/told.rego:5: count: the rules of the base use this name"},
+		"a name in two parts":        {"authz/told.rego", "authz/told.rego", rules + "object.get(_, _, _) := 1", "authz/told.rego:5: object: the rules of the base use this name"},
+		"a variable of the base":     {"authz/told.rego", "authz/told.rego", rules + "verb := 1", "authz/told.rego:5: verb: the rules of the base use this name"},
+		"a member of another rule":   {"authz/told.rego", "authz/told.rego", rules + "conditions[\"a code\"] := 1", `authz/told.rego:5: conditions["a code"] is a rule of the base (base:authz/conditions.rego)`},
 		"a row with others' calls":   {"routes/role.list", "routes/data.json", row("role.list", "POST", `"path": "/api/v1/authorize/accounts/{accountId}"`), "routes/data.json:2: role.list takes calls from authorization.check of the base"},
 		"a row of more methods":      {"routes/role.list", "routes/data.json", row("role.list", "PUT", `"path": "/api/v1/accounts/{accountId}/roles/{roleId}/assignments/x"`), "routes/data.json:2: role.list takes calls from role_assignment.put of the base"},
 		"a text in another package":  {"reason_texts/no_role", "apps/x/x.rego", "package apps.x\n\nreason_texts[\"no_role\"] := \"x\"", "policy.json: replaces: nothing in the folder takes the place of reason_texts/no_role"},
@@ -46,8 +45,8 @@ func TestAReplacementReplacesWhatItNames(t *testing.T) {
 	}
 }
 
-// TestAReplacementHasTheNamesOfItsPart guarantees that each part of the base can be replaced by a copy of itself, a file with
-// helpers beside it.
+// TestAReplacementHasTheNamesOfItsPart guarantees that each part of the base can be replaced by a copy of itself, a
+// file with helpers beside it.
 func TestAReplacementHasTheNamesOfItsPart(t *testing.T) {
 	b := read(t, base(t))
 	rows := over()

@@ -7,7 +7,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// ownPrefix begins every name that an overlay adds to the base's packages. No base has such a name (TestBaseHasNoOwnNames).
+// ownPrefix begins every name that an overlay adds to the base's packages. No base has such a name
+// (TestBaseHasNoOwnNames).
 const ownPrefix = "own_"
 
 const (
@@ -58,7 +59,8 @@ func (x *merge) replaces(file string, name ast.Var) bool {
 	return replaced != nil && slices.ContainsFunc(replaced.Rules, func(r *ast.Rule) bool { return nameOf(r) == name })
 }
 
-// checkModule refuses the base's packages, and annotations with schemas: the checker would hold the base's rules against them.
+// checkModule refuses the base's packages, and annotations with schemas: the checker would hold the base's rules
+// against them.
 func (x *merge) checkModule(name string, module *ast.Module) {
 	pkg := module.Package.Path.String()
 	isTest := strings.HasSuffix(name, testSuffix)
@@ -140,8 +142,8 @@ func (x *merge) extensions() *extensions {
 	return e
 }
 
-// extends says whether a rule is at an extension point, and what is wrong with its form there.
-func (x *merge) extends(e *extensions, r *ast.Rule) (known bool, problem string) {
+// extends reports whether a rule is at an extension point, and the problem of its form there.
+func (x *merge) extends(e *extensions, r *ast.Rule) (extension bool, problem string) {
 	if r.Module.Package.Path.String() != authzPackage {
 		return false, ""
 	}
@@ -187,8 +189,8 @@ func (x *merge) checkText(r *ast.Rule) string {
 	return ""
 }
 
-// isOwnDenial says whether an element of public_reasons is there if, and only if, a deny rule of the overlay denies for that
-// reason.
+// isOwnDenial says whether an element of public_reasons is there if, and only if, a deny rule of the overlay denies for
+// that reason.
 func (e *extensions) isOwnDenial(r *ast.Rule) bool {
 	pair, isList := r.Head.Key.Value.(*ast.Array)
 	if !isList || pair.Len() != 2 || textIn(pair.Elem(1)) != denyRuleCode || !e.denies[textIn(pair.Elem(0))] {
