@@ -18,13 +18,13 @@ func scan(row []driver.Value, targets []any) error {
 	}
 	for i, v := range row {
 		ok := false
-		switch to := targets[i].(type) {
+		switch target := targets[i].(type) {
 		case *int64:
-			*to, ok = v.(int64)
+			*target, ok = v.(int64)
 		case *string:
-			*to, ok = v.(string)
+			*target, ok = v.(string)
 		case *[]byte:
-			*to, ok = v.([]byte)
+			*target, ok = v.([]byte)
 		}
 		if !ok {
 			return fmt.Errorf("column %d of a row is a %T", i+1, v)

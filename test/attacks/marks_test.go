@@ -42,8 +42,8 @@ func (m *marks) find(text string) string {
 	return ""
 }
 
-// searchOutput looks for secrets in all that the program wrote and shows, and holds its log to one
-// line of JSON for each event that a terminal shows as it is.
+// searchOutput looks for secrets in the metrics and the log. The log must have one line of JSON for each event, without
+// control characters.
 func (r *refusals) searchOutput() {
 	if mark := r.w.marks.find(r.w.metrics()); mark != "" {
 		r.fault("the metrics show %s", mark)

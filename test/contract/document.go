@@ -114,15 +114,15 @@ func (r *documentReader) value(pointer string) any {
 	var v any = r.document
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch in := v.(type) {
+		switch node := v.(type) {
 		case map[string]any:
-			v = in[token]
+			v = node[token]
 		case []any:
 			i, err := strconv.Atoi(token)
-			if err != nil || i >= len(in) {
+			if err != nil || i >= len(node) {
 				return nil
 			}
-			v = in[i]
+			v = node[i]
 		default:
 			return nil
 		}
