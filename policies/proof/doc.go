@@ -12,6 +12,6 @@
 // Rejected:
 //   - OPA's test runner for the check of a tree (`policy test` uses it). It copies every step of a table's evaluation,
 //     with all variables, for traces that nobody reads here: a reload of the embedded tree made 19.0 million
-//     allocations with it, and makes 1.8 million without. It also has no bounds of work and size, and tests need the
+//     allocations with it, and makes 2.0 million without. It also has no bounds of work and size, and tests need the
 //     bounds of rules.
 package proof
