@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestUnusableCredentialForAServerEndsServeWithOneLine guarantees that serve names the setting and the problem, and quotes
-// no secret, also one that stands in place of a file.
+// TestUnusableCredentialForAServerEndsServeWithOneLine guarantees that serve names the setting and the problem. It quotes
+// no secret, also for one in place of a file.
 func TestUnusableCredentialForAServerEndsServeWithOneLine(t *testing.T) {
 	t.Parallel()
 	secret := rand.Text()
