@@ -8,17 +8,19 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Against says why no verdict of a rule is cached, one line with its place for each rule that it rests on and that is
-// no function of what a key can hold. It is empty where there is a plan.
-func Against(c *ast.Compiler, rule string) []string { return against(c, rule, "input.now", readsTime) }
+// Against explains why no verdict of an entry point is cached. It returns a line with the place of each reachable rule
+// that prevents it, and nothing for an entry point with a plan.
+func Against(c *ast.Compiler, rule string) []string {
+	return obstacles(c, rule, "input.now", readsTime)
+}
 
 // AgainstApp is Against for the rule of an app.
 func AgainstApp(c *ast.Compiler, rule string) []string {
-	return against(c, rule, "input.facts.now", readsAppTime)
+	return obstacles(c, rule, "input.facts.now", readsAppTime)
 }
 
-// against returns why verdicts of the entry point can't be reused: the places of the rules, and what they read.
-func against(c *ast.Compiler, entry, now string, timed func(path string) bool) (lines []string) {
+// obstacles returns the places of the rules that prevent reuse of verdicts, with what each of them reads.
+func obstacles(c *ast.Compiler, entry, now string, timed func(path string) bool) (lines []string) {
 	for _, rule := range reachable(c, entry) {
 		why := notPure(rule)
 		if why == "" {
@@ -59,7 +61,7 @@ func nameOfPath(path string) string {
 	return "input." + path
 }
 
-// notPure says why a rule is no function of its input, "" where it is one.
+// notPure explains why a rule can have two values for the same input. It returns "" for a pure rule.
 func notPure(rule *ast.Rule) (why string) {
 	note := func(text string) {
 		if why == "" {

@@ -15,7 +15,7 @@ const (
 	appTimePath     = "facts.now"
 )
 
-// AppPlan says which parts of its input tell the questions to an app apart: those that its rules can read.
+// AppPlan lists the parts of the input that the rules of an app can read. Only these distinguish its questions.
 type AppPlan struct {
 	// Entry is the number of the app, a part of the key.
 	Entry int
@@ -35,7 +35,7 @@ func NewAppPlan(c *ast.Compiler, rule string, entry int) *AppPlan {
 	plan := &AppPlan{Entry: entry}
 	for _, path := range paths {
 		switch {
-		case within(path, assignmentsPath), within(path, rolesPath):
+		case below(path, assignmentsPath), below(path, rolesPath):
 			plan.Held = true
 		default:
 			plan.Paths = append(plan.Paths, path)
@@ -46,23 +46,23 @@ func NewAppPlan(c *ast.Compiler, rule string, entry int) *AppPlan {
 	return plan
 }
 
-// Constant says whether a rule has one value, whatever is asked.
+// Constant reports whether a rule has the same value for every input.
 func Constant(c *ast.Compiler, rule string) bool {
 	paths, ok := inputsOf(reachable(c, rule))
 	return ok && len(paths) == 0
 }
 
 func readsAppTime(path string) bool {
-	return path == "" || path == factsPath || within(path, appTimePath)
+	return path == "" || path == factsPath || below(path, appTimePath)
 }
 
-// Key appends what names the question's answer. Every part says where it ends, so no two questions share a key. The
-// input may lack what the digest stands for. It is nil where what was sent takes more than most bytes, which are not gone
-// through.
-func (p *AppPlan) Key(b []byte, input ast.Value, in *Input, most int) []byte {
+// Key appends the key of the question's answer. Each part is delimited, so no two questions share a key. The document
+// may lack the assignments and roles: their digest comes from the input. Key returns nil if the sent values exceed most
+// bytes, and reads no more of them.
+func (p *AppPlan) Key(b []byte, document ast.Value, input *Input, most int) []byte {
 	k := bytesOfTerms(appendNumber(b, int64(p.Entry)))
 	for _, path := range p.Paths {
-		switch value := at(input, path); {
+		switch value := valueAt(document, path); {
 		case value == nil:
 			k = append(k, '-') // which no value begins with
 		case fits(value, &most):
@@ -72,7 +72,7 @@ func (p *AppPlan) Key(b []byte, input ast.Value, in *Input, most int) []byte {
 		}
 	}
 	if p.Held {
-		return in.appendHeld(k)
+		return input.appendHeld(k)
 	}
 	return k
 }
@@ -93,8 +93,8 @@ func fits(t *ast.Term, room *int) bool {
 	return *room >= 0
 }
 
-// at returns the value at a path, nil for none. A path stands for members of objects only: other values have none.
-func at(v ast.Value, path string) (value *ast.Term) {
+// valueAt returns the value at a path, nil for none. A path stands for members of objects only: other values have none.
+func valueAt(v ast.Value, path string) (value *ast.Term) {
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(ast.Object)
 		if !ok {

@@ -6,9 +6,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// branchesFor returns the branches of rules on which an entry point can rest when the principal is of the
-// kind, each by itself. One that begins by asking for another kind is undefined whatever else it would read, so that
-// of it the question alone is left: what only users are asked tells no services apart.
+// branchesFor returns the branches of the rules that an entry point can reach for a principal of the kind. Of a branch
+// that first compares the kind with another one it keeps this comparison alone: the branch is undefined, and never reads
+// the rest. So values that rules read of users alone are not in the keys of services.
 func branchesFor(c *ast.Compiler, entry, kind string) []*ast.Rule {
 	var branches, next []*ast.Rule
 	for _, rule := range c.GetRules(ast.MustParseRef(entry)) {

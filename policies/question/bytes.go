@@ -32,18 +32,18 @@ func appendNumber(b []byte, n int64) []byte { return binary.AppendVarint(b, n) }
 func appendDigest(b []byte, sum [sha256.Size]byte) []byte { return append(b, sum[:]...) }
 
 // reader reads bytes that this package has made.
-type reader struct{ left []byte }
+type reader struct{ rest []byte }
 
 func (r *reader) length() int {
-	n, size := binary.Uvarint(r.left)
-	r.left = r.left[size:]
+	n, size := binary.Uvarint(r.rest)
+	r.rest = r.rest[size:]
 	return int(n) //nolint:gosec // the length of something in memory
 }
 
 func (r *reader) text() string {
 	n := r.length()
-	s := string(r.left[:n])
-	r.left = r.left[n:]
+	s := string(r.rest[:n])
+	r.rest = r.rest[n:]
 	return s
 }
 
@@ -56,8 +56,8 @@ func (r *reader) texts() []string {
 }
 
 func (r *reader) flag() *ast.Term {
-	set := r.left[0] == 1
-	r.left = r.left[1:]
+	set := r.rest[0] == 1
+	r.rest = r.rest[1:]
 	return ast.InternedTerm(set)
 }
 

@@ -6,12 +6,12 @@
 // somebody, some place or some time. The shipped rules read columns and open values alone. So two users who hold the
 // same roles around the target share a verdict, however many users, projects and resources there are.
 //
-// A Plan says which rows the compiled rules of one entry point can read. Two questions that are equal in these rows have
-// one key and one verdict. A plan is nil where the rules are no function of the input, or read the time. A rule that
-// reads a text costs a verdict for each value of that text.
+// A Plan lists the rows that the compiled rules of one entry point can read. Two questions with the same values in these
+// rows share a key and a verdict. Rules that are not pure functions of the input, or read the time, have no plan. A rule
+// on a text needs one cached verdict for each value of the text.
 //
-// What a subject holds around the target is named by a digest of the very bytes of which subject.here is made
-// (here.go), so that nothing can be added to the one and left out of the other. The end of an assignment shows in
+// The key holds a digest of what the subject holds around the target. The digest is made of the same bytes as
+// subject.here (here.go), so an addition to one is an addition to the other. The end of an assignment shows in
 // running: a digest is good until the next end.
 //
 // Rejected:

@@ -15,24 +15,24 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// here returns the assignments whose place covers the target, in the bytes of which both are made: the term that the
-// policy reads and the digest that a key holds. They are sorted by what they say, and name no place, group or time.
-func (in *Input) here() []byte {
-	var found [][]byte
-	for i := range in.subject.Assignments {
-		if h := &in.subject.Assignments[i]; covers(h, &in.q.Target) {
-			found = append(found, in.appendAssignment(nil, h))
+// covering returns the assignments at places that cover the target, as bytes. The policy's term and the key's digest are
+// both made of these bytes. Assignments are sorted, and have no place, group or time.
+func (input *Input) covering() []byte {
+	var assignments [][]byte
+	for i := range input.subject.Assignments {
+		if h := &input.subject.Assignments[i]; covers(h, &input.q.Target) {
+			assignments = append(assignments, input.appendAssignment(nil, h))
 		}
 	}
-	slices.SortFunc(found, bytes.Compare)
-	b := binary.AppendUvarint(nil, uint64(len(found)))
-	for _, assignment := range found {
+	slices.SortFunc(assignments, bytes.Compare)
+	b := binary.AppendUvarint(nil, uint64(len(assignments)))
+	for _, assignment := range assignments {
 		b = append(b, assignment...)
 	}
 	return b
 }
 
-// covers says whether the place of an assignment is the target's or above it. A resource of no project is no place.
+// covers reports whether an assignment's place is the target's or above it. A resource needs a project to be a place.
 func covers(h *resources.HeldRole, t *resources.Target) bool {
 	if h.ProjectID == "" {
 		return h.ResourceID == ""
@@ -41,7 +41,7 @@ func covers(h *resources.HeldRole, t *resources.Target) bool {
 }
 
 // appendAssignment appends what subject.here says of an assignment; readAssignment reads it again.
-func (in *Input) appendAssignment(b []byte, h *resources.HeldRole) []byte {
+func (input *Input) appendAssignment(b []byte, h *resources.HeldRole) []byte {
 	b = appendFlag(appendText(b, h.RoleID), h.Custom)
 	var permissions []string
 	if h.Custom {
@@ -52,8 +52,8 @@ func (in *Input) appendAssignment(b []byte, h *resources.HeldRole) []byte {
 	b = appendText(b, wordAmong(roleScopes(), h.RoleScope))
 	b = appendText(b, wordAmong(roleStatuses(), h.RoleStatus))
 	b = appendText(b, wordAmong(roleStatuses(), h.Status))
-	b = appendFlag(b, in.q.Now < EndOf(h.ExpiresAt))
-	return appendFlag(b, in.outlastsGrant(h))
+	b = appendFlag(b, input.q.Now < EndOf(h.ExpiresAt))
+	return appendFlag(b, input.outlastsGrant(h))
 }
 
 // readAssignment returns an assignment as the policy reads it.
@@ -66,12 +66,12 @@ func (r *reader) readAssignment() *ast.Term {
 }
 
 // outlastsGrant says whether an assignment ends no sooner than what is to be granted; false where nothing is.
-func (in *Input) outlastsGrant(h *resources.HeldRole) bool {
-	g := in.q.Grant
+func (input *Input) outlastsGrant(h *resources.HeldRole) bool {
+	g := input.q.Grant
 	return g != nil && EndOf(g.Until) > 0 && EndOf(g.Until) <= EndOf(h.ExpiresAt)
 }
 
-// levelOf names where an assignment stands, in the words of role scopes; a resource of no project is no place.
+// levelOf returns the level of an assignment's place as a role scope, "" for a resource without a project.
 func levelOf(h *resources.HeldRole) string {
 	switch {
 	case h.ProjectID == "" && h.ResourceID == "":
@@ -84,8 +84,8 @@ func levelOf(h *resources.HeldRole) string {
 	return resources.RoleScopeResource
 }
 
-func (in *Input) hereTerm() *ast.Term {
-	r := reader{in.here()}
+func (input *Input) hereTerm() *ast.Term {
+	r := reader{input.covering()}
 	assignments := make([]*ast.Term, r.length())
 	for i := range assignments {
 		assignments[i] = r.readAssignment()
@@ -95,18 +95,18 @@ func (in *Input) hereTerm() *ast.Term {
 
 // appendHere appends the digest of subject.here. It is made once for a subject, a place at which something is held, and
 // the time until the next assignment ends.
-func (in *Input) appendHere(b []byte) []byte {
-	if len(in.subject.Assignments) == 0 {
+func (input *Input) appendHere(b []byte) []byte {
+	if len(input.subject.Assignments) == 0 {
 		return append(b, 0)
 	}
 	b = append(b, 1)
-	if in.q.Grant != nil {
-		return appendDigest(b, sha256.Sum256(in.here()))
+	if input.q.Grant != nil {
+		return appendDigest(b, sha256.Sum256(input.covering()))
 	}
-	known := in.digests()
-	sum := &known.Sums[in.narrowest(known.Places)]
+	digests := input.digests()
+	sum := &digests.Sums[input.narrowest(digests.Places)]
 	if sum.Load() == nil {
-		made := sha256.Sum256(in.here())
+		made := sha256.Sum256(input.covering())
 		sum.Store(&made)
 	}
 	return appendDigest(b, *sum.Load())
@@ -114,8 +114,8 @@ func (in *Input) appendHere(b []byte) []byte {
 
 // narrowest returns the narrowest of the places that covers the target. It names what is held around the target, however
 // many other places the subject is asked about. The first place is the account.
-func (in *Input) narrowest(places []resources.HeldPlace) int {
-	if t := &in.q.Target; t.ProjectID != "" {
+func (input *Input) narrowest(places []resources.HeldPlace) int {
+	if t := &input.q.Target; t.ProjectID != "" {
 		for _, resource := range [...]string{t.Resource, ""} {
 			if i, held := slices.BinarySearchFunc(places, resources.HeldPlace{ProjectID: t.ProjectID, ResourceID: resource}, byPlace); held {
 				return i
@@ -130,26 +130,26 @@ func byPlace(a, b resources.HeldPlace) int {
 }
 
 // digests returns what is known of the subject at the question's time.
-func (in *Input) digests() *resources.Digests {
-	known := in.subject.Digests.Load()
-	if known != nil && known.From <= in.q.Now && in.q.Now < known.Until {
-		return known
+func (input *Input) digests() *resources.Digests {
+	cached := input.subject.Digests.Load()
+	if cached != nil && cached.From <= input.q.Now && input.q.Now < cached.Until {
+		return cached
 	}
-	fresh := &resources.Digests{From: math.MinInt64, Until: math.MaxInt64, Places: make([]resources.HeldPlace, 1, 1+len(in.subject.Assignments))}
-	for i := range in.subject.Assignments {
-		h := &in.subject.Assignments[i]
-		if end := EndOf(h.ExpiresAt); end <= in.q.Now {
-			fresh.From = max(fresh.From, end)
+	digests := &resources.Digests{From: math.MinInt64, Until: math.MaxInt64, Places: make([]resources.HeldPlace, 1, 1+len(input.subject.Assignments))}
+	for i := range input.subject.Assignments {
+		h := &input.subject.Assignments[i]
+		if end := EndOf(h.ExpiresAt); end <= input.q.Now {
+			digests.From = max(digests.From, end)
 		} else {
-			fresh.Until = min(fresh.Until, end)
+			digests.Until = min(digests.Until, end)
 		}
-		if h.ProjectID != "" { // a resource of no project is no place
-			fresh.Places = append(fresh.Places, resources.HeldPlace{ProjectID: h.ProjectID, ResourceID: h.ResourceID})
+		if h.ProjectID != "" { // a resource needs a project to be a place
+			digests.Places = append(digests.Places, resources.HeldPlace{ProjectID: h.ProjectID, ResourceID: h.ResourceID})
 		}
 	}
-	slices.SortFunc(fresh.Places, byPlace)
-	fresh.Places = slices.Compact(fresh.Places)
-	fresh.Sums = make([]atomic.Pointer[[sha256.Size]byte], len(fresh.Places))
-	in.subject.Digests.CompareAndSwap(known, fresh)
-	return fresh
+	slices.SortFunc(digests.Places, byPlace)
+	digests.Places = slices.Compact(digests.Places)
+	digests.Sums = make([]atomic.Pointer[[sha256.Size]byte], len(digests.Places))
+	input.subject.Digests.CompareAndSwap(cached, digests)
+	return digests
 }

@@ -26,14 +26,14 @@ type Input struct {
 
 // Of returns the input for a question, which must stay as it is for as long as the input is used.
 func Of(q *resources.Question) Input {
-	in := Input{q: q, subject: q.Facts.Subject, route: q.Route}
-	if in.subject == nil {
-		in.subject = nobody()
+	input := Input{q: q, subject: q.Facts.Subject, route: q.Route}
+	if input.subject == nil {
+		input.subject = nobody()
 	}
-	if in.route == nil {
-		in.route = noRoute()
+	if input.route == nil {
+		input.route = noRoute()
 	}
-	return in
+	return input
 }
 
 var (
@@ -43,50 +43,50 @@ var (
 )
 
 // Question returns the question.
-func (in *Input) Question() *resources.Question { return in.q }
+func (input *Input) Question() *resources.Question { return input.q }
 
 // kind returns the caller's kind; one that is unknown is nobody.
-func (in *Input) kind() string {
-	switch kind := in.q.Principal.Kind; kind {
+func (input *Input) kind() string {
+	switch kind := input.q.Principal.Kind; kind {
 	case resources.PrincipalUser, resources.PrincipalService:
 		return kind
 	}
 	return resources.PrincipalNone
 }
 
-func (in *Input) credential() string {
-	switch credential := in.q.Principal.Credential; credential {
+func (input *Input) credential() string {
+	switch credential := input.q.Principal.Credential; credential {
 	case resources.CredentialToken, resources.CredentialKey:
 		return credential
 	}
 	return resources.CredentialNone
 }
 
-// scopes are those of a service; nobody else has any, whatever the caller filled in.
-func (in *Input) scopes() []string {
-	if in.q.Principal.Kind != resources.PrincipalService {
+// scopes returns a service's scopes. No other caller has scopes, even if the question says so.
+func (input *Input) scopes() []string {
+	if input.q.Principal.Kind != resources.PrincipalService {
 		return nil
 	}
-	return in.q.Principal.Scopes
+	return input.q.Principal.Scopes
 }
 
-// keyScopes are those of an API key; no other credential has any, whatever the caller filled in.
-func (in *Input) keyScopes() []string {
-	if in.q.Principal.Credential != resources.CredentialKey {
+// keyScopes returns an API key's scopes. No other credential has any, even if the question says so.
+func (input *Input) keyScopes() []string {
+	if input.q.Principal.Credential != resources.CredentialKey {
 		return nil
 	}
-	return in.q.Principal.KeyScopes
+	return input.q.Principal.KeyScopes
 }
 
 // isCaller says whether the caller is a user with an id, and the user in question.
-func (in *Input) isCaller() bool {
-	p := &in.q.Principal
-	return p.Kind == resources.PrincipalUser && p.ID != "" && p.ID == in.subject.UserID
+func (input *Input) isCaller() bool {
+	p := &input.q.Principal
+	return p.Kind == resources.PrincipalUser && p.ID != "" && p.ID == input.subject.UserID
 }
 
-// level says how narrow the target is. A resource of no project is no place.
-func (in *Input) level() string {
-	switch t := &in.q.Target; {
+// level says how narrow the target is. A resource needs a project to be a place.
+func (input *Input) level() string {
+	switch t := &input.q.Target; {
 	case t.ProjectID == "":
 		return LevelAccount
 	case t.Resource == "":
@@ -96,14 +96,14 @@ func (in *Input) level() string {
 }
 
 // sameAccount says whether the path names no other account than the one in question.
-func (in *Input) sameAccount() bool {
-	return in.q.Target.AccountID == "" || in.q.Target.AccountID == in.q.AccountID
+func (input *Input) sameAccount() bool {
+	return input.q.Target.AccountID == "" || input.q.Target.AccountID == input.q.AccountID
 }
 
 // projectState returns "" without a project; an unknown state is as good as absent.
-func (in *Input) projectState() string {
-	switch state := in.q.Facts.ProjectState; {
-	case in.q.Target.ProjectID == "":
+func (input *Input) projectState() string {
+	switch state := input.q.Facts.ProjectState; {
+	case input.q.Target.ProjectID == "":
 		return ""
 	case state == resources.ProjectActive, state == resources.ProjectDeleting:
 		return state
@@ -112,14 +112,14 @@ func (in *Input) projectState() string {
 }
 
 // targetKind returns the first segment of the rest of the path.
-func (in *Input) targetKind() string {
-	kind, _, _ := strings.Cut(in.q.Target.Rest, "/")
+func (input *Input) targetKind() string {
+	kind, _, _ := strings.Cut(input.q.Target.Rest, "/")
 	return kind
 }
 
-// about says how the user whom the path names stands to the caller, who must be a user to be that user.
-func (in *Input) about() string {
-	p, named := &in.q.Principal, in.q.Target.UserID
+// namedUser returns whether the path names a user, and whether this user is the caller.
+func (input *Input) namedUser() string {
+	p, named := &input.q.Principal, input.q.Target.UserID
 	switch user := p.Kind == resources.PrincipalUser; {
 	case named == "":
 		return AboutNobody
@@ -132,22 +132,22 @@ func (in *Input) about() string {
 }
 
 // grant returns what is to be granted; nothing is, where the question is another one.
-func (in *Input) grant() resources.Grant {
-	if in.q.Grant == nil {
+func (input *Input) grant() resources.Grant {
+	if input.q.Grant == nil {
 		return resources.Grant{}
 	}
-	return *in.q.Grant
+	return *input.q.Grant
 }
 
 // agent returns the agent's part, an empty one for a question without an agent.
-func (in *Input) agent() *resources.ActingAgent {
-	if in.q.Agent == nil {
+func (input *Input) agent() *resources.ActingAgent {
+	if input.q.Agent == nil {
 		return noAgent()
 	}
-	return in.q.Agent
+	return input.q.Agent
 }
 
-func (in *Input) time() time.Time { return time.UnixMilli(int64(in.q.Now)).UTC() }
+func (input *Input) time() time.Time { return time.UnixMilli(int64(input.q.Now)).UTC() }
 
 // Rows are some rows of the table, in its order.
 type Rows []int
@@ -164,9 +164,9 @@ func All() Rows {
 // At returns the rows at some paths, above and below them; "" is the whole input.
 func At(paths []string) (rows Rows) {
 	for i := range table() {
-		of := table()[i].Path
+		row := table()[i].Path
 		for _, path := range paths {
-			if within(path, of) || within(of, path) {
+			if below(path, row) || below(row, path) {
 				rows = append(rows, i)
 				break
 			}
@@ -177,25 +177,25 @@ func At(paths []string) (rows Rows) {
 
 // Term returns the input with the values of these rows. The other rows have an empty value: every key is there, since
 // one that is missing would make a `not` true.
-func (in *Input) Term(rows Rows) *ast.Term {
+func (input *Input) Term(rows Rows) *ast.Term {
 	all := table()
 	var root, part [][2]*ast.Term
 	read, section := 0, ""
 	for i := range all {
 		value := all[i].empty
 		if read < len(rows) && rows[read] == i {
-			value = all[i].term(in)
+			value = all[i].term(input)
 			read++
 		}
-		of, name, nested := strings.Cut(all[i].Path, ".")
-		if of != section && section != "" {
+		outer, name, nested := strings.Cut(all[i].Path, ".")
+		if outer != section && section != "" {
 			root, part = append(root, field(section, ast.ObjectTerm(part...))), nil
 		}
 		if section = ""; !nested {
-			root = append(root, field(of, value))
+			root = append(root, field(outer, value))
 			continue
 		}
-		section, part = of, append(part, field(name, value))
+		section, part = outer, append(part, field(name, value))
 	}
 	if section != "" {
 		root = append(root, field(section, ast.ObjectTerm(part...)))
@@ -204,19 +204,19 @@ func (in *Input) Term(rows Rows) *ast.Term {
 }
 
 // Value returns the value of the row at a path, which the table must have.
-func (in *Input) Value(path string) *ast.Term {
+func (input *Input) Value(path string) *ast.Term {
 	for _, row := range table() {
 		if row.Path == path {
-			return row.term(in)
+			return row.term(input)
 		}
 	}
 	panic("question: no row " + path)
 }
 
 // AppendKey appends the values of these rows. Each says where it ends, so no two inputs with unlike values share the bytes.
-func (in *Input) AppendKey(b []byte, rows Rows) []byte {
+func (input *Input) AppendKey(b []byte, rows Rows) []byte {
 	for _, i := range rows {
-		b = table()[i].key(b, in)
+		b = table()[i].key(b, input)
 	}
 	return b
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestKeysOfTwoKindsDiffer guarantees that a user and a service share no key where the rules read other rows for the one
-// than for the other, even if these rows have the same values.
+// TestKeysOfTwoKindsDiffer guarantees different keys for a user and a service if the rules read different rows for them,
+// even if these rows have the same values.
 func TestKeysOfTwoKindsDiffer(t *testing.T) {
 	module, err := ast.ParseModule("authz.rego", `package authz
 
@@ -36,8 +36,8 @@ decision if {
 	}
 	plan := question.NewPlan(compiler, "data.authz.decision", 0)
 	key := func(q resources.Question) []byte {
-		in := question.Of(&q)
-		return plan.Key(nil, &in)
+		input := question.Of(&q)
+		return plan.Key(nil, &input)
 	}
 	user := key(resources.Question{
 		Principal: resources.Principal{Kind: resources.PrincipalUser}, Action: resources.Action{Scope: resources.PrincipalService},

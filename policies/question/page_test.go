@@ -38,20 +38,20 @@ func TestReferenceHasTheInput(t *testing.T) {
 		for part := range strings.SplitSeq(row.Path, ".") {
 			value = value.Properties[part]
 		}
-		to := &columns
+		table := &columns
 		if row.Kind == question.Text {
-			to = &texts
+			table = &texts
 		}
-		to.WriteString(pageRow(t, row.Path, value.Description, row.Values))
+		table.WriteString(pageRow(t, row.Path, value.Description, row.Values))
 	}
-	here := input.Properties["subject"].Properties["here"].Items.Properties
+	members := input.Properties["subject"].Properties["here"].Items.Properties
 	names := []string{"role", "custom", "permissions", "level", "role_scope", "role_status", "status", "running", "outlasts_grant"}
-	if len(names) != len(here) {
-		t.Fatalf("%d fields, and the page has %d", len(here), len(names))
+	if len(names) != len(members) {
+		t.Fatalf("%d fields, and the page has %d", len(members), len(names))
 	}
 	var fields strings.Builder
 	for _, name := range names {
-		fields.WriteString(pageRow(t, name, here[name].Description, here[name].Enum))
+		fields.WriteString(pageRow(t, name, members[name].Description, members[name].Enum))
 	}
 	policytest.MadePart(t, "columns", "| column | meaning |\n|---|---|\n"+columns.String())
 	policytest.MadePart(t, "here", "| of `subject.here[]` | meaning |\n|---|---|\n"+fields.String())

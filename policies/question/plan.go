@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Plan says which rows tell the questions to one entry point apart: those that its rules can read. Other rules count
-// for other kinds of principals; the kind is a part of the key wherever that makes a difference.
+// Plan lists the rows that the rules of one entry point can read. Only these distinguish its questions. The list depends
+// on the principal's kind. The key holds the kind wherever the lists differ.
 type Plan struct {
 	// Entry is the number of the entry point, a part of the key.
 	Entry int
@@ -42,14 +42,14 @@ func (p *Plan) Reads(kind string, paths ...string) bool {
 }
 
 // Key appends what names the question's verdict. No two questions with unlike verdicts share a key.
-func (p *Plan) Key(b []byte, in *Input) []byte {
-	return in.AppendKey(appendNumber(b, int64(p.Entry)), p.ByKind[in.kind()])
+func (p *Plan) Key(b []byte, input *Input) []byte {
+	return input.AppendKey(appendNumber(b, int64(p.Entry)), p.ByKind[input.kind()])
 }
 
-// readsTime says whether a path is that of the time, or of the whole input, which has the time in it.
-func readsTime(path string) bool { return path == "" || within(path, "now") }
+// readsTime reports whether a path includes the time. The whole input does.
+func readsTime(path string) bool { return path == "" || below(path, "now") }
 
-// within says whether the value at a path is the one at the other, or below it; "" is the whole input.
-func within(path, other string) bool {
+// below reports whether the value at a path is the one at the other, or a part of it; "" is the whole input.
+func below(path, other string) bool {
 	return other == "" || path == other || strings.HasPrefix(path, other+".")
 }

@@ -18,8 +18,8 @@ type schema struct {
 	Properties map[string]schema
 }
 
-// TestTheTableAndTheSchemaDescribeTheSameInput guarantees that no value of the input can be read past the table, and
-// so past the key, and that the words of a column are those that OPA's checker knows.
+// TestTheTableAndTheSchemaDescribeTheSameInput guarantees that the table has a row, and so the key a part, for each value
+// of the input's schema. The words of a column are those of the schema.
 func TestTheTableAndTheSchemaDescribeTheSameInput(t *testing.T) {
 	text, err := fs.ReadFile(policies.Tree(), "schemas/input/schema.json")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestTheTableAndTheSchemaDescribeTheSameInput(t *testing.T) {
 	}
 	var check func(path string, s schema)
 	check = func(path string, s schema) {
-		if row, known := rows[path]; known {
+		if row, listed := rows[path]; listed {
 			if row.Type != s.Type {
 				t.Errorf("%s: %s in the table, %s in the schema", path, row.Type, s.Type)
 			}

@@ -7,16 +7,16 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// clocked returns built-ins that look at the machine's clock and that OPA marks as
-// deterministic all the same: without CurrentTime a certificate is judged by now.
+// clocked returns built-ins that read the machine's clock, although OPA marks them as deterministic: they check a
+// certificate by the current time unless they are given CurrentTime.
 func clocked() []string {
 	return []string{"crypto.x509.parse_and_verify_certificates", "crypto.x509.parse_and_verify_certificates_with_options"}
 }
 
-// reachable returns the rules on which an entry point can rest, by the graph in which the
-// compiler looks for recursion. A rule brings its else branches.
+// reachable returns the rules that an entry point can reach in the compiler's graph of dependencies. A rule includes its
+// else branches.
 func reachable(c *ast.Compiler, entry string) []*ast.Rule {
-	var found []*ast.Rule
+	var rules []*ast.Rule
 	seen := map[*ast.Rule]bool{}
 	next := slices.Clone(c.GetRules(ast.MustParseRef(entry)))
 	for len(next) > 0 {
@@ -26,19 +26,18 @@ func reachable(c *ast.Compiler, entry string) []*ast.Rule {
 			continue
 		}
 		seen[rule] = true
-		found = append(found, rule)
+		rules = append(rules, rule)
 		for r := rule; r != nil; r = r.Else {
 			for dependency := range c.Graph.Dependencies(r) {
 				next = append(next, dependency.(*ast.Rule))
 			}
 		}
 	}
-	return found
+	return rules
 }
 
-// inputsOf returns the paths of the input that the rules read, dotted, "" for all of it. It
-// isn't ok where the rules are no function of the input, or where `with` gives them
-// another one.
+// inputsOf returns the dotted paths of the input that the rules read, "" for all of it. It isn't ok for a rule
+// beside the pure functions of the input, or with a `with`.
 func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 	ok = true
 	var visitor *ast.GenericVisitor
@@ -78,8 +77,8 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 
 func isInput(v ast.Value) bool { return v.Compare(ast.InputRootDocument.Value) == 0 }
 
-// dotted returns the path below input, with dots. A part that is no string, or has a dot, is in no
-// input, and ends it: what is above is read.
+// dotted returns the path below input, with dots. It ends above the first part that is not a string or has a dot: the
+// rule then reads the value above.
 func dotted(ref ast.Ref) string {
 	var parts []string
 	for _, t := range ref[1:] {
@@ -99,8 +98,8 @@ func changeable(operator ast.Ref) bool {
 	return ok && (builtin.Nondeterministic || slices.Contains(clocked(), name))
 }
 
-// ReadBy returns the paths of the input on which a rule can rest, dotted: "", all of it, where it is no function of the
-// input. The rules must call built-ins by OPA's own names.
+// ReadBy returns the dotted paths of the input that a rule and its dependencies read. It returns "", the whole input, for
+// a rule that is not a pure function of the input. The rules must call built-ins by OPA's own names.
 func ReadBy(c *ast.Compiler, rule string) []string {
 	paths, ok := inputsOf(reachable(c, rule))
 	if !ok {
@@ -110,9 +109,9 @@ func ReadBy(c *ast.Compiler, rule string) []string {
 	return slices.Compact(paths)
 }
 
-// Reads returns the paths of the input that the rules read by themselves, dotted, "" for all of it; false where they are no
-// function of the input, or give others another input.
+// Reads returns the dotted paths of the input that the rules read, without their dependencies; "" is all of it. It isn't
+// ok for a rule beside the pure functions of the input, or with a `with`.
 func Reads(rules []*ast.Rule) (paths []string, ok bool) { return inputsOf(rules) }
 
-// Within says whether the value at a path is the one at the other, or below it.
-func Within(path, other string) bool { return within(path, other) }
+// Within reports whether the value at a path is the one at the other, or a part of it.
+func Within(path, other string) bool { return below(path, other) }

@@ -7,25 +7,25 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Told returns a decision as the asker is told it: with the question's own values in the places of its reason.
-func (in *Input) Told(d resources.Decision) resources.Decision {
-	d.Reason = Fill(d.Reason, in.text)
+// Told returns a decision for the asker: its reason has the question's own values in its places.
+func (input *Input) Told(d resources.Decision) resources.Decision {
+	d.Reason = Fill(d.Reason, input.text)
 	return d
 }
 
 // text returns one of the texts that reasons have places for.
-func (in *Input) text(path string) string {
+func (input *Input) text(path string) string {
 	switch path {
 	case "action.id":
-		return in.q.Action.ID
+		return input.q.Action.ID
 	case "account.id":
-		return in.q.AccountID
+		return input.q.AccountID
 	case "target.project":
-		return in.q.Target.ProjectID
+		return input.q.Target.ProjectID
 	case "target.resource":
-		return in.q.Target.Resource
+		return input.q.Target.Resource
 	case "subject.id":
-		return in.subject.UserID
+		return input.subject.UserID
 	}
 	return ""
 }
@@ -44,7 +44,7 @@ func Fill(reason string, value func(path string) string) string {
 		out.WriteString(reason[:open])
 		reason = reason[open:]
 		name, _, closed := strings.Cut(reason[1:], "}")
-		if text, known := placed(name, value); closed && known {
+		if text, isPlace := placed(name, value); closed && isPlace {
 			out.WriteString(text)
 			reason = reason[len(name)+2:]
 		} else {
@@ -58,7 +58,7 @@ func Fill(reason string, value func(path string) string) string {
 }
 
 // placed returns the text for a place in a reason.
-func placed(name string, value func(path string) string) (text string, known bool) {
+func placed(name string, value func(path string) string) (text string, isPlace bool) {
 	switch name {
 	case "action":
 		return value("action.id"), true

@@ -42,99 +42,99 @@ func Table() []Row { return table() }
 
 var table = sync.OnceValue(func() []Row {
 	return []Row{
-		// The kind is first: where it decides which rows a key holds, the keys of two kinds differ in their first row.
+		// The kind is first. If the rows of a key depend on it, the keys of two kinds differ in their first row.
 		word("principal.kind", Column, principalKinds(), (*Input).kind),
 		word("principal.credential", Column, credentials(), (*Input).credential),
 		words("principal.scopes", Open, nil, (*Input).scopes),
 		words("principal.key_scopes", Column, keyScopes(), (*Input).keyScopes),
-		word("principal.id", Text, nil, func(in *Input) string { return in.q.Principal.ID }),
-		word("principal.uuid", Text, nil, func(in *Input) string { return in.q.Principal.UUID }),
-		word("principal.account", Text, nil, func(in *Input) string { return in.q.Principal.AccountID }),
-		word("action.id", Open, nil, func(in *Input) string { return in.q.Action.ID }),
-		word("action.scope", Open, nil, func(in *Input) string { return in.q.Action.Scope }),
-		word("action.resource", Open, nil, func(in *Input) string { return in.q.Action.Resource }),
-		word("action.verb", Open, nil, func(in *Input) string { return in.q.Action.Verb }),
+		word("principal.id", Text, nil, func(input *Input) string { return input.q.Principal.ID }),
+		word("principal.uuid", Text, nil, func(input *Input) string { return input.q.Principal.UUID }),
+		word("principal.account", Text, nil, func(input *Input) string { return input.q.Principal.AccountID }),
+		word("action.id", Open, nil, func(input *Input) string { return input.q.Action.ID }),
+		word("action.scope", Open, nil, func(input *Input) string { return input.q.Action.Scope }),
+		word("action.resource", Open, nil, func(input *Input) string { return input.q.Action.Resource }),
+		word("action.verb", Open, nil, func(input *Input) string { return input.q.Action.Verb }),
 		patterns(),
-		word("route.name", Open, nil, func(in *Input) string { return in.route.Name }),
-		words("route.access", Open, nil, func(in *Input) []string { return in.route.Access }),
-		word("route.effect", Column, []string{"", resources.EffectRead, resources.EffectWrite}, func(in *Input) string { return in.route.Effect }),
-		flag("account.named", func(in *Input) bool { return in.q.AccountID != "" }),
-		flag("account.exists", func(in *Input) bool { return in.subject.AccountExists }),
-		word("account.status", Column, accountStatuses(), func(in *Input) string { return in.subject.AccountStatus }),
-		word("account.id", Text, nil, func(in *Input) string { return in.q.AccountID }),
-		flag("subject.named", func(in *Input) bool { return in.subject.UserID != "" }),
-		flag("subject.exists", func(in *Input) bool { return in.subject.UserExists }),
-		word("subject.status", Column, userStatuses(), func(in *Input) string { return in.subject.UserStatus }),
-		flag("subject.member", func(in *Input) bool { return in.subject.Member }),
+		word("route.name", Open, nil, func(input *Input) string { return input.route.Name }),
+		words("route.access", Open, nil, func(input *Input) []string { return input.route.Access }),
+		word("route.effect", Column, []string{"", resources.EffectRead, resources.EffectWrite}, func(input *Input) string { return input.route.Effect }),
+		flag("account.named", func(input *Input) bool { return input.q.AccountID != "" }),
+		flag("account.exists", func(input *Input) bool { return input.subject.AccountExists }),
+		word("account.status", Column, accountStatuses(), func(input *Input) string { return input.subject.AccountStatus }),
+		word("account.id", Text, nil, func(input *Input) string { return input.q.AccountID }),
+		flag("subject.named", func(input *Input) bool { return input.subject.UserID != "" }),
+		flag("subject.exists", func(input *Input) bool { return input.subject.UserExists }),
+		word("subject.status", Column, userStatuses(), func(input *Input) string { return input.subject.UserStatus }),
+		flag("subject.member", func(input *Input) bool { return input.subject.Member }),
 		flag("subject.is_caller", (*Input).isCaller),
-		{Path: "subject.here", Kind: Open, Type: "array", term: (*Input).hereTerm, key: func(b []byte, in *Input) []byte { return in.appendHere(b) }, empty: ast.ArrayTerm()},
-		word("subject.id", Text, nil, func(in *Input) string { return in.subject.UserID }),
-		{Path: "subject.assignments", Kind: Text, Type: "object", term: (*Input).assignments, key: func(b []byte, in *Input) []byte { return in.appendHeld(b) }, empty: ast.InternedEmptyObject},
-		{Path: "subject.roles", Kind: Text, Type: "object", term: (*Input).roles, key: func(b []byte, in *Input) []byte { return in.appendHeld(b) }, empty: ast.InternedEmptyObject},
-		flag("agent.named", func(in *Input) bool { return in.q.Agent != nil }),
-		flag("agent.exists", func(in *Input) bool { return in.agent().Exists }),
-		word("agent.status", Column, agentStatuses(), func(in *Input) string { return in.agent().Status }),
-		flag("agent.delegation_covers", func(in *Input) bool { return in.agent().Covered }),
+		{Path: "subject.here", Kind: Open, Type: "array", term: (*Input).hereTerm, key: func(b []byte, input *Input) []byte { return input.appendHere(b) }, empty: ast.ArrayTerm()},
+		word("subject.id", Text, nil, func(input *Input) string { return input.subject.UserID }),
+		{Path: "subject.assignments", Kind: Text, Type: "object", term: (*Input).assignments, key: func(b []byte, input *Input) []byte { return input.appendHeld(b) }, empty: ast.InternedEmptyObject},
+		{Path: "subject.roles", Kind: Text, Type: "object", term: (*Input).roles, key: func(b []byte, input *Input) []byte { return input.appendHeld(b) }, empty: ast.InternedEmptyObject},
+		flag("agent.named", func(input *Input) bool { return input.q.Agent != nil }),
+		flag("agent.exists", func(input *Input) bool { return input.agent().Exists }),
+		word("agent.status", Column, agentStatuses(), func(input *Input) string { return input.agent().Status }),
+		flag("agent.delegation_covers", func(input *Input) bool { return input.agent().Covered }),
 		word("target.level", Column, levels(), (*Input).level),
 		flag("target.same_account", (*Input).sameAccount),
 		word("target.project_state", Column, projectStates(), (*Input).projectState),
 		word("target.kind", Open, nil, (*Input).targetKind),
-		word("target.about", Column, abouts(), (*Input).about),
-		word("target.account", Text, nil, func(in *Input) string { return in.q.Target.AccountID }),
-		word("target.project", Text, nil, func(in *Input) string { return in.q.Target.ProjectID }),
-		word("target.resource", Text, nil, func(in *Input) string { return in.q.Target.Resource }),
-		word("target.rest", Text, nil, func(in *Input) string { return in.q.Target.Rest }),
-		word("target.user", Text, nil, func(in *Input) string { return in.q.Target.UserID }),
-		words("grant.permissions", Open, nil, func(in *Input) []string { return in.grant().Permissions }),
-		number("grant.until", Text, func(in *Input) int64 { return int64(EndOf(in.grant().Until)) }),
-		number("clock.hour", Column, func(in *Input) int64 { return int64(in.time().Hour()) }),
-		word("clock.weekday", Column, weekdays(), func(in *Input) string { return in.time().Weekday().String() }),
-		number("now", Text, func(in *Input) int64 { return int64(in.q.Now) }),
+		word("target.about", Column, abouts(), (*Input).namedUser),
+		word("target.account", Text, nil, func(input *Input) string { return input.q.Target.AccountID }),
+		word("target.project", Text, nil, func(input *Input) string { return input.q.Target.ProjectID }),
+		word("target.resource", Text, nil, func(input *Input) string { return input.q.Target.Resource }),
+		word("target.rest", Text, nil, func(input *Input) string { return input.q.Target.Rest }),
+		word("target.user", Text, nil, func(input *Input) string { return input.q.Target.UserID }),
+		words("grant.permissions", Open, nil, func(input *Input) []string { return input.grant().Permissions }),
+		number("grant.until", Text, func(input *Input) int64 { return int64(EndOf(input.grant().Until)) }),
+		number("clock.hour", Column, func(input *Input) int64 { return int64(input.time().Hour()) }),
+		word("clock.weekday", Column, weekdays(), func(input *Input) string { return input.time().Weekday().String() }),
+		number("now", Text, func(input *Input) int64 { return int64(input.q.Now) }),
 	}
 })
 
 // word returns a row whose value is a string. One that a column does not know is the empty string.
-func word(path string, kind Kind, values []string, of func(*Input) string) Row {
+func word(path string, kind Kind, values []string, value func(*Input) string) Row {
 	if kind == Column {
-		free := of
-		of = func(in *Input) string { return wordAmong(values, free(in)) }
+		free := value
+		value = func(input *Input) string { return wordAmong(values, free(input)) }
 	}
 	return Row{
 		Path: path, Kind: kind, Values: values, Type: "string", empty: ast.InternedEmptyString,
-		term: func(in *Input) *ast.Term { return term(of(in)) },
-		key:  func(b []byte, in *Input) []byte { return appendText(b, of(in)) },
+		term: func(input *Input) *ast.Term { return term(value(input)) },
+		key:  func(b []byte, input *Input) []byte { return appendText(b, value(input)) },
 	}
 }
 
 // words returns a row whose value is a set: an object with the value true for each member. A column leaves out the
 // members that it does not know.
-func words(path string, kind Kind, values []string, of func(*Input) []string) Row {
+func words(path string, kind Kind, values []string, value func(*Input) []string) Row {
 	return Row{
 		Path: path, Kind: kind, Values: values, Type: "object", empty: ast.InternedEmptyObject,
-		term: func(in *Input) *ast.Term {
-			members := of(in)
+		term: func(input *Input) *ast.Term {
+			members := value(input)
 			if kind == Column {
 				members = slices.DeleteFunc(slices.Clone(members), func(m string) bool { return !slices.Contains(values, m) })
 			}
 			return set(members)
 		},
-		key: func(b []byte, in *Input) []byte { return appendTexts(b, of(in)) },
+		key: func(b []byte, input *Input) []byte { return appendTexts(b, value(input)) },
 	}
 }
 
-func flag(path string, of func(*Input) bool) Row {
+func flag(path string, value func(*Input) bool) Row {
 	return Row{
 		Path: path, Kind: Column, Type: "boolean", empty: ast.InternedTerm(false),
-		term: func(in *Input) *ast.Term { return ast.InternedTerm(of(in)) },
-		key:  func(b []byte, in *Input) []byte { return appendFlag(b, of(in)) },
+		term: func(input *Input) *ast.Term { return ast.InternedTerm(value(input)) },
+		key:  func(b []byte, input *Input) []byte { return appendFlag(b, value(input)) },
 	}
 }
 
-func number(path string, kind Kind, of func(*Input) int64) Row {
+func number(path string, kind Kind, value func(*Input) int64) Row {
 	return Row{
 		Path: path, Kind: kind, Type: "integer", empty: ast.InternedTerm(0),
-		term: func(in *Input) *ast.Term { return integer(of(in)) },
-		key:  func(b []byte, in *Input) []byte { return appendNumber(b, of(in)) },
+		term: func(input *Input) *ast.Term { return integer(value(input)) },
+		key:  func(b []byte, input *Input) []byte { return appendNumber(b, value(input)) },
 	}
 }
 
@@ -142,15 +142,15 @@ func number(path string, kind Kind, of func(*Input) int64) Row {
 func patterns() Row {
 	return Row{
 		Path: "action.patterns", Kind: Open, Type: "array", empty: ast.ArrayTerm(),
-		term: func(in *Input) *ast.Term {
-			if in.q.Action.ID == "" {
+		term: func(input *Input) *ast.Term {
+			if input.q.Action.ID == "" {
 				return ast.ArrayTerm()
 			}
-			all := in.q.Action.Patterns()
+			all := input.q.Action.Patterns()
 			return list(all[:])
 		},
-		key: func(b []byte, in *Input) []byte {
-			a := &in.q.Action
+		key: func(b []byte, input *Input) []byte {
+			a := &input.q.Action
 			return appendText(appendText(appendText(appendText(b, a.ID), a.Scope), a.Resource), a.Verb)
 		},
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// known are the keys of inputs and answers, and the values of which there are few. Nearly every input has them: their terms
-// are made once, which spares an input a third of its allocations.
-var known = sync.OnceValue(func() map[string]*ast.Term {
+// interned has the terms of the words in nearly every input: keys, and values of columns. An input made of them needs a
+// third fewer allocations.
+var interned = sync.OnceValue(func() map[string]*ast.Term {
 	all := map[string]*ast.Term{}
 	for word := range strings.FieldsSeq(`
 		about access account action agent assignments clock credential custom delegation_covers effect exists expires grant here hour id is_caller
@@ -27,7 +27,7 @@ var known = sync.OnceValue(func() map[string]*ast.Term {
 
 // term returns a string as a term.
 func term(s string) *ast.Term {
-	if t := known()[s]; t != nil {
+	if t := interned()[s]; t != nil {
 		return t
 	}
 	return ast.InternedTerm(s)
