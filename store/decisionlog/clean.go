@@ -83,8 +83,8 @@ type valueCleaner struct {
 }
 
 // cleanValue returns a JSON value without white space and without credentials, and reports whether that changed the
-// value. It masks each text alone. A name with a credential, and a name that its object has already, becomes a word that
-// is new in the object: masked-1, masked-2, …
+// value. It masks each text alone. A name with a credential becomes a word that is new in the object: masked-1, masked-2, …
+// So does a repeated name.
 func cleanValue(value []byte) (out jsontext.Value, changed bool, err error) {
 	var buf bytes.Buffer
 	v := valueCleaner{

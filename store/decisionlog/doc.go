@@ -1,21 +1,19 @@
 // Package decisionlog records every verdict that a caller received, with its input, in the order of the answers.
 //
-// A log is a folder of segments, each a file of JSON lines. A line has the hash of the line before it,
-// also that of the segment before; the last line of a segment is signed with a key derived from the
-// master key, and the store keeps the head, signed as well: the newest line that is on disk. Verify finds
-// each byte that was changed and each record that was added, moved or taken away. Retention leaves a
+// A log is a folder of segments, each a file of JSON lines. A line has the hash of the line before it, across segments.
+// The last line of a segment is signed with a key derived from the master key. The store keeps the signed head, the
+// newest line on disk. Verify finds each changed byte, and each added, moved or missing record. Retention leaves a
 // signed beginning. A closed segment is compressed.
 //
 // A line is one Go struct for the writer and the readers. The writer reads each line back before it chains the next one
 // to it; of a record that has only texts and numbers the encoder has checked as much. It keeps a verdict whose line can't
-// be read without its input. Readers, the shipper, Verify and a start follow the chain by bytes, so that they pass over a
-// line that can't be read.
+// be read without its input. Readers, the shipper, Verify and a start follow the chain by bytes, and pass over an
+// unreadable line.
 //
-// Callers hand verdicts over (Record), one goroutine writes them in groups. Where the log is required,
-// a caller waits until the group is on disk, and an error keeps the verdict from being told; a group
-// that could not be written leaves no part of itself. Where it is not, nobody waits: what finds no room
-// in the queue is counted by account, and the log itself says how many verdicts are missing. In the queue
-// an account makes room for those that have less, and batches for verdicts that come alone.
+// Callers hand verdicts over (Record), and one goroutine writes them in groups. If the log is required, a caller waits
+// until the group is on disk, and gives no verdict after an error. A failed group leaves nothing on disk. If the log is
+// not required, nobody waits: verdicts without room in the queue are counted by account, and the log has the counts. In
+// the queue an account makes room for accounts with less, and a batch for a single verdict.
 //
 // A record has the values of its question and not the input of policy, which is five times as long:
 // what can be computed is computed when it is read (Input). The facts of a subject are a line of their

@@ -113,8 +113,8 @@ func (e *Event) credential() {
 	e.Labels[labelMasked] = "credential"
 }
 
-// LeftOut returns which parts of the input or the result are not as they were, each by the names that lead to it: what a
-// mask has taken away or replaced, and all of it where a credential was taken out.
+// LeftOut returns the names that lead to each changed part of the input or the result: a mask removed or replaced it. An
+// empty list of names is the whole, after the removal of a credential.
 func (e *Event) LeftOut(part string) (parts [][]string) {
 	if e.Labels[labelMasked] != "" {
 		parts = append(parts, nil)

@@ -47,7 +47,7 @@ func isLookup(raw []byte) bool {
 		return false
 	}
 	r := &l.Record
-	a := about{path: r.Path, allowed: r.Allow, person: isPerson(r.Caller.Kind, r.Caller.Credential), route: r.Route.Name, effect: r.Route.Effect}
+	a := summary{path: r.Path, allowed: r.Allow, person: isPerson(r.Caller.Kind, r.Caller.Credential), route: r.Route.Name, effect: r.Route.Effect}
 	return a.isLookup()
 }
 

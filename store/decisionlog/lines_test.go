@@ -36,8 +36,8 @@ func appInput(j *resources.Judgement) ([]byte, error) {
 	})
 }
 
-// TestNamesWithCredentialsStayApart guarantees that a line can be read in which two names hold credentials, whoever chose
-// them, and has none of the two. Values beside them are there.
+// TestNamesWithCredentialsStayApart guarantees a readable line for an object with credentials in two names. The line has
+// neither of them, and all values.
 func TestNamesWithCredentialsStayApart(t *testing.T) {
 	two := `{"masked-1":"zero","` + keyOf("01") + `":"one","` + keyOf("02") + `":{"masked-1":"two","` + keyOf("03") + `":["three","` + keyOf("04") + `"]}}`
 	said := []resources.Member{{Name: keyOf("05"), Value: []byte(`"four"`)}, {Name: keyOf("06"), Value: []byte(two)}}
@@ -81,8 +81,8 @@ func TestACredentialInEscapesIsMasked(t *testing.T) {
 	w.wantWhole(t, 1)
 }
 
-// TestWhatIsNoStrictJSONIsReadBack: names that are there twice, bytes that are not UTF-8 and half of a pair of surrogates
-// are sent by a client, and recorded so that the line can be read. The record is not taken for what was judged.
+// TestWhatIsNoStrictJSONIsReadBack guarantees a readable line for a client's repeated names, bytes outside UTF-8 and half
+// a pair of surrogates. The record does not count as the judged question.
 func TestWhatIsNoStrictJSONIsReadBack(t *testing.T) {
 	for _, context := range []string{
 		`{"a":1,"a":2}`, `{"a":{"b":1,"\u0062":2}}`, "{\"a\":\"\xff\"}", "{\"a\xff\":1,\"a\ufffd\":2}", `{"a":"\ud800"}`, `{"\udc00":1,"\udc01":2}`, `{"a":1}{}`, `{`,
@@ -141,7 +141,7 @@ func TestAnInputThatCannotBeMadeIsOneGap(t *testing.T) {
 		input []byte
 		err   error
 	}{"fails": {nil, errors.New("no input of \xff")}, "no JSON": {[]byte(`{"a":1,"a":2}`), nil}} {
-		var whole, without []string
+		var whole, bare []string
 		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 			e := r.Event(func(j *resources.Judgement) ([]byte, error) {
 				if j.ID == "id-000001" {
@@ -153,20 +153,20 @@ func TestAnInputThatCannotBeMadeIsOneGap(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if e.Input == nil && e.MaskError != "" && len(e.LeftOut(decisionlog.PartInput)) == 1 {
-				without = append(without, e.DecisionID)
+				bare = append(bare, e.DecisionID)
 			} else {
 				whole = append(whole, e.DecisionID)
 			}
 			return nil
 		}))
-		if !slices.Equal(whole, []string{"id-000000", "id-000002"}) || !slices.Equal(without, []string{"id-000001"}) {
-			t.Errorf("%s: whole are %v, without an input %v", name, whole, without)
+		if !slices.Equal(whole, []string{"id-000000", "id-000002"}) || !slices.Equal(bare, []string{"id-000001"}) {
+			t.Errorf("%s: whole are %v, bare an input %v", name, whole, bare)
 		}
 	}
 }
 
-// FuzzEveryLineIsRead guarantees that whatever callers send, each line that is written can be read, each verdict has its
-// record, and none has a credential.
+// FuzzEveryLineIsRead guarantees readable lines for everything that callers send. Each verdict has its record, and no
+// record has a credential.
 func FuzzEveryLineIsRead(f *testing.F) {
 	secret := strings.Repeat("a1", 20)
 	for _, seed := range []string{

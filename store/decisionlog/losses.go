@@ -53,8 +53,8 @@ func (l losses) most(n int) losses {
 	return out
 }
 
-// without returns what was counted since former was.
-func (l losses) without(former losses) losses {
+// since returns the losses counted after former.
+func (l losses) since(former losses) losses {
 	out := losses{}
 	for account, n := range l {
 		if n > former[account] {

@@ -116,7 +116,7 @@ func (e *Event) apply(all []jsontext.Value) error {
 	}
 	for name, part := range map[string]*jsontext.Value{PartInput: &e.Input, PartResult: &e.Result} {
 		*part = nil
-		if value, there := doc[name]; there {
+		if value, present := doc[name]; present {
 			raw, err := json.Marshal(value, json.Deterministic(true))
 			if err != nil {
 				return err

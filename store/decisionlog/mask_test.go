@@ -95,7 +95,7 @@ func TestDroppedRecordsAreNotThere(t *testing.T) {
 	}
 }
 
-// TestAMaskThatFailsErasesTheInput, whatever is wrong with it.
+// TestAMaskThatFailsErasesTheInput guarantees that the input is erased after each kind of failure of the mask.
 func TestAMaskThatFailsErasesTheInput(t *testing.T) {
 	for name, m := range map[string]*mask{
 		"fails": {err: errors.New("a rule fails")}, "no path": {rules: `["input/x"]`}, "another part": {rules: `["/labels/app"]`},
@@ -163,8 +163,8 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 	}
 }
 
-// TestACredentialInAMaskedPathIsRemoved guarantees that also the path of a mask, which rules can make of the event, has no
-// credential on disk.
+// TestACredentialInAMaskedPathIsRemoved guarantees that the path of a mask has no credential on disk. Rules can make paths
+// from the event.
 func TestACredentialInAMaskedPathIsRemoved(t *testing.T) {
 	secret := keyOf("")
 	_, disk := masked(t, &mask{rules: `[{"op": "upsert", "path": "/input/` + secret + `", "value": 1}, "/input/` + secret + `"]`})

@@ -74,7 +74,7 @@ func stepsOf(path string) (steps []string, err error) {
 
 // apply does what the rule says and reports whether there was something to do.
 func (r *maskRule) apply(doc map[string]any) bool {
-	if _, there := doc[r.steps[0]]; !there {
+	if _, present := doc[r.steps[0]]; !present {
 		return false
 	}
 	_, done := r.change(doc, r.steps)
@@ -86,17 +86,17 @@ func (r *maskRule) change(node any, steps []string) (changed any, done bool) {
 	last := len(steps) == 1
 	switch node := node.(type) {
 	case map[string]any:
-		child, there := node[steps[0]]
+		child, present := node[steps[0]]
 		switch {
 		case last && r.Op == opUpsert:
 			node[steps[0]] = r.Value
 			return node, true
-		case last && there:
+		case last && present:
 			delete(node, steps[0])
 			return node, true
-		case last, !there && r.Op == opRemove:
+		case last, !present && r.Op == opRemove:
 			return node, false
-		case !there:
+		case !present:
 			child = map[string]any{}
 		}
 		child, done = r.change(child, steps[1:])

@@ -147,8 +147,8 @@ func (w *writer) headIsOld(heads []Head) bool {
 	return true
 }
 
-// follow follows the chain through the lines of the last segment by their bytes, and returns where it ends. Up to the
-// head that the store knows all lines were on disk, whatever is in them now; what is behind it can be torn.
+// follow follows the chain through the lines of the last segment by their bytes, and returns where it ends. All
+// lines up to the store's head were on disk, even if they are damaged now. Later lines can be torn.
 func (w *writer) follow(text []byte, heads []Head) (size int) {
 	flushed := int64(0)
 	for _, h := range heads {

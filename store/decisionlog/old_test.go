@@ -15,9 +15,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// older is a folder that a version has written whose heads had no signature, in January 2026: "closed" has a compressed
-// segment and one under a mask. In "broken", which a crash has left open, the fourth record has a name twice, since that
-// version masked two names as one.
+// older returns a folder of January 2026, of a version without signatures on heads. "closed" has a compressed segment and
+// a masked one. "broken" is open after a crash. Its fourth record repeats a name: that version gave two masked names
+// the same word.
 func older(t *testing.T, name string) *world {
 	t.Helper()
 	w := newWorld(t)

@@ -92,12 +92,12 @@ func load(verdicts, bytes int) float64 {
 
 // put adds an entry, and returns those that it evicts; ok is false for an entry without room.
 func (q *queue) put(e *entry) (evicted []*entry, ok bool) {
-	mine := q.owners[e.owner]
-	if mine == nil {
-		mine = &share{owner: e.owner}
+	part := q.owners[e.owner]
+	if part == nil {
+		part = &share{owner: e.owner}
 	}
 	for q.verdicts > 0 && q.verdicts+len(e.judgements) > maxWaiting || q.bytes+e.bytes > maxWaitingBytes {
-		out := q.evict(mine, e)
+		out := q.evict(part, e)
 		if out == nil {
 			return evicted, false
 		}
@@ -106,16 +106,16 @@ func (q *queue) put(e *entry) (evicted []*entry, ok bool) {
 	if q.owners == nil {
 		q.owners = map[string]*share{}
 	}
-	q.owners[e.owner] = mine
-	q.count(mine, e, 1)
+	q.owners[e.owner] = part
+	q.count(part, e, 1)
 	if !e.batch() {
 		q.singles = append(q.singles, e)
 		return evicted, true
 	}
-	if len(mine.batches) == 0 {
-		q.turns = append(q.turns, mine)
+	if len(part.batches) == 0 {
+		q.turns = append(q.turns, part)
 	}
-	mine.batches = append(mine.batches, e)
+	part.batches = append(part.batches, e)
 	return evicted, true
 }
 
@@ -132,17 +132,17 @@ func (q *queue) count(s *share, e *entry, sign int) {
 // evict removes an entry that gives way to e, the newest one of its owner, and returns it; nil for none. A batch gives way
 // to a single verdict, unless the verdict's owner would have more than half. Otherwise an entry gives way to an owner who
 // would still have less.
-func (q *queue) evict(mine *share, e *entry) *entry {
+func (q *queue) evict(part *share, e *entry) *entry {
 	if load(len(e.judgements), e.bytes) > 1 {
 		return nil
 	}
-	would := load(mine.verdicts+len(e.judgements), mine.bytes+e.bytes)
+	would := load(part.verdicts+len(e.judgements), part.bytes+e.bytes)
 	loser := q.heaviest(func(s *share, weight float64) bool {
-		return len(s.batches) > 0 && (s != mine && weight > would || !e.batch() && (s == mine || would <= 0.5))
+		return len(s.batches) > 0 && (s != part && weight > would || !e.batch() && (s == part || would <= 0.5))
 	})
 	if loser == nil {
 		loser = q.heaviest(func(s *share, weight float64) bool {
-			return s != mine && weight > would && (!e.batch() || weight > 0.5)
+			return s != part && weight > would && (!e.batch() || weight > 0.5)
 		})
 	}
 	if loser == nil {

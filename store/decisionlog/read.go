@@ -43,8 +43,8 @@ type Filter struct {
 	Since, Until resources.Time
 }
 
-// about is what filters look at.
-type about struct {
+// summary has the members that filters compare.
+type summary struct {
 	id, path, account, action, project, rest string
 	users                                    []string
 	allowed, decided                         bool
@@ -53,10 +53,10 @@ type about struct {
 	route, effect string
 }
 
-// about returns what is known of the record.
-func (r *Record) about() about {
+// summary returns the compared members of the record.
+func (r *Record) summary() summary {
 	if t := r.whole; t != nil {
-		a := about{
+		a := summary{
 			id: t.ID, path: t.Path, account: t.Account, action: t.Action, project: t.Target.ProjectID, rest: t.Target.Rest,
 			users: []string{t.Caller.ID}, allowed: t.Allow, decided: t.Call == nil || t.Call.Outcome == nil,
 			person: isPerson(t.Caller.Kind, t.Caller.Credential), route: t.Route.Name, effect: t.Route.Effect,
@@ -81,7 +81,7 @@ func (r *Record) about() about {
 		json.Unmarshal(e.Input, &input, json.MatchCaseInsensitiveNames(true)),
 		json.Unmarshal(e.Result, &result, json.MatchCaseInsensitiveNames(true)),
 	)
-	a := about{
+	a := summary{
 		id: e.DecisionID, path: e.Path, account: cmp.Or(input.Account.ID, input.Facts.Account.ID), action: input.Action.ID, project: input.Target.Project, rest: input.Target.Rest,
 		users:  []string{input.Principal.ID, input.Subject.ID},
 		person: isPerson(input.Principal.Kind, input.Principal.Credential), route: input.Route.Name, effect: input.Route.Effect,
@@ -95,22 +95,22 @@ func (r *Record) about() about {
 }
 
 // Account returns the account in question, "" for none and where it was masked.
-func (r *Record) Account() string { return r.about().account }
+func (r *Record) Account() string { return r.summary().account }
 
 // Matches says whether the record is wanted.
 func (f *Filter) Matches(r *Record) bool {
 	if f.Since != 0 && r.At < f.Since || f.Until != 0 && r.At > f.Until {
 		return false
 	}
-	a := r.about()
+	a := r.summary()
 	is := func(want, got string) bool { return want == "" || want == got }
 	return is(f.ID, a.id) && is(f.Account, a.account) && is(f.Action, a.action) && is(f.Path, a.path) &&
 		(f.User == "" || a.users[0] == f.User || a.users[len(a.users)-1] == f.User) &&
-		!f.excepts(&a) && (!f.WithoutLookups || !a.isLookup()) && (f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.within(f.Place))
+		!f.excepts(&a) && (!f.WithoutLookups || !a.isLookup()) && (f.Allowed == nil || a.decided && a.allowed == *f.Allowed) && (f.Place == "" || a.isAt(f.Place))
 }
 
 // excepts says whether the record is an allowed call that the filter does not want.
-func (f *Filter) excepts(a *about) bool {
+func (f *Filter) excepts(a *summary) bool {
 	return f.Except != "" && a.allowed && a.action == f.Except && a.path == resources.PathAccess
 }
 
@@ -123,7 +123,7 @@ const routeOfBatches = "authzen.evaluations"
 
 // isLookup says whether somebody looked at something with a token: an allowed call that only reads, or a question of a
 // batch. A console asks such questions for its buttons, and hundreds for a matrix.
-func (a *about) isLookup() bool {
+func (a *summary) isLookup() bool {
 	switch a.path {
 	case resources.PathAccess:
 		return a.person && a.allowed && a.effect == resources.EffectRead
@@ -133,8 +133,8 @@ func (a *about) isLookup() bool {
 	return false
 }
 
-// within says whether the record is about the place or about something below it.
-func (a *about) within(place string) bool {
+// isAt reports whether the record is about the place or a part of it.
+func (a *summary) isAt(place string) bool {
 	place = strings.Trim(place, "/")
 	path := "accounts/" + a.account
 	if !strings.HasPrefix(place, "accounts/") {

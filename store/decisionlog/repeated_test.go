@@ -54,7 +54,8 @@ func TestNeighboursKeepTheirOwnCallerAndRoute(t *testing.T) {
 	}
 }
 
-// TestNeighboursOfAChangedCallerAreChanged guarantees that each record says so whose caller lacks what was masked.
+// TestNeighboursOfAChangedCallerAreChanged guarantees that each record is marked as changed if a credential was masked in its
+// caller.
 func TestNeighboursOfAChangedCallerAreChanged(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)

@@ -96,7 +96,7 @@ func (w *writer) retain(closed []segment, size int64) error {
 
 // ended is what retention knows of a closed segment.
 type ended struct {
-	// last is the hash of its last line, "" where that is damaged, at when it was closed.
+	// last is the hash of its last line, "" for a damaged one.
 	last   string
 	closed time.Time
 }

@@ -82,8 +82,8 @@ func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 	}
 }
 
-// TestVerdictsThatComeAloneGoFirst: before batches that came earlier, to the disk, and into the queue, also where both are of
-// one account.
+// TestVerdictsThatComeAloneGoFirst guarantees that a single verdict reaches the queue and the disk before an earlier batch,
+// also of the same account.
 func TestVerdictsThatComeAloneGoFirst(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for n := range 200 {
@@ -131,7 +131,8 @@ func TestABatchAboutSeveralAccountsIsItsCallers(t *testing.T) {
 	}
 }
 
-// TestNoAccountHasMoreThanHalf of the queue where another one needs room, also of verdicts that come alone.
+// TestNoAccountHasMoreThanHalf guarantees that an account gives up what it has beyond half of the queue to another one,
+// also single verdicts.
 func TestNoAccountHasMoreThanHalf(t *testing.T) {
 	for name, each := range map[string]int{"alone": 1, "batches": 64} {
 		w, l, letGo := stuck(t, false)

@@ -19,7 +19,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// sink takes events, or does what it is told to.
+// sink is a server for events. Tests choose its answers.
 type sink struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -136,7 +136,7 @@ func TestASinkThatFailsHangsAndComesBackHasEverything(t *testing.T) {
 	})
 	s.wait(t, idsTo(25))
 	must(t, l.Close())
-	l = w.open(t) // which knows where it stopped
+	l = w.open(t) // it knows its place
 	record(t, l, 25, 26)
 	s.wait(t, idsTo(26))
 	must(t, l.Close())
@@ -171,8 +171,8 @@ func TestARecordWithoutAnInputHoldsUpNoOther(t *testing.T) {
 	must(t, l.Close())
 }
 
-// TestWhatTheSinkRefusesStopsNothing: a record that is too large for the sink is sent without its input, one that the sink
-// refuses without it, too, is left out; both are counted and named, and the records before and behind them arrive.
+// TestWhatTheSinkRefusesStopsNothing guarantees that a record too large for the sink is sent without its input, and is
+// left out if the sink refuses this, too. Both are counted and named. The records before and behind them arrive.
 func TestWhatTheSinkRefusesStopsNothing(t *testing.T) {
 	for _, status := range []int{http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
 		s := newSink(t)

@@ -41,7 +41,7 @@ func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) 
 				switch {
 				case err != nil:
 					r.missing(Missing{Unreadable: 1})
-				case rec == nil: // which no log has that is whole
+				case rec == nil: // no whole log has such a line
 				case f.Matches(rec):
 					if !yield(rec, nil) {
 						return

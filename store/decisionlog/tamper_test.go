@@ -194,7 +194,8 @@ func TestMoreThanATornTailIsNoMending(t *testing.T) {
 	}
 }
 
-// TestOneLineLessAfterACrashIsFound: the end that a start writes does not count for the line that is gone.
+// TestOneLineLessAfterACrashIsFound guarantees that Verify misses a line removed after a crash. The end written by the
+// next start does not replace it.
 func TestOneLineLessAfterACrashIsFound(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)

@@ -96,8 +96,10 @@ type logCheck struct {
 	// last is the hash of the last line, segment and line its place.
 	last          string
 	segment, line int64
-	// open says that the last segment has no end, old that its program did not sign heads.
-	open, old bool
+	// open says that the last segment has no end.
+	open bool
+	// old says that the program of the last segment did not sign heads.
+	old bool
 	// broken says that the chain is not followed any further in this segment.
 	broken  bool
 	headMet bool
@@ -243,8 +245,8 @@ func (l *logCheck) fail(format string, args ...any) {
 	l.broken = true
 }
 
-// begin checks that the first line of a segment begins it, with the name of the log and its own number, and finds the head
-// of the log that the store keeps.
+// begin checks the first line of a segment: it must begin the segment, with the name of the log and the segment's number.
+// It finds the head that the store keeps of this log.
 func (l *logCheck) begin(first *line) {
 	switch {
 	case first.Start == nil:

@@ -222,7 +222,7 @@ func (w *writer) addLost(missing uint64, byAccount losses) error {
 	if missing == w.notedLost {
 		return nil
 	}
-	newly, now := byAccount.without(w.notedLostOf), w.o.Now()
+	newly, now := byAccount.since(w.notedLostOf), w.o.Now()
 	if now.Sub(w.warned) >= warnEvery {
 		w.warned = now
 		w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed",
