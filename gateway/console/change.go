@@ -59,8 +59,8 @@ func (c change) actors() (out []string) {
 		out = append(out, c.Actor.ID)
 	}
 	before, after := sides[changedSubject](c)
-	isGroup := before.AssigneeType == resources.AssigneeGroup || after.AssigneeType == resources.AssigneeGroup
-	if c.Subject.Type == "group_member" || c.Subject.Type == "role_assignment" && !isGroup {
+	isUser := before.AssigneeType == resources.AssigneeUser || after.AssigneeType == resources.AssigneeUser
+	if c.Subject.Type == "group_member" || c.Subject.Type == "delegation" || c.Subject.Type == "role_assignment" && isUser {
 		out = append(out, c.Subject.ID)
 	}
 	return out
@@ -89,6 +89,7 @@ type changedSubject struct {
 	ProjectID    string `json:"projectId"`
 	ResourceID   string `json:"resourceId"`
 	GroupID      string `json:"group_id"`
+	AgentID      string `json:"agent_id"`
 }
 
 // sides parses both sides of a change. An absent side is the zero value.
@@ -117,6 +118,8 @@ func (c change) Says() []word {
 	switch c.Subject.Type {
 	case "role_assignment":
 		return append(out, c.saysAssignment(before, after, one)...)
+	case "delegation":
+		return append(out, spoken(map[bool]string{true: " ended", false: " set"}[c.isEnded()]+" what "), c.names.user(c.Subject.ID), spoken(" delegates to the agent "), written(one.AgentID))
 	case "group_member":
 		words := map[bool][2]string{true: {" added ", " to the group "}, false: {" removed ", " from the group "}}[c.isMade()]
 		return append(out, spoken(words[0]), c.names.user(c.Subject.ID), spoken(words[1]), c.names.group(one.GroupID))
@@ -133,8 +136,11 @@ func (c change) Says() []word {
 // saysAssignment returns the change of an assignment as a sentence.
 func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
 	receiver, holder := "", c.names.user(c.Subject.ID)
-	if one.AssigneeType == resources.AssigneeGroup {
+	switch one.AssigneeType {
+	case resources.AssigneeGroup:
 		receiver, holder = "the group ", c.names.group(c.Subject.ID)
+	case resources.AssigneeAgent:
+		receiver, holder = "the agent ", written(c.Subject.ID)
 	}
 	switch {
 	case c.isMade():

@@ -95,7 +95,7 @@ type groupMember struct {
 	AddedAt resources.Time `json:"added_at"`
 }
 
-// assignment is a role assignment of a person or a group.
+// assignment is a role assignment of a person, a group or an agent.
 type assignment struct {
 	heldRole
 	AssigneeID   string `json:"assigneeId"`
@@ -105,7 +105,10 @@ type assignment struct {
 // IsGroup reports whether the assignee is a group.
 func (a assignment) IsGroup() bool { return a.AssigneeType == resources.AssigneeGroup }
 
-// RevokeLink returns the address of the page that revokes the role.
+// IsAgent reports whether the assignee is an agent. The console has no page for one.
+func (a assignment) IsAgent() bool { return a.AssigneeType == resources.AssigneeAgent }
+
+// RevokeLink returns the address of the page that revokes the role of a person or a group.
 func (a assignment) RevokeLink() string {
 	kind := "people"
 	if a.IsGroup() {

@@ -30,9 +30,10 @@ func (m *mentioned) addHeld(h heldRole) {
 func (m *mentioned) addHolders(all []assignment) {
 	for _, one := range all {
 		m.addHeld(one.heldRole)
-		if one.IsGroup() {
+		switch {
+		case one.IsGroup():
 			m.groups = append(m.groups, one.AssigneeID)
-		} else {
+		case !one.IsAgent():
 			m.users = append(m.users, one.AssigneeID)
 		}
 	}
