@@ -37,9 +37,10 @@ func TestAlertsAndDashboardAskForWhatIsThere(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	rec := httptest.NewRecorder()
 	a.metrics.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
-	// Of TLS, of a bundle and of Redis, which this gateway does not have.
+	// This gateway has no TLS, no bundle, no Redis and no MCP servers.
 	const elsewhere = "portcullis_policy_bundle_polls_total{result=\"failed\"} 0\nportcullis_tls_certificate_end_seconds 1\nportcullis_tls_reloads_total{result=\"refused\"} 0\n" +
-		"portcullis_shared_cache_lookups_total{result=\"down\"} 0\nportcullis_shared_cache_lookups_total{result=\"hit\"} 0\nportcullis_shared_cache_lookups_total{result=\"forged\"} 0\n"
+		"portcullis_shared_cache_lookups_total{result=\"down\"} 0\nportcullis_shared_cache_lookups_total{result=\"hit\"} 0\nportcullis_shared_cache_lookups_total{result=\"forged\"} 0\n" +
+		"portcullis_mcp_changed_definitions{server=\"s\"} 0\nportcullis_mcp_listings_total{result=\"failed\",server=\"s\"} 0\n"
 	shown := rec.Body.String() + elsewhere
 	selector := regexp.MustCompile(`\b(portcullis_[a-z_]+)(?:\{([^}]*)\})?`)
 	label := regexp.MustCompile(`([a-z]+)(=~|!=|=)\\?"([^"\\]*)\\?"`)

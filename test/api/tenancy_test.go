@@ -23,7 +23,7 @@ func claimed(row contract.Row, account string, headers ...string) []string {
 func filled(row contract.Row, account string, s *harness.Team) string {
 	path := row.Pattern()
 	for name, value := range map[string]string{
-		"{accountId}": account, "{account_id}": account, "{projectId}": s.Project, "{roleId}": "account_admin", "{groupId}": "group-x-v1",
+		"{accountId}": account, "{account_id}": account, "{projectId}": s.Project, "{roleId}": "account_admin", "{groupId}": "group-x-v1", "{agentId}": "agent-x-v1",
 		"{userId}": s.Bob, "{user_id}": s.Bob, "{assigneeId}": s.Bob, "{id}": "x-1-v1", "{ruleId}": "x-2-v1", "{claimId}": "x-3-v1", "{proxy+}": "x", "{asset}": "start.css",
 	} {
 		path = strings.ReplaceAll(path, name, value)
@@ -184,19 +184,21 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)
 	group, _ := harness.At(s.Must(t, 201, "POST", "/groups", `{"name":"g"}`).Body, "group", "id").(string)
+	agent, _ := harness.At(s.Must(t, 201, "POST", "/agents", `{"name":"a"}`).Body, "agent", "id").(string)
 	role, _ := s.Must(t, 201, "POST", "/roles", `{"name":"r","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
 	body := map[string]string{
 		"project.update": `{"name":"N"}`, "user_profile.update": `{"name":"N"}`, "api_key.create": `{"key_name":"k","scopes":["read"]}`, "role.replace": `{"name":"N","permissions":["account:user:read"]}`, "role_assignment.put": `{}`,
+		"agent.update": `{"name":"N"}`, "delegation.put": `{"permissions":["project:*:read"]}`,
 	}
 	for name, row := range contract.Catalogue(t) {
 		if !namesAccount(row) || strings.Count(row.Path, "{") < 2 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			ask := func(project, role, group, user string) (string, int) {
+			ask := func(project, role, group, agent, user string) (string, int) {
 				path := row.Pattern()
 				ids := map[string]string{
-					"{projectId}": project, "{roleId}": role, "{groupId}": group, "{userId}": user, "{user_id}": user, "{assigneeId}": user, "{id}": "apikey-x-v1", "{ruleId}": "sgr-x-v1",
+					"{projectId}": project, "{roleId}": role, "{groupId}": group, "{agentId}": agent, "{userId}": user, "{user_id}": user, "{assigneeId}": user, "{id}": "apikey-x-v1", "{ruleId}": "sgr-x-v1",
 				}
 				path = strings.NewReplacer("{accountId}", other.Account, "{account_id}", other.Account).Replace(path)
 				for param, id := range ids {
@@ -209,14 +211,14 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 				}
 				return text, r.Status
 			}
-			foreign, status := ask(s.Project, role, group, s.Bob)
-			absent, absentStatus := ask("proj-absent-v1", "role-absent-v1", "group-absent-v1", "user-absent-v1")
+			foreign, status := ask(s.Project, role, group, agent, s.Bob)
+			absent, absentStatus := ask("proj-absent-v1", "role-absent-v1", "group-absent-v1", "agent-absent-v1", "user-absent-v1")
 			if foreign != absent || status != absentStatus || (status != 404 && status != 403) {
 				t.Errorf("another account's: %d %s\nabsent: %d %s", status, foreign, absentStatus, absent)
 			}
 		})
 	}
-	for _, rest := range []string{"/groups/" + group, "/roles/" + role} {
+	for _, rest := range []string{"/groups/" + group, "/roles/" + role, "/agents/" + agent} {
 		s.Must(t, 200, "GET", rest, "") // it is still there
 	}
 }

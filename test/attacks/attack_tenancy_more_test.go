@@ -69,7 +69,7 @@ func pageTokens(w *attacksWorld, r *refusals, list []operation) {
 func (g granting) owned(t *tenant) granting {
 	out := g
 	out.ids, out.header = map[string]string{}, map[string]string{"X-Account-ID": t.account}
-	names := map[string]string{"accountId": t.account, "account_id": t.account, "projectId": t.project, "groupId": t.group}
+	names := map[string]string{"accountId": t.account, "account_id": t.account, "projectId": t.project, "groupId": t.group, "agentId": t.agent, "userId": t.admin}
 	for name, id := range g.ids {
 		if out.ids[name] = names[name]; out.ids[name] == "" {
 			out.ids[name] = id

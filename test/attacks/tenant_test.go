@@ -14,7 +14,7 @@ type tenant struct {
 	admin, adminToken         string
 	bob, bobToken, bobUUID    string // a member without a role
 	invited                   string
-	role, group               string
+	role, group, agent        string
 	securityGroup, rule       string
 	otherSecurityGroup        string // in the other project
 	kubernetes, gpu           string
@@ -26,7 +26,7 @@ type tenant struct {
 }
 
 // deletedIDs were there once.
-type deletedIDs struct{ project, role, group, securityGroup, rule, kubernetes, gpu, user string }
+type deletedIDs struct{ project, role, group, agent, securityGroup, rule, kubernetes, gpu, user string }
 
 // word is n random bytes as text.
 func word(n int) string {
@@ -54,6 +54,8 @@ func newTenant(w *attacksWorld, tag string) *tenant {
 	t.invited = w.idByEmail("invited@" + tag + ".example")
 	t.role = t.w.wanted(t.make(201, "POST", "/roles", `{"name":"Reader of users","scope":"ACCOUNT","permissions":["account:user:read"]}`), "id")
 	t.group = t.w.wanted(t.make(201, "POST", "/groups", `{"name":"group"}`), "group", "id")
+	t.agent = t.w.wanted(t.make(201, "POST", "/agents", `{"name":"agent","clients":[{"issuer":"portcullis","client_id":"`+tag+`"}]}`), "agent", "id")
+	t.make(200, "PUT", "/users/"+t.admin+"/delegations/"+t.agent, `{"permissions":["*:*:*"]}`)
 	t.makeResources()
 	t.makeKeys()
 	t.makeAndDelete()
@@ -82,6 +84,8 @@ func (t *tenant) makeResources() {
 	t.make(201, "POST", "/projects/"+t.project+"/kubernetes", strings.Replace(kubernetesBody, "cluster", "second", 1))
 	t.make(201, "POST", "/projects/"+t.project+"/gpu-clusters", strings.Replace(gpuBody, `"cluster"`, `"second"`, 1))
 	t.make(201, "POST", "/groups", `{"name":"second"}`)
+	second := t.w.wanted(t.make(201, "POST", "/agents", `{"name":"second"}`), "agent", "id")
+	t.make(200, "PUT", "/users/"+t.admin+"/delegations/"+second, `{"permissions":["project:*:read"]}`)
 	for _, user := range []string{t.bob, t.invited} {
 		t.make(200, "PUT", "/groups/"+t.group+"/members/"+user, "")
 	}
@@ -133,11 +137,12 @@ func (t *tenant) makeAndDelete() {
 	t.newUser(d.user, "gone@"+t.tag+".example")
 	d.role = t.w.wanted(t.make(201, "POST", "/roles", `{"name":"gone","scope":"ACCOUNT","permissions":["account:user:read"]}`), "id")
 	d.group = t.w.wanted(t.make(201, "POST", "/groups", `{"name":"gone"}`), "group", "id")
+	d.agent = t.w.wanted(t.make(201, "POST", "/agents", `{"name":"gone"}`), "agent", "id")
 	d.securityGroup = t.newSecurityGroup(t.project, "gone")
 	d.rule = t.w.wanted(t.make(201, "POST", t.sgPath(t.project, "/"+t.securityGroup+"/rules"), `{"direction":"egress","protocol":"udp"}`), "security_group_rule", "id")
 	d.kubernetes, d.gpu = t.kubernetes, t.gpu
 	for _, rest := range []string{
-		"/projects/" + d.project, "/users/" + d.user, "/roles/" + d.role, "/groups/" + d.group,
+		"/projects/" + d.project, "/users/" + d.user, "/roles/" + d.role, "/groups/" + d.group, "/agents/" + d.agent,
 		t.sgPath(t.project, "/"+d.securityGroup), t.sgPath(t.project, "/"+t.securityGroup+"/rules/"+d.rule),
 	} {
 		t.make(200, "DELETE", rest, "")
@@ -154,7 +159,7 @@ func (t *tenant) make(status int, method, rest, body string, lines ...string) ma
 
 // everything are the targets of all that can be read of the account.
 func (t *tenant) everything() []string {
-	below := []string{"", "/projects", "/roles?pageSize=100", "/groups", "/groups/" + t.group + "/members", "/users", "/users?q=u", "/roles/" + t.role + "/assignments", "/roles/account_admin/assignments", "/assignments"}
+	below := []string{"", "/projects", "/roles?pageSize=100", "/groups", "/groups/" + t.group + "/members", "/agents", "/users/" + t.admin + "/delegations", "/users", "/users?q=u", "/roles/" + t.role + "/assignments", "/roles/account_admin/assignments", "/assignments"}
 	for _, user := range []string{t.admin, t.bob, t.invited} {
 		below = append(below, "/roles/users/"+user, "/users/"+user+"/keys")
 	}

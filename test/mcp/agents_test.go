@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -207,5 +208,47 @@ func TestNoAgentExceedsItsUser(t *testing.T) {
 	}
 	if allowed < 20 {
 		t.Errorf("%d of 400 calls were allowed", allowed)
+	}
+}
+
+// TestAnAgentsStreamEnds guarantees the end of an agent's open stream within a second of the answer to a suspension, to
+// the end of the delegation, or to the revoke of the agent's role. The user's own stream goes on.
+func TestAnAgentsStreamEnds(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t, agentRows)
+	id := s.register(t, "helper")
+	delegation, role := "/users/"+harness.OutsideAdmin+"/delegations/"+id, "/roles/project_admin/assignments/"+id
+	give := func() {
+		s.api(t, 200, "PUT", role, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
+		s.api(t, 200, "PUT", delegation, `{"permissions":["*:*:*"]}`)
+		s.api(t, 200, "PATCH", "/agents/"+id, `{"status":"ACTIVE"}`)
+	}
+	for name, end := range map[string]func(){
+		"suspended":      func() { s.api(t, 200, "PATCH", "/agents/"+id, `{"status":"SUSPENDED"}`) },
+		"not delegated":  func() { s.api(t, 200, "DELETE", delegation, "") },
+		"without a role": func() { s.api(t, 200, "DELETE", role+"?assigneeType=AGENT&projectId=proj-outside-v1", "") },
+	} {
+		give()
+		agents, users := listen(t, s.Gateway, agentPath, s.token(t, "helper")), listen(t, s.Gateway, agentPath, s.token(t, ""))
+		select {
+		case <-agents:
+			t.Fatalf("%s: the stream has ended before", name)
+		case <-time.After(1200 * time.Millisecond): // it is judged twice meanwhile
+		}
+		end()
+		answered := time.Now()
+		select {
+		case ended := <-agents:
+			if took := ended.Sub(answered); took > time.Second {
+				t.Errorf("%s: the stream ended after %s", name, took)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: the stream goes on", name)
+		}
+		select {
+		case <-users:
+			t.Errorf("%s: the user's own stream has ended", name)
+		default:
+		}
 	}
 }

@@ -21,11 +21,12 @@ type recorded struct {
 	By     string `json:"requested_by"`
 	Labels map[string]string
 	Input  struct {
-		Server, Method, Name, Definition, Agent string
-		Arguments                               json.RawMessage
-		Cut                                     bool `json:"arguments_cut"`
-		Actors                                  []string
-		Action                                  struct{ ID string }
+		Server, Method, Name, Definition string
+		Agent                            any // an object in a decision
+		Arguments                        json.RawMessage
+		Cut                              bool `json:"arguments_cut"`
+		Actors                           []string
+		Action                           struct{ ID string }
 	}
 	Result struct {
 		Allow     *bool
