@@ -50,6 +50,8 @@ const maxRead = 1 << 13
 
 // listing is a server's latest list.
 type listing struct {
+	// upstream is the one that was listed.
+	upstream    string
 	definitions map[string]string
 	// err is the error of the latest attempt, made the time of the latest success.
 	err  error
@@ -88,13 +90,16 @@ func (p *Pins) Stats() (out []PinStats) {
 	return out
 }
 
-// Definition returns the definition of a tool, or "" if the server does not list it. It returns an error if no listing
-// has succeeded recently.
-func (p *Pins) Definition(server, tool string) (string, error) {
+// Definition returns the definition of a tool, or "" if the server does not list it. It returns an error if no listing of
+// the server's upstream has succeeded recently.
+func (p *Pins) Definition(s *resources.MCPServer, tool string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch l := p.latest[server]; {
+	switch l := p.latest[s.Name]; {
 	case l == nil:
+		return "", errNotListed
+	case l.upstream != s.Upstream: // the policy tree has moved the server
+		p.Changed(s.Name)
 		return "", errNotListed
 	case p.Now().Sub(l.made) > pinsOld:
 		return "", errors.Join(errOldListing, l.err)
@@ -192,6 +197,9 @@ func (p *Pins) list(ctx context.Context, s *resources.MCPServer) {
 	if l == nil {
 		l = &listing{}
 		p.latest[s.Name] = l
+	}
+	if l.upstream != s.Upstream {
+		l.upstream, l.definitions, l.made = s.Upstream, nil, time.Time{}
 	}
 	now := p.Now()
 	if err != nil {

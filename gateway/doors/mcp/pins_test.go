@@ -36,7 +36,7 @@ func TestAListingGrowsTooOld(t *testing.T) {
 		want := func(when, definition string, listed bool) {
 			t.Helper()
 			synctest.Wait()
-			if got, err := pins.Definition("desk", "open"); got != definition || (err == nil) != listed {
+			if got, err := pins.Definition(desk, "open"); got != definition || (err == nil) != listed {
 				t.Errorf("%s: %q, %v", when, got, err)
 			}
 		}
@@ -48,7 +48,7 @@ func TestAListingGrowsTooOld(t *testing.T) {
 			close(ended)
 		}()
 		want("at the start", "sha256:1", true)
-		if got, err := pins.Definition("desk", "shut"); got != "" || err != nil {
+		if got, err := pins.Definition(desk, "shut"); got != "" || err != nil {
 			t.Errorf("a tool that the server does not list: %q, %v", got, err)
 		}
 		down.Store(true)
@@ -163,7 +163,7 @@ func TestAServerThatLeavesTheTreeIsForgotten(t *testing.T) {
 		}()
 		synctest.Wait()
 		l.set(func() { l.servers = nil })
-		if _, err := pins.Definition("desk", "open"); err == nil || len(pins.Stats()) > 0 {
+		if _, err := pins.Definition(desk[0], "open"); err == nil || len(pins.Stats()) > 0 {
 			t.Errorf("%v, %+v", err, pins.Stats())
 		}
 		l.mu.Lock()
@@ -171,6 +171,40 @@ func TestAServerThatLeavesTheTreeIsForgotten(t *testing.T) {
 		l.mu.Unlock()
 		if all := pins.Stats(); len(all) != 1 || all[0] != (mcp.PinStats{Server: "desk"}) {
 			t.Errorf("%+v", all)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// TestAMovedServerIsListedAnew guarantees that the definitions of one upstream do not count for another one with the same
+// server's name.
+func TestAMovedServerIsListedAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		old := &resources.MCPServer{Name: "desk", Upstream: "old", Pin: resources.MCPPinDefinitions}
+		moved := &resources.MCPServer{Name: "desk", Upstream: "new", Pin: resources.MCPPinDefinitions}
+		l := &listed{tools: map[string]string{"open": "a"}, servers: []*resources.MCPServer{old}}
+		pins := l.pins()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			pins.Run(ctx)
+			close(ended)
+		}()
+		synctest.Wait()
+		l.mu.Lock()
+		l.servers, l.err = []*resources.MCPServer{moved}, errors.New("down")
+		l.mu.Unlock()
+		for range 2 { // before and after a listing that fails
+			if is, err := pins.Definition(moved, "open"); err == nil {
+				t.Errorf("%q of the old upstream", is)
+			}
+			synctest.Wait()
+		}
+		l.set(func() { l.err = nil })
+		if is, err := pins.Definition(moved, "open"); is != "a" || err != nil {
+			t.Errorf("%q, %v", is, err)
 		}
 		cancel()
 		<-ended

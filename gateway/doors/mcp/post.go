@@ -173,7 +173,7 @@ func (v *visit) unsent(ctx context.Context, p *posted, code string, a doors.Answ
 // definition is unknown.
 func (v *visit) hold(o *verdict.Outcome, r row) error {
 	if r.kind == kindTool && v.server.Pin == resources.MCPPinDefinitions {
-		is, err := v.Pins.Definition(v.server.Name, r.name)
+		is, err := v.Pins.Definition(v.server, r.name)
 		switch {
 		case err != nil:
 			return err

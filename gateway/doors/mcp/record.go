@@ -52,7 +52,7 @@ func (v *visit) newUse(p *posted, r row, o *verdict.Outcome) *use {
 	if len(p.Arguments) > 0 {
 		m.Arguments, m.Cut = message.Shape(p.Arguments)
 	}
-	if is, err := v.Pins.Definition(v.server.Name, r.name); r.kind == kindTool && v.server.Pin == resources.MCPPinDefinitions && err == nil {
+	if is, err := v.Pins.Definition(v.server, r.name); r.kind == kindTool && v.server.Pin == resources.MCPPinDefinitions && err == nil {
 		m.Definition = is
 	}
 	q := v.question(r)
