@@ -157,3 +157,21 @@ func TestChangesAreSearched(t *testing.T) {
 	s.api.answers["GET "+account+"/changes"] = answer{400, `{"error":"Bad.","details":["since: must be a time"]}`}
 	shows(t, s.get("/changes?since=soon"), 400, `<span class="field-problem">must be a time</span>`)
 }
+
+// TestChangesOfAgentsAreTold guarantees the sentences about agents' roles and delegations. The page asks for no user with
+// the id of an agent.
+func TestChangesOfAgentsAreTold(t *testing.T) {
+	const delegation = `{"user_id":"user-bob-v1","agent_id":"agent-a-v1","permissions":["project:*:read"]}`
+	for text, c := range map[string]string{
+		"gave the agent <bdi>agent-a-v1</bdi> the role":                                  changed("role_assignment", "agent-a-v1", "", `{"assigneeType":"AGENT","roleId":"reader","status":"ACTIVE"}`),
+		"set what <bdi>user-bob-v1</bdi> delegates to the agent <bdi>agent-a-v1</bdi>":   changed("delegation", "user-bob-v1", "", delegation),
+		"ended what <bdi>user-bob-v1</bdi> delegates to the agent <bdi>agent-a-v1</bdi>": changed("delegation", "user-bob-v1", delegation, ""),
+		"made the agent <bdi>Helper</bdi>":                                               changed("agent", "agent-a-v1", "", `{"id":"agent-a-v1","name":"Helper","status":"ACTIVE"}`),
+	} {
+		s := withChange(t, c, true)
+		shows(t, s.get("/changes"), 200, text)
+		if asked := s.api.called("agent-a-v1"); len(asked) > 0 {
+			t.Errorf("%s: %v", text, asked)
+		}
+	}
+}
