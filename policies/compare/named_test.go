@@ -136,9 +136,9 @@ func TestNamedEditsAreToldOf(t *testing.T) {
 				t.Fatal(problem)
 			}
 			var seen []witness
-			for i := uint64(0); i < 60 && len(seen) == 0; i++ {
-				seen = p.witnesses(t.Context(), policytest.NewRandom(1, i), 100)
-				seen = slices.DeleteFunc(seen, func(w witness) bool { return !w.gained })
+			for i := uint64(0); i < 300 && len(seen) == 0; i++ {
+				more := p.witnesses(t.Context(), policytest.NewRandom(1, i), 100)
+				seen = append(seen, slices.DeleteFunc(more, func(w witness) bool { return !w.gained })...)
 			}
 			if len(seen) == 0 {
 				t.Fatal("nobody is let in")

@@ -144,7 +144,7 @@ func actionsOf(pattern string) (ids []string) {
 
 // mergeRequests merges requests that differ only in a name copied into the reason. Such actions have the same scope and
 // are granted by the same roles under the same patterns. Such routes also have the same access, effect and path
-// variables.
+// variables. A route with another action in each tree stays apart.
 func (c *comparison) mergeRequests(all []request) (out []request) {
 	byKind := map[string]int{}
 	for _, a := range all {
@@ -152,6 +152,9 @@ func (c *comparison) mergeRequests(all []request) (out []request) {
 		key := c.actionKind(a.action[0]) + " / " + c.actionKind(a.action[1])
 		for _, row := range a.routes {
 			key += " / " + c.routeKind(row)
+		}
+		if a.action[0].ID != a.action[1].ID { // a role can grant one of the two actions alone
+			key += " / " + name.action[0] + " / " + name.action[1]
 		}
 		i, ok := byKind[key]
 		if !ok {
