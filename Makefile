@@ -45,6 +45,8 @@ LONGEST     = $(BLACK_BOX) ./store/redis ./policies/engine
 # race detector makes them five times as long.
 LONG_TESTS  = TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame
 LONG_IN     = ./policies/compare ./policies/engine ./policies/replay
+# The tests of the areas that have a process of their own. make nightly runs all tests of the API in that set-up.
+OWN_PROCESS = -run 'SecurityGroup|Cluster|Provisioner|Area|Project|Repeat|Idempotency|MasterKey|AssertionKeys|Account'
 # What starts no goroutine is not under the race detector: TestRaceLeavesOutWhatStartsNoGoroutine.
 SEQUENTIAL  = policies/compare/diff policies/compare/guards policies/overlay policies/policytest policies/proof policies/replay
 
@@ -95,7 +97,8 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
-		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
+		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m $(OWN_PROCESS) ./test/api \
+		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
 race: ## the tests that don't start the program, under the race detector
@@ -106,7 +109,7 @@ race: ## the tests that don't start the program, under the race detector
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
-	$(MAKE) -k --no-print-directory setups RACE=-race
+	$(MAKE) -k --no-print-directory setups RACE=-race OWN_PROCESS=
 	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load bench-mcp fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.

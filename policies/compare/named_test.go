@@ -131,6 +131,7 @@ func TestNamedEditsAreToldOf(t *testing.T) {
 	base := policytest.Few(t, policies.Tree()).With("guards/guards.rego", policytest.Guard).With("authz/functions.rego", "package authz\n")
 	for _, named := range namedEdits() {
 		t.Run(strings.ReplaceAll(named.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
 			p, problem := compile(t.Context(), t, &policytest.Edit{Base: base, Pieces: named.pieces})
 			if problem != nil {
 				t.Fatal(problem)
