@@ -301,7 +301,7 @@ func TestNobodyIsLetInUnseen(t *testing.T) {
 // huntOf returns the seed, and how many programs are tried.
 func huntOf(tb testing.TB) (seed uint64, wanted int) {
 	tb.Helper()
-	seed, wanted = 1, tier.Amount(40, 6)
+	seed, wanted = 1, tier.Amount(25, 6)
 	for name, set := range map[string]func(uint64){
 		"PORTCULLIS_TEST_PROGRAMS": func(n uint64) { wanted = int(n) },
 		"PORTCULLIS_TEST_SEED":     func(n uint64) { seed = n },
