@@ -94,7 +94,7 @@ type Facts struct {
 	// ProjectState is active, deleting or absent; "" for a question without a project.
 	ProjectState string
 	// Agent has the facts about an agent as its own subject, Delegation what the user delegates to it. Both are nil in
-	// facts that name no agent. An unknown agent is a subject that does not exist; no delegation is nil.
+	// facts without an agent. An unknown agent is a subject that does not exist. Without a delegation it is nil.
 	Agent      *Subject
 	Delegation *Delegation
 }

@@ -27,7 +27,7 @@ type MCPCall struct {
 	Outcome *MCPOutcome
 }
 
-// Who ended a call at an MCP server.
+// The words for the party that ended a call at an MCP server.
 const (
 	MCPEndedByUpstream = "upstream"
 	MCPEndedByCaller   = "caller"

@@ -18,7 +18,7 @@ condition_codes contains "needs_active_project"
 
 condition_codes contains "needs_credential_scope"
 
-# Of the agent that acts for the user, where one does.
+# They hold of every question without an agent.
 condition_codes contains "needs_registered_agent"
 
 condition_codes contains "needs_active_agent"

@@ -3,7 +3,6 @@ package mcp_test
 import (
 	"context"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,19 +18,7 @@ import (
 func stream(t *testing.T, g *harness.Gateway, path, token string) (leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(callWith("search_issues", `{"q":"hang"}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := append(modern("tools/call", "search_issues"), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
-	for i := 0; i < len(h); i += 2 {
-		req.Header.Set(h[i], h[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil || resp.StatusCode != 200 {
-		t.Fatalf("%v %v", resp, err)
-	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
+	streaming(ctx, t, g, path, token, callWith("search_issues", `{"q":"hang"}`), modern("tools/call", "search_issues"))
 	return cancel
 }
 

@@ -46,23 +46,30 @@ func TestASuspendedUsersStreamEnds(t *testing.T) {
 	}
 }
 
-// listen opens the stream of subscriptions/listen, and returns what gets the time at which it ends.
-func listen(t *testing.T, g *harness.Gateway, path, token string) (ended chan time.Time) {
+// streaming sends a message whose response is a stream.
+func streaming(ctx context.Context, t *testing.T, g *harness.Gateway, path, token, body string, headers []string) *http.Response {
 	t.Helper()
-	body := request("subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := append(modern("subscriptions/listen", ""), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
-	for i := 0; i < len(h); i += 2 {
-		req.Header.Set(h[i], h[i+1])
+	headers = append(headers, "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil || resp.StatusCode != 200 {
 		t.Fatalf("%v %v", resp, err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
+
+// listen opens the stream of subscriptions/listen, and returns what gets the time at which it ends.
+func listen(t *testing.T, g *harness.Gateway, path, token string) (ended chan time.Time) {
+	t.Helper()
+	body := request("subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
+	resp := streaming(t.Context(), t, g, path, token, body, modern("subscriptions/listen", ""))
 	ended = make(chan time.Time, 1)
 	go func() {
 		room := make([]byte, 4096)

@@ -41,12 +41,7 @@ func TestAListingGrowsTooOld(t *testing.T) {
 			}
 		}
 		want("before the first listing", "", false)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			pins.Run(ctx)
-			close(ended)
-		}()
+		stop := runs(t, pins)
 		want("at the start", "sha256:1", true)
 		if got, err := pins.Definition(desk, "shut"); got != "" || err != nil {
 			t.Errorf("a tool that the server does not list: %q, %v", got, err)
@@ -59,8 +54,7 @@ func TestAListingGrowsTooOld(t *testing.T) {
 		down.Store(false)
 		pins.Changed("desk")
 		want("after a listing that was asked for", "sha256:1", true)
-		cancel()
-		<-ended
+		stop()
 	})
 }
 
@@ -89,6 +83,21 @@ func (l *listed) pins() *mcp.Pins {
 	}
 }
 
+// runs starts the listings. stop ends them, and waits for the end.
+func runs(t *testing.T, pins *mcp.Pins) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		pins.Run(ctx)
+		close(ended)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
 // set changes the server before the next listing, and waits for it.
 func (l *listed) set(change func()) {
 	l.mu.Lock()
@@ -111,12 +120,7 @@ func TestEachChangeOfADefinitionIsLogged(t *testing.T) {
 		}
 		l := &listed{tools: map[string]string{"open": "a", "shut": "same", "new": "n"}, servers: desk("a")}
 		pins := l.pins()
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			pins.Run(ctx)
-			close(ended)
-		}()
+		stop := runs(t, pins)
 		synctest.Wait()
 		lines := func() int { return strings.Count(l.log.String(), "differs") }
 		for i, step := range []struct {
@@ -142,8 +146,7 @@ func TestEachChangeOfADefinitionIsLogged(t *testing.T) {
 		if all := pins.Stats(); all[0].Failed != 1 || all[0].Changed != 1 {
 			t.Errorf("after a failure: %+v", all)
 		}
-		cancel()
-		<-ended
+		stop()
 	})
 }
 
@@ -155,12 +158,7 @@ func TestAServerThatLeavesTheTreeIsForgotten(t *testing.T) {
 		desk := []*resources.MCPServer{{Name: "desk", Pin: resources.MCPPinDefinitions}}
 		l := &listed{tools: map[string]string{"open": "a"}, servers: desk}
 		pins := l.pins()
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			pins.Run(ctx)
-			close(ended)
-		}()
+		stop := runs(t, pins)
 		synctest.Wait()
 		l.set(func() { l.servers = nil })
 		if _, err := pins.Definition(desk[0], "open"); err == nil || len(pins.Stats()) > 0 {
@@ -172,8 +170,7 @@ func TestAServerThatLeavesTheTreeIsForgotten(t *testing.T) {
 		if all := pins.Stats(); len(all) != 1 || all[0] != (mcp.PinStats{Server: "desk"}) {
 			t.Errorf("%+v", all)
 		}
-		cancel()
-		<-ended
+		stop()
 	})
 }
 
@@ -186,12 +183,7 @@ func TestAMovedServerIsListedAnew(t *testing.T) {
 		moved := &resources.MCPServer{Name: "desk", Upstream: "new", Pin: resources.MCPPinDefinitions}
 		l := &listed{tools: map[string]string{"open": "a"}, servers: []*resources.MCPServer{old}}
 		pins := l.pins()
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			pins.Run(ctx)
-			close(ended)
-		}()
+		stop := runs(t, pins)
 		synctest.Wait()
 		l.mu.Lock()
 		l.servers, l.err = []*resources.MCPServer{moved}, errors.New("down")
@@ -206,7 +198,6 @@ func TestAMovedServerIsListedAnew(t *testing.T) {
 		if is, err := pins.Definition(moved, "open"); is != "a" || err != nil {
 			t.Errorf("%q, %v", is, err)
 		}
-		cancel()
-		<-ended
+		stop()
 	})
 }

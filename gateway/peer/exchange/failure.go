@@ -22,8 +22,8 @@ var (
 	errBroken   = errors.New("exchange: the request failed")
 )
 
-// final are the codes with which an authorization server refuses this caller's token or this target. A token that is
-// unacceptable is an invalid_request in RFC 8693 (2.2.2), and an invalid_grant at many servers.
+// final are the codes of an authorization server's refusal of this caller's token or of this target. For an unacceptable
+// token RFC 8693 (2.2.2) has invalid_request, and many servers have invalid_grant.
 var final = []string{"invalid_grant", "invalid_request", "invalid_target"}
 
 // codes are the further codes that a log may show.
