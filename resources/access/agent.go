@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -122,20 +123,48 @@ func (s *Service) getAgent(ctx context.Context, r *wire.Request) (wire.Response,
 	return wire.OK(agentBody{rec.Value})
 }
 
-// updateAgent answers agent.update (N25). It changes the sent fields.
-func (s *Service) updateAgent(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	var p wire.Problems
-	noQuery(r, &p)
-	body := r.ParseObject(&p)
-	name, status, clients := "", body.OneOf("status", "", resources.AgentStatuses()...), readClients(body)
-	renamed, moved := body.Has("name"), body.Has("clients")
+// agentUpdate is the body of agent.update. An absent field leaves the agent's as it is.
+type agentUpdate struct {
+	problems     wire.Problems
+	name, status string
+	clients      []resources.AgentClient
+	moved        bool // has clients
+}
+
+func readAgentUpdate(r *wire.Request) *agentUpdate {
+	u := &agentUpdate{}
+	noQuery(r, &u.problems)
+	body := r.ParseObject(&u.problems)
+	u.status, u.clients, u.moved = body.OneOf("status", "", resources.AgentStatuses()...), readClients(body), body.Has("clients")
+	renamed := body.Has("name")
 	if renamed {
-		name = requiredName(body, &p)
+		u.name = requiredName(body, &u.problems)
 	}
-	if !renamed && !moved && status == "" {
-		p.Add("", "name, status or clients is needed")
+	if !renamed && !u.moved && u.status == "" {
+		u.problems.Add("", "name, status or clients is needed")
 	}
 	body.Done()
+	return u
+}
+
+// applied returns the agent after the update.
+func (u *agentUpdate) applied(agent resources.Agent) resources.Agent {
+	agent.Name, agent.Status = cmp.Or(u.name, agent.Name), cmp.Or(u.status, agent.Status)
+	if u.moved {
+		agent.Clients = u.clients
+	}
+	return agent
+}
+
+// gives reports whether the update lets somebody act with the agent's roles: a new client, or all clients of an agent
+// that is active again. An agent can act alone.
+func (u *agentUpdate) gives(before resources.Agent) bool {
+	return u.moved || u.status == resources.StatusActive && before.Status != u.status
+}
+
+// updateAgent answers agent.update (N25). It changes the sent fields.
+func (s *Service) updateAgent(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	update := readAgentUpdate(r)
 	var updated resources.Agent
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		actor, err := s.beginChange(ctx, tx, r, "account:agent:update")
@@ -143,33 +172,23 @@ func (s *Service) updateAgent(ctx context.Context, r *wire.Request) (wire.Respon
 			return err
 		}
 		rec, err := s.pathAgent(ctx, tx, r)
-		if invalid := p.Err(); invalid != nil && (err == nil || resources.IsKind(err, resources.KindNotFound)) {
+		if invalid := update.problems.Err(); invalid != nil && (err == nil || resources.IsKind(err, resources.KindNotFound)) {
 			return invalid
 		}
 		if err != nil {
 			return err
 		}
-		agent := rec.Value
-		if renamed {
-			agent.Name = name
-		}
-		if status != "" {
-			agent.Status = status
-		}
-		if moved {
-			agent.Clients = clients
-		}
-		// A new client gets all roles of the agent, and an agent can act alone.
-		if moved || status == resources.StatusActive && rec.Value.Status != status {
-			if err := s.mayShare(ctx, tx, r.Principal, actor, agent.AccountID, resources.AssigneeAgent, agent.ID); err != nil {
+		if update.gives(rec.Value) {
+			if err := s.mayShare(ctx, tx, r.Principal, actor, rec.Value.AccountID, resources.AssigneeAgent, rec.Value.ID); err != nil {
 				return err
 			}
 		}
-		if err := s.c.SetAgentClients(ctx, tx, rec.Value, agent.Clients); err != nil {
+		updated = update.applied(rec.Value)
+		if err := s.c.SetAgentClients(ctx, tx, rec.Value, updated.Clients); err != nil {
 			return err
 		}
-		agent.UpdatedAt = s.now()
-		rec.Value, updated = agent, agent
+		updated.UpdatedAt = s.now()
+		rec.Value = updated
 		return agentConflict(s.c.Agents.Replace(ctx, tx, rec))
 	})
 	if err != nil {

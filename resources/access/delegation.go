@@ -41,7 +41,7 @@ func (s *Service) putDelegation(ctx context.Context, r *wire.Request) (wire.Resp
 	}
 	body.Done()
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		if err := s.beginOwn(ctx, tx, r, "account:delegation:update"); err != nil {
+		if err := s.beginOwn(ctx, tx, r); err != nil {
 			return err
 		}
 		problems := p
@@ -73,7 +73,7 @@ func (s *Service) putDelegation(ctx context.Context, r *wire.Request) (wire.Resp
 func givesOwn(r *wire.Request) error {
 	_, agent := r.Principal.Client.Agent()
 	switch {
-	case r.Principal.Kind != resources.PrincipalUser || pathUser(r) != r.Principal.ID:
+	case !isOwn(r):
 		return resources.Forbidden("Only the user gives a delegation.")
 	case r.Principal.Credential != resources.CredentialToken:
 		return resources.Forbidden("A delegation is given with a token, and not with an API key.")
@@ -93,19 +93,19 @@ func (s *Service) writeDelegation(ctx context.Context, tx store.Tx, d *resources
 	if given == nil {
 		return s.c.Delegations.Insert(ctx, tx, *d)
 	}
-	d.CreatedAt, given.Value = given.Value.CreatedAt, *d
-	given.Value.CreatedAt = d.CreatedAt
+	d.CreatedAt = given.Value.CreatedAt
+	given.Value = *d
 	return s.c.Delegations.Replace(ctx, tx, *given)
 }
 
-// beginOwn begins a change of what is the user's in the path. The user needs no permission for it, and anybody else
-// needs the action.
-func (s *Service) beginOwn(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
+// isOwn reports whether the caller is the user of the path.
+func isOwn(r *wire.Request) bool {
+	return r.Principal.Kind == resources.PrincipalUser && pathUser(r) == r.Principal.ID
+}
+
+// beginOwn begins a change by the user of the path, who needs no permission for it.
+func (s *Service) beginOwn(ctx context.Context, tx store.Tx, r *wire.Request) error {
 	account := r.Params["accountId"]
-	if r.Principal.Kind != resources.PrincipalUser || pathUser(r) != r.Principal.ID {
-		_, err := s.beginChange(ctx, tx, r, action)
-		return err
-	}
 	if _, err := tx.Bump(ctx, account); err != nil {
 		return err
 	}
@@ -164,7 +164,13 @@ func (s *Service) deleteDelegation(ctx context.Context, r *wire.Request) (wire.R
 		return wire.Response{}, err
 	}
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		if err := s.beginOwn(ctx, tx, r, "account:delegation:delete"); err != nil {
+		var err error
+		if isOwn(r) {
+			err = s.beginOwn(ctx, tx, r)
+		} else {
+			_, err = s.beginChange(ctx, tx, r, "account:delegation:delete")
+		}
+		if err != nil {
 			return err
 		}
 		rec, err := s.pathDelegation(ctx, tx, r)

@@ -57,6 +57,7 @@ func (v *visit) newUse(p *posted, r row, o *verdict.Outcome) *use {
 	}
 	q := v.question(r)
 	q.Principal, q.Facts.Revision = *v.call.Caller, o.AccountRevision
+	q.Agent = nil // the decision's record has the agent's part
 	u.call = resources.Judgement{
 		ParentID: o.ID, Path: resources.PathMCPCall, Question: q, Call: m, Decision: resources.Decision{PolicyRevision: o.PolicyRevision},
 	}
