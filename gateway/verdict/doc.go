@@ -12,6 +12,9 @@
 // question is a batch of one. A problem of one question is its outcome's error; unreadable facts end the batch.
 // Rejected: a loop over single questions, since a change between two of them shows a state that never was.
 //
+// A use by an agent needs two verdicts, the user's with the agent's part in the question, and the agent's own. Both are
+// on the same facts, and the second one is recorded inside the first.
+//
 // This package does not cache verdicts: policies/engine caches its decisions, and store/rolecache the facts. Rejected:
 // a cache of whole responses in front of both, since its keys would need all inputs of every later step.
 package verdict

@@ -22,7 +22,7 @@
 // The first level is in the process (resources/memo). A second, shared one (Remote) holds the values of users and
 // projects under the same names, each authenticated under its name, so it can only miss as well. Its names carry a
 // format: a release reads no values of another release with different facts. Without a second level a miss is one
-// snapshot read.
+// snapshot read. Facts about agents are in the first level alone.
 //
 // A value enters either level after its snapshot read has returned, since its function may have read an undone history.
 // Facts without anything to revoke are not cached: an unknown account (revision 0), a user outside the account, a
