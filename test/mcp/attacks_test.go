@@ -161,7 +161,7 @@ func TestShadowedNamesReachNoServer(t *testing.T) {
 		"its result":      `{"jsonrpc":"2.0","id":1,"method":"tasks/result","params":{"taskId":"1"}}`,
 		"its end":         `{"jsonrpc":"2.0","id":1,"method":"tasks/cancel","params":{"taskId":"1"}}`,
 		"all tasks":       `{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`,
-		"a call as one":   strings.Replace(legacyCall, `"arguments"`, `"task":{"ttl":1000},"arguments"`, 1),
+		"a prompt as one": `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"triage","task":{"ttl":1000}}}`,
 		"a hidden prompt": `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"hidden"}}`,
 		"a file":          `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"file:///etc/passwd"}}`,
 		"a path upwards":  `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"repo://acme/../../secrets"}}`,

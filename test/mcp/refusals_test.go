@@ -112,7 +112,7 @@ func TestHostileMessagesReachNoServer(t *testing.T) {
 		"a foreign page":             {call("search_issues"), append(modern("tools/call", "search_issues"), "Origin", "https://evil.example"), 403, "evil.example"},
 		"no JSON":                    {call("search_issues"), append(modern("tools/call", "search_issues"), "Content-Type", "text/plain"), 415, ""},
 		"a session of one's own":     {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_issues"}}`, []string{"Mcp-Session-Id", "guessed"}, 404, ""},
-		"a task":                     {request("tasks/get", `"taskId":"x"`), modern("tasks/get", "x"), 404, "-32601"},
+		"a task":                     {request("tasks/get", `"taskId":"x"`), modern("tasks/get", "x"), 404, "-32602"},
 	} {
 		resp, text := raw(t, g, path, token, c.body, c.headers...)
 		if resp.StatusCode != c.status || !strings.Contains(text, c.says) {

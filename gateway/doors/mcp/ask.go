@@ -37,6 +37,8 @@ type visit struct {
 	use *use
 	// rejected is true once the door has logged the rejection of a request of the server.
 	rejected *atomic.Bool
+	// tasks are the tasks of the message.
+	tasks tasks
 	// outcome is the verdict of the row that the message names, or nil.
 	outcome *verdict.Outcome
 }

@@ -75,6 +75,9 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	if named != nil {
 		o.Action = named.action.ID
 	}
+	if p.Class(p.Spoken.Era) == message.OfTask && o.Header.Get(message.HeaderName) != "" {
+		o.Header.Set(message.HeaderName, message.EncodeHeader(v.tasks.named[p.TaskID].ID))
+	}
 	endless := p.Method == message.MethodListen
 	ctx, err := v.call.Streams.Open(endless)
 	if err != nil {
@@ -148,14 +151,15 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 	case err != nil:
 		return nil, err
 	case m.Kind != message.Response:
-		return v.judgeRequest(ctx, m, raw)
+		return v.judgeRequest(ctx, p, m, raw)
 	case len(m.ID) > 0 && !bytes.Equal(m.ID, p.ID):
 		return nil, errAnswerOther
 	}
-	for _, method := range m.Inputs {
-		if !v.mayAsk(method) {
-			return v.unasked(p, method), nil
-		}
+	if method, ok := v.unlisted(m); ok {
+		return v.unasked(p.ID, method), nil
+	}
+	if raw, err = v.sealTasks(p, raw); err != nil {
+		return nil, err
 	}
 	v.use.response(m)
 	switch class := p.Class(p.Spoken.Era); {
@@ -170,10 +174,18 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 }
 
 // judgeRequest returns a server's request or notification. It rejects a request that the server may not make, and returns
-// nil.
-func (v *visit) judgeRequest(ctx context.Context, m *message.ServerMessage, raw []byte) ([]byte, error) {
-	if m.Kind == message.Request && m.Method != message.MethodPing && !v.mayAsk(m.Method) {
+// nil. It drops a notification about an unknown task, and one for an unlisted input.
+func (v *visit) judgeRequest(ctx context.Context, p *posted, m *message.ServerMessage, raw []byte) ([]byte, error) {
+	raw, err := v.sealTasks(p, raw)
+	foreign := errors.Is(err, errTask)
+	if err != nil && !foreign {
+		return nil, err
+	}
+	if m.Kind == message.Request && (foreign || m.Method != message.MethodPing && !v.mayAsk(m.Method)) {
 		v.reject(ctx, m)
+		return nil, nil
+	}
+	if _, ok := v.unlisted(m); ok || foreign {
 		return nil, nil
 	}
 	if m.Method == "notifications/tools/list_changed" {
@@ -183,13 +195,13 @@ func (v *visit) judgeRequest(ctx context.Context, m *message.ServerMessage, raw 
 }
 
 // unasked replaces a response that needs an input of an unlisted kind. A retry would get the same response.
-func (v *visit) unasked(p *posted, method string) []byte {
+func (v *visit) unasked(id []byte, method string) []byte {
 	v.Log.Warn("mcp: a server's response asks for an input that server_requests does not list", "server", v.server.Name, "method", method)
 	kind, ok := message.ServerRequest(method)
 	if !ok {
 		kind = "an unknown kind"
 	}
-	return message.Error(p.ID, message.CodeInternal, "The server asks for an input of the client ("+kind+") that the gateway does not let it ask for.")
+	return message.Error(id, message.CodeInternal, "The server asks for an input of the client ("+kind+") that the gateway does not let it ask for.")
 }
 
 // rejectWithin is the deadline of the response to a server's request.
@@ -220,6 +232,15 @@ func (v *visit) reject(ctx context.Context, m *message.ServerMessage) {
 	if err != nil && first {
 		v.Log.Warn("mcp: the rejection did not reach the server", "server", v.server.Name, "error", err.Error())
 	}
+}
+
+// unlisted returns the method of the first input in a message that server_requests does not list, false without one.
+func (v *visit) unlisted(m *message.ServerMessage) (method string, ok bool) {
+	i := slices.IndexFunc(m.Inputs, func(method string) bool { return !v.mayAsk(method) })
+	if i < 0 {
+		return "", false
+	}
+	return m.Inputs[i], true
 }
 
 // mayAsk reports whether server_requests lists the kind of a server's request.

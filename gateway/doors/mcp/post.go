@@ -34,15 +34,20 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 		return refuse(fault), nil
 	}
 	p := &posted{m, spoken}
+	if !v.openTasks() {
+		return noTask(p), nil
+	}
 	switch class := m.Class(spoken.Era); {
-	case m.AsTask:
-		return unknown(p, "This gateway does not support tasks."), nil
+	case m.AsTask && m.Method != message.MethodCall:
+		return unknown(p, "This gateway runs calls of tools as tasks, and nothing else."), nil
 	case class == message.Passes, class == message.Answers, class == message.Levelled:
 		return v.forward(p, nil, nil)
 	case class == message.Named:
-		return v.named(ctx, p)
+		return v.judged(ctx, p, v.rowOf(p))
 	case class == message.Listed:
 		return v.forward(p, nil, nil)
+	case class == message.OfTask:
+		return v.ofTask(ctx, p)
 	case class == message.Streamed:
 		return v.streamed(ctx, p)
 	}
@@ -113,9 +118,8 @@ func (v *visit) rowOf(p *posted) row {
 	return resourceRow(v.server, p.URI)
 }
 
-// named judges a message that names a tool, a prompt or a resource, and forwards an allowed one.
-func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
-	r := v.rowOf(p)
+// judged judges a message by its row, and forwards an allowed one.
+func (v *visit) judged(ctx context.Context, p *posted, r row) (doors.Answer, error) {
 	out, err := v.ask(ctx, v.judge, r)
 	if err != nil {
 		if resources.IsKind(err, resources.KindUnavailable) {
@@ -137,7 +141,7 @@ func (v *visit) named(ctx context.Context, p *posted) (doors.Answer, error) {
 		a.Status, a.Body = http.StatusOK, v.denied(p, o, r)
 		return v.unsent(ctx, p, o.Code, a, nil)
 	}
-	if r.kind == kindTool {
+	if p.Method == message.MethodCall {
 		params, err := message.ParamHeaders(r.schema)
 		if err != nil {
 			return v.unsent(ctx, p, codeUndecided, v.undecided(p, err), nil)

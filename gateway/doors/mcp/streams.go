@@ -98,9 +98,15 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	case err != nil:
 		return nil, err
 	case m.Kind != message.Response:
-		return v.judgeRequest(ctx, m, raw)
+		return v.judgeRequest(ctx, p, m, raw)
 	case m.Failed:
 		return raw, nil
+	}
+	if method, ok := v.unlisted(m); ok {
+		return v.unasked(m.ID, method), nil
+	}
+	if raw, err = v.sealTasks(p, raw); err != nil {
+		return nil, err
 	}
 	for _, method := range []string{message.MethodTools, message.MethodPrompts, message.MethodResources, message.MethodTemplates} {
 		if _, err := message.ReadList(method, raw); err == nil {
@@ -209,14 +215,14 @@ func (v *visit) again(r row) row {
 	return resourceRow(v.server, r.name)
 }
 
-// streamed judges the resources that subscriptions/listen names, and opens the stream.
+// streamed judges the resources and the tasks that subscriptions/listen names, and opens the stream.
 func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
-	if len(p.Listen.TaskIDs) > 0 {
-		return unknown(p, "This gateway does not support tasks."), nil
-	}
 	var rows []row
 	for _, uri := range p.Listen.URIs {
 		rows = append(rows, resourceRow(v.server, uri))
+	}
+	for _, id := range p.Listen.TaskIDs {
+		rows = append(rows, v.taskRow(id))
 	}
 	if len(rows) > 0 {
 		v.call.Rates.Owe(len(rows) - 1)

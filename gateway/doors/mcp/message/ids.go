@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -47,6 +48,26 @@ func (s IDs) Open(purpose Purpose, sealed string, c Caller) (string, bool) {
 	}
 	id, ok := s.sealer.Open(sealed, c.binding(purpose))
 	return string(id), ok
+}
+
+// Task is a task of a server: its id there, the tool that it runs, and the path of the server at the gateway. Place and
+// Tool have no line break.
+type Task struct{ ID, Tool, Place string }
+
+// SealTask encrypts a task. It returns false if the sealed id would be too long.
+func (s IDs) SealTask(t Task, c Caller) (string, bool) {
+	sealed := s.Seal(TaskID, t.Place+"\n"+t.Tool+"\n"+t.ID, c)
+	return sealed, len(sealed) <= maxSealed
+}
+
+// OpenTask decrypts a sealed task. It returns false unless SealTask made it for the same caller.
+func (s IDs) OpenTask(sealed string, c Caller) (Task, bool) {
+	opened, ok := s.Open(TaskID, sealed, c)
+	parts := strings.SplitN(opened, "\n", 3)
+	if !ok || len(parts) != 3 {
+		return Task{}, false
+	}
+	return Task{Place: parts[0], Tool: parts[1], ID: parts[2]}, true
 }
 
 // binding encodes purpose and caller. The length of each part precedes it, so different callers have different bindings.

@@ -64,11 +64,15 @@ func TestTaskIDsAreReplaced(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t1","status":"working"}}}`:                                   `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"<t1>","status":"working"}}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t1"}}`:                                           `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"<t1>"}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"tasks":[{"taskId":"t1"},{"taskId":"t2"},3],"nextCursor":"t1"}}`:               `{"jsonrpc":"2.0","id":1,"result":{"tasks":[{"taskId":"<t1>"},{"taskId":"<t2>"},3],"nextCursor":"t1"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"t\u0061sk\u0049d":"t1"}}`:                                                     `{"jsonrpc":"2.0","id":1,"result":{"t\u0061sk\u0049d":"<t1>"}}`,
 		`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"t1"}}`:                                                      `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"t1"}}`,
 	} {
 		got, err := message.ReplaceTaskIDs([]byte(body), func(id string) (string, error) { return "<" + id + ">", nil })
 		if err != nil || string(got) != want {
 			t.Errorf("%s\nbecomes %s, %v\nwant %s", body, got, err, want)
+		}
+		if string(got) != body && !message.HasTaskID([]byte(body)) {
+			t.Errorf("%s has no task id", body)
 		}
 		same, err := message.ReplaceTaskIDs([]byte(body), func(id string) (string, error) { return id, nil })
 		if err != nil || string(same) != body {

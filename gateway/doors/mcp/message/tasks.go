@@ -1,6 +1,10 @@
 package message
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // node is a tree of names on the way to values: "*" is each item of an array.
 type node map[string]node
@@ -36,6 +40,11 @@ func ReplaceTaskIDs(body []byte, replace func(id string) (string, error)) ([]byt
 		return nil, err
 	}
 	return splice(body, edits), nil
+}
+
+// HasTaskID returns false for a message in which ReplaceTaskIDs would find no id. An escape may stand for any letter.
+func HasTaskID(body []byte) bool {
+	return bytes.Contains(body, []byte("task")) || bytes.Contains(body, []byte(`\u`))
 }
 
 // visit calls hit with each string at the end of the tree.

@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+)
+
+var errTask = errors.New("mcp: the server names a task that the client does not know")
+
+// tasks are the tasks in a message of the client and in the responses to it. Clients get sealed ids. Such an id also holds
+// the tool of the task. Only the goroutine that reads the responses uses tasks.
+type tasks struct {
+	// named holds the tasks in the client's message by the client's id.
+	named map[string]message.Task
+	// sealed holds the client's id of each task by the server's id.
+	sealed map[string]string
+}
+
+// openTasks puts the server's ids in place of the sealed ones of a client's message. It returns false if an id was not
+// sealed for this caller at this place.
+func (v *visit) openTasks() bool {
+	v.tasks = tasks{map[string]message.Task{}, map[string]string{}}
+	body, err := message.ReplaceTaskIDs(v.call.Body, func(sealed string) (string, error) {
+		task, ok := v.Sealed.OpenTask(sealed, v.purpose())
+		if !ok || task.Place != v.place.path {
+			return "", errTask
+		}
+		v.tasks.named[sealed], v.tasks.sealed[task.ID] = task, sealed
+		return task.ID, nil
+	})
+	if err != nil {
+		return false
+	}
+	v.call.Body = body
+	return true
+}
+
+// sealTasks puts sealed ids in place of the server's. The response to a call of a tool may name one new task of that tool.
+// Any other response may only name the tasks of the client's message.
+func (v *visit) sealTasks(p *posted, raw []byte) ([]byte, error) {
+	if !message.HasTaskID(raw) {
+		return raw, nil
+	}
+	return message.ReplaceTaskIDs(raw, func(id string) (string, error) {
+		sealed, ok := v.tasks.sealed[id]
+		switch {
+		case ok:
+			return sealed, nil
+		case p.Method != message.MethodCall || len(v.tasks.sealed) > len(v.tasks.named):
+			return "", errTask
+		}
+		sealed, ok = v.Sealed.SealTask(message.Task{ID: id, Tool: p.Name, Place: v.place.path}, v.purpose())
+		if !ok {
+			return "", errTask
+		}
+		v.tasks.sealed[id] = sealed
+		return sealed, nil
+	})
+}
+
+// ofTask judges a message about a task as a call of its tool. It needs no approval: the call that began the task had one.
+func (v *visit) ofTask(ctx context.Context, p *posted) (doors.Answer, error) {
+	if p.Method == message.MethodTasks { // servers list what they did for the gateway, for all callers
+		return unknown(p, "This gateway does not list tasks."), nil
+	}
+	return v.judged(ctx, p, v.taskRow(p.TaskID))
+}
+
+// taskRow returns the row of the tool of a task by the client's id.
+func (v *visit) taskRow(id string) row {
+	r := toolRow(v.server, v.tasks.named[id].Tool)
+	r.approval = ""
+	return r
+}
+
+// noTask answers a message about a task that the caller has not. An ended task has the same answer.
+func noTask(p *posted) doors.Answer {
+	status := http.StatusOK
+	if p.Spoken.Era == message.Modern || p.Kind != message.Request {
+		status = http.StatusNotFound
+	}
+	return doors.Answer{Status: status, Body: message.Error(p.ID, message.CodeInvalidParams, "The task is not known, or has ended.")}
+}

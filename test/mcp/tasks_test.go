@@ -1,0 +1,277 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// tasker is a server with one answer to each method: a result, or several lines for a stream of messages. ID stands for
+// the request's id there.
+type tasker struct {
+	url string
+
+	mu      sync.Mutex
+	answers map[string]string
+	seen    []seen
+}
+
+func newTasker(t *testing.T) *tasker {
+	t.Helper()
+	s := &tasker{answers: map[string]string{
+		"initialize": `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"list":{},"cancel":{}}},"serverInfo":{"name":"s","version":"1"}}`,
+	}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body) // a broken request is recorded as it came
+		var call struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.Unmarshal(raw, &call) // a GET has no body
+		s.mu.Lock()
+		s.seen = append(s.seen, seen{r.Method, r.URL.Path, string(raw), r.Header.Clone()})
+		answer := s.answers[call.Method]
+		s.mu.Unlock()
+		w.Header().Set("Mcp-Session-Id", "session-of-the-server")
+		switch {
+		case r.Method == http.MethodPost && call.ID == nil, call.Method == "":
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusAccepted)
+				return
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: "+strings.ReplaceAll(answer, "\n", "\n\ndata: ")+"\n\n")
+		case strings.Contains(answer, "\n"):
+			w.Header().Set("Content-Type", "text/event-stream")
+			answer = strings.ReplaceAll(answer, `"ID"`, string(call.ID))
+			_, _ = io.WriteString(w, "data: "+strings.ReplaceAll(answer, "\n", "\n\ndata: ")+"\n\n")
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, answer)
+		}
+	}))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// set sets the answer to a method, "" for that of GET.
+func (s *tasker) set(method, answer string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[method] = answer
+}
+
+// got returns the requests since the last call of got.
+func (s *tasker) got() []seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.seen
+	s.seen = nil
+	return slices.DeleteFunc(out, func(one seen) bool { return strings.Contains(one.body, "tools/list") }) // the gateway's own
+}
+
+var taskID = regexp.MustCompile(`"taskId":"([^"]*)"`)
+
+// idIn returns the only task id in an answer, however often it stands there.
+func idIn(t *testing.T, text string) (id string) {
+	t.Helper()
+	for _, match := range taskID.FindAllStringSubmatch(text, -1) {
+		if id != "" && id != match[1] {
+			t.Errorf("two ids: %s", text)
+		}
+		id = match[1]
+	}
+	if id == "" || strings.Contains(text, "t.1") {
+		t.Fatalf("the task has no sealed id: %s", text)
+	}
+	return id
+}
+
+// askTask sends a modern request about a task.
+func askTask(t *testing.T, g *harness.Gateway, path, token, method, id, more string) (*http.Response, string) {
+	t.Helper()
+	return raw(t, g, path, token, request(method, `"taskId":"`+id+`"`+more), modern(method, id)...)
+}
+
+const modernTask = `{"resultType":"task","taskId":"t.1","status":"working","ttlMs":60000}`
+
+// TestATaskIsOfItsCaller guarantees that the caller of a modern task follows it by a sealed id. The server sees its own id
+// in body and header. With another user, another path, the server's own id or a changed one the task is not known, and
+// the server gets nothing.
+func TestATaskIsOfItsCaller(t *testing.T) {
+	t.Parallel()
+	s := newTasker(t)
+	g := startOn(t, s.url, policiesWith(t, rows))
+	token := tokenFor(t, g, reader, bothScopes)
+	s.set("tools/call", modernTask)
+	_, text := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
+	id := idIn(t, text)
+	s.got()
+	for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
+		s.set(method, `{"resultType":"complete","taskId":"t.1","status":"completed","result":{"content":[]}}`)
+		resp, text := askTask(t, g, path, token, method, id, `,"inputResponses":{"taskId":{"taskId":"t.9"}}`)
+		if resp.StatusCode != 200 || idIn(t, text) != id && !strings.Contains(text, id) {
+			t.Errorf("%s: %d %s", method, resp.StatusCode, text)
+		}
+		got := s.got()
+		if len(got) != 1 || !strings.Contains(got[0].body, `"taskId":"t.1","inputResponses":{"taskId":{"taskId":"t.9"}}`) || got[0].header.Get("Mcp-Name") != "t.1" {
+			t.Errorf("%s: the server got %+v", method, got)
+		}
+	}
+	short := "/mcp/issues"
+	for name, try := range map[string]func() (*http.Response, string){
+		"another user": func() (*http.Response, string) {
+			return askTask(t, g, path, tokenFor(t, g, admin, bothScopes), "tasks/get", id, "")
+		},
+		"another path": func() (*http.Response, string) {
+			return askTask(t, g, short, g.Token(t, "--user", reader, "--audience", publicURL+short, "--scope", bothScopes), "tasks/get", id, "")
+		},
+		"the server's id": func() (*http.Response, string) { return askTask(t, g, path, token, "tasks/get", "t.1", "") },
+		"a changed id":    func() (*http.Response, string) { return askTask(t, g, path, token, "tasks/get", "A"+id[1:], "") },
+		"a related task": func() (*http.Response, string) {
+			body := strings.Replace(request("tasks/get", `"taskId":"`+id+`"`), `"_meta":{`, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t.2"},`, 1)
+			return raw(t, g, path, token, body, modern("tasks/get", id)...)
+		},
+		"a stream": func() (*http.Response, string) {
+			return raw(t, g, path, token, request("subscriptions/listen", `"notifications":{"taskIds":["`+id+`","t.2"]}`), modern("subscriptions/listen", "")...)
+		},
+	} {
+		if resp, text := try(); resp.StatusCode != 404 || !strings.Contains(text, "-32602") || len(s.got()) != 0 {
+			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
+		}
+	}
+}
+
+// TestATaskIsJudgedAnew guarantees that each message about a task needs the right to call its tool.
+func TestATaskIsJudgedAnew(t *testing.T) {
+	t.Parallel()
+	s := newTasker(t)
+	g := startOn(t, s.url, policiesWith(t, rows))
+	owner := g.UserToken(t, admin)
+	assignment := "/api/v1/accounts/" + account + "/roles/account_reader/assignments/" + reader
+	token := tokenFor(t, g, reader, bothScopes)
+	s.set("tools/call", modernTask)
+	s.set("tasks/get", modernTask)
+	_, text := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
+	id := idIn(t, text)
+	if _, text := askTask(t, g, path, tokenFor(t, g, reader, "mcp:write"), "tasks/get", id, ""); strings.Contains(text, "working") {
+		t.Errorf("without the scope of the tool: %s", text)
+	}
+	if r := harness.Call(t, "DELETE", g.URL+assignment, owner, ""); r.Status/100 != 2 {
+		t.Fatalf("%d %s", r.Status, r.Raw)
+	}
+	s.got()
+	for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
+		if _, text := askTask(t, g, path, token, method, id, ""); !strings.Contains(text, "-32001") || len(s.got()) != 0 {
+			t.Errorf("%s: %s", method, text)
+		}
+	}
+	body := request("subscriptions/listen", `"notifications":{"taskIds":["`+id+`"]}`)
+	if _, text := raw(t, g, path, token, body, modern("subscriptions/listen", "")...); !strings.Contains(text, "-32001") || len(s.got()) != 0 {
+		t.Errorf("a stream: %s", text)
+	}
+}
+
+// TestNotificationsNameKnownTasks guarantees notifications with the client's ids about the tasks of the client's message.
+// The gateway drops those about other tasks, and those for an input of an unlisted kind.
+func TestNotificationsNameKnownTasks(t *testing.T) {
+	t.Parallel()
+	s := newTasker(t)
+	g := startOn(t, s.url, policiesWith(t, rows))
+	token := tokenFor(t, g, reader, bothScopes)
+	s.set("tools/call", modernTask)
+	_, text := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
+	id := idIn(t, text)
+	s.set("subscriptions/listen", strings.Join([]string{
+		`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"taskIds":["t.1"]}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t.1","status":"working"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t.2","status":"of another"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"t\u0061skId":"t.2","status":"of another"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t.1","status":"wanting","inputRequests":{"a":{"method":"roots/list"}}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t.1","status":"completed"}}`,
+	}, "\n"))
+	_, text = raw(t, g, path, token, request("subscriptions/listen", `"notifications":{"taskIds":["`+id+`"]}`), modern("subscriptions/listen", "")...)
+	if strings.Count(text, id) != 3 || strings.Contains(text, "t.1") || strings.Contains(text, "t.2") || strings.Contains(text, "of another") || strings.Contains(text, "wanting") || !strings.Contains(text, "completed") {
+		t.Errorf("the stream: %s", text)
+	}
+}
+
+// TestALegacyTaskHasASealedID guarantees the same for a session: a call as a task, its status, its result with requests to
+// the client, the client's answer, and no list of tasks, which is of all callers. The stream of the session has no task.
+func TestALegacyTaskHasASealedID(t *testing.T) {
+	t.Parallel()
+	s := newTasker(t)
+	g := startOn(t, s.url, policiesWith(t, strings.Replace(rows, `"pin"`, `"server_requests": ["elicitation"], "pin"`, 1)))
+	token := tokenFor(t, g, reader, bothScopes)
+	resp, text := raw(t, g, path, token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	session := []string{"Mcp-Session-Id", resp.Header.Get("Mcp-Session-Id"), "MCP-Protocol-Version", "2025-11-25"}
+	if session[1] == "" {
+		t.Fatalf("no session: %d %s", resp.StatusCode, text)
+	}
+	ask := func(body string) (int, string) {
+		resp, text := raw(t, g, path, token, body, session...)
+		return resp.StatusCode, text
+	}
+	const related = `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t.1"}}`
+	s.set("tools/call", strings.Join([]string{
+		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.1","status":"working"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.2","status":"of another"}}`,
+		`{"jsonrpc":"2.0","id":"ID","result":{"task":{"taskId":"t.1","status":"working"}}}`,
+	}, "\n"))
+	_, text = ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_issues","arguments":{},"task":{"ttl":60000}}}`)
+	id := idIn(t, text)
+	message := func(method string) string {
+		return `{"jsonrpc":"2.0","id":3,"method":"` + method + `","params":{"taskId":"` + id + `"}}`
+	}
+	s.set("tasks/get", `{"taskId":"t.1","status":"working"}`)
+	if _, text := ask(message("tasks/get")); idIn(t, text) != id {
+		t.Errorf("tasks/get: %s", text)
+	}
+	s.set("tasks/result", `{"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{"message":"sure?",`+related+`}}`+"\n"+
+		`{"jsonrpc":"2.0","id":"ID","result":{"content":[{"type":"text","text":"done"}],`+related+`}}`)
+	if _, text := ask(message("tasks/result")); idIn(t, text) != id || !strings.Contains(text, "sure?") || !strings.Contains(text, "done") {
+		t.Errorf("tasks/result: %s", text)
+	}
+	s.got()
+	answer := strings.ReplaceAll(`{"jsonrpc":"2.0","id":"e","result":{"action":"accept",`+related+`}}`, "t.1", id)
+	if status, text := ask(answer); status != 202 {
+		t.Errorf("the answer: %d %s", status, text)
+	}
+	if got := s.got(); len(got) != 1 || got[0].body != strings.ReplaceAll(answer, id, "t.1") {
+		t.Errorf("the server got %+v", got)
+	}
+	for name, body := range map[string]string{
+		"a list":                       `{"jsonrpc":"2.0","id":4,"method":"tasks/list"}`,
+		"a prompt as a task":           `{"jsonrpc":"2.0","id":4,"method":"prompts/get","params":{"name":"triage","task":{}}}`,
+		"an answer about another task": strings.ReplaceAll(answer, id, "t.1"),
+		"an answer by another case":    strings.ReplaceAll(strings.ReplaceAll(answer, id, "t.1"), "related-task", "Related-Task"),
+		"another task":                 strings.ReplaceAll(message("tasks/get"), id, "t.1"),
+	} {
+		if status, text := ask(body); len(s.got()) != 0 {
+			t.Errorf("%s reached the server: %d %s", name, status, text)
+		}
+	}
+	s.set("", `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.1","status":"working"}}`+"\n"+
+		`{"jsonrpc":"2.0","id":9,"result":{"inputRequests":{"a":{"method":"roots/list"}}}}`+"\n"+
+		`{"jsonrpc":"2.0","id":9,"result":{"task":{"taskId":"t.1"}}}`)
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+path, nil)
+	req.Header = http.Header{"Authorization": {"Bearer " + token}, "Accept": {"text/event-stream"}, "Mcp-Session-Id": {session[1]}}
+	stream, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stream.Body.Close() }()
+	if text, _ := io.ReadAll(stream.Body); strings.Contains(string(text), "t.1") || strings.Contains(string(text), "inputRequests") || !strings.Contains(string(text), "-32603") {
+		t.Errorf("the session's stream: %d %s", stream.StatusCode, text)
+	}
+}
