@@ -47,8 +47,12 @@ func (c change) mentions(m *mentioned) {
 	before, after := sides[changedSubject](c)
 	for _, one := range []changedSubject{before, after} {
 		m.roles, m.groups, m.projects = append(m.roles, one.RoleID), append(m.groups, one.GroupID), append(m.projects, one.ProjectID)
-		if one.AssigneeType == resources.AssigneeGroup {
+		m.agents = append(m.agents, one.AgentID)
+		switch one.AssigneeType {
+		case resources.AssigneeGroup:
 			m.groups = append(m.groups, c.Subject.ID)
+		case resources.AssigneeAgent:
+			m.agents = append(m.agents, c.Subject.ID)
 		}
 	}
 }
@@ -119,7 +123,7 @@ func (c change) Says() []word {
 	case "role_assignment":
 		return append(out, c.saysAssignment(before, after, one)...)
 	case "delegation":
-		return append(out, spoken(map[bool]string{true: " ended", false: " set"}[c.isEnded()]+" what "), c.names.user(c.Subject.ID), spoken(" delegates to the agent "), written(one.AgentID))
+		return append(out, spoken(map[bool]string{true: " ended", false: " set"}[c.isEnded()]+" what "), c.names.user(c.Subject.ID), spoken(" delegates to the agent "), c.names.agent(one.AgentID))
 	case "group_member":
 		words := map[bool][2]string{true: {" added ", " to the group "}, false: {" removed ", " from the group "}}[c.isMade()]
 		return append(out, spoken(words[0]), c.names.user(c.Subject.ID), spoken(words[1]), c.names.group(one.GroupID))
@@ -140,7 +144,7 @@ func (c change) saysAssignment(before, after, one changedSubject) (out []word) {
 	case resources.AssigneeGroup:
 		receiver, holder = "the group ", c.names.group(c.Subject.ID)
 	case resources.AssigneeAgent:
-		receiver, holder = "the agent ", written(c.Subject.ID)
+		receiver, holder = "the agent ", c.names.agent(c.Subject.ID)
 	}
 	switch {
 	case c.isMade():

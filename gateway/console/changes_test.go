@@ -158,8 +158,8 @@ func TestChangesAreSearched(t *testing.T) {
 	shows(t, s.get("/changes?since=soon"), 400, `<span class="field-problem">must be a time</span>`)
 }
 
-// TestChangesOfAgentsAreTold guarantees the sentences about agents' roles and delegations. The page asks for no user with
-// the id of an agent.
+// TestChangesOfAgentsAreTold guarantees the sentences about agents' roles and delegations. The page reads the name
+// of an agent, and of no user with its id.
 func TestChangesOfAgentsAreTold(t *testing.T) {
 	const delegation = `{"user_id":"user-bob-v1","agent_id":"agent-a-v1","permissions":["project:*:read"]}`
 	for text, c := range map[string]string{
@@ -170,8 +170,13 @@ func TestChangesOfAgentsAreTold(t *testing.T) {
 	} {
 		s := withChange(t, c, true)
 		shows(t, s.get("/changes"), 200, text)
-		if asked := s.api.called("agent-a-v1"); len(asked) > 0 {
-			t.Errorf("%s: %v", text, asked)
+		for _, asked := range s.api.called("agent-a-v1") {
+			if !strings.HasSuffix(asked, "/agents/agent-a-v1") {
+				t.Errorf("%s: %v", text, asked)
+			}
 		}
 	}
+	s := withChange(t, changed("delegation", "user-bob-v1", "", delegation), true)
+	s.api.answers["GET "+account+"/agents/agent-a-v1"] = answer{200, `{"agent":{"id":"agent-a-v1","name":"Helper & co"}}`}
+	shows(t, s.get("/changes"), 200, "Helper &amp; co")
 }

@@ -66,6 +66,14 @@ func (p *page) until(name string) string {
 	return text
 }
 
+// fieldTime formats a time (UTC) as browsers want it in a field, "" for none.
+func fieldTime(t resources.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05")
+}
+
 // call is an API call that makes a change.
 type call struct {
 	method, path string

@@ -105,14 +105,17 @@ type assignment struct {
 // IsGroup reports whether the assignee is a group.
 func (a assignment) IsGroup() bool { return a.AssigneeType == resources.AssigneeGroup }
 
-// IsAgent reports whether the assignee is an agent. The console has no page for one.
+// IsAgent reports whether the assignee is an agent.
 func (a assignment) IsAgent() bool { return a.AssigneeType == resources.AssigneeAgent }
 
-// RevokeLink returns the address of the page that revokes the role of a person or a group.
+// RevokeLink returns the address of the page that revokes the role.
 func (a assignment) RevokeLink() string {
 	kind := "people"
-	if a.IsGroup() {
+	switch {
+	case a.IsGroup():
 		kind = "groups"
+	case a.IsAgent():
+		kind = "agents"
 	}
 	return linkOf(kind, a.AssigneeID, "revoke") + "?" + given("role", a.RoleID, "project", a.ProjectID, "resource", a.ResourceID).Encode()
 }
@@ -179,10 +182,11 @@ func deleteGroup(p *page) (*step, error) {
 	return s, nil
 }
 
-// rolesOf returns the roles of a group, or nothing if the user may not read them. more is true if the group has others.
-func (p *page) rolesOf(group string) (held []assignment, more bool, err error) {
+// rolesOf returns the roles of a group or an agent, or nothing if the user may not read them. more is true if there are
+// others.
+func (p *page) rolesOf(assignee string) (held []assignment, more bool, err error) {
 	var answer listedAssignments
-	_, err = p.read(p.account("assignments"), given("assignee", group, "page_size", "100"), &answer)
+	_, err = p.read(p.account("assignments"), given("assignee", assignee, "page_size", "100"), &answer)
 	return answer.Assignments, answer.Next != "", err
 }
 

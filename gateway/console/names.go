@@ -19,7 +19,7 @@ const (
 )
 
 // mentioned holds the ids on a page that have names.
-type mentioned struct{ users, roles, groups, projects []string }
+type mentioned struct{ users, roles, groups, agents, projects []string }
 
 // addHeld adds the ids in an assignment.
 func (m *mentioned) addHeld(h heldRole) {
@@ -33,16 +33,18 @@ func (m *mentioned) addHolders(all []assignment) {
 		switch {
 		case one.IsGroup():
 			m.groups = append(m.groups, one.AssigneeID)
-		case !one.IsAgent():
+		case one.IsAgent():
+			m.agents = append(m.agents, one.AssigneeID)
+		default:
 			m.users = append(m.users, one.AssigneeID)
 		}
 	}
 }
 
-// names holds the names of people, roles, groups and projects by id. A page shows the id of one without a name.
+// names holds the names of people, roles, groups, agents and projects by id. A page shows the id of one without a name.
 type names struct {
-	users                   map[string]person
-	roles, groups, projects map[string]string
+	users                           map[string]person
+	roles, groups, agents, projects map[string]string
 }
 
 // Person returns a user. It has only the id if the name is not known.
@@ -66,6 +68,9 @@ func (n names) Role(id string) string { return named(n.roles, id) }
 
 // Group returns the name of a group.
 func (n names) Group(id string) string { return named(n.groups, id) }
+
+// Agent returns the name of an agent.
+func (n names) Agent(id string) string { return named(n.agents, id) }
 
 // Project returns the name of a project.
 func (n names) Project(id string) string { return named(n.projects, id) }
@@ -99,14 +104,16 @@ func namesOf(all map[string]string, ids []string) naming {
 
 // names reads the names of the ids on a page. It skips names that the user may not read.
 func (p *page) names(m mentioned) (names, error) {
-	out := names{users: map[string]person{}, roles: map[string]string{}, groups: map[string]string{}, projects: map[string]string{}}
+	out := names{users: map[string]person{}, roles: map[string]string{}, groups: map[string]string{}, agents: map[string]string{}, projects: map[string]string{}}
 	users := naming{ids: m.users, isNamed: func(id string) bool { return out.users[id].ID != "" }, keep: func(one person) { out.users[one.ID] = one }}
 	users.list, users.read = p.firstUsers, p.userNamed
-	roles, groups, projects := namesOf(out.roles, m.roles), namesOf(out.groups, m.groups), namesOf(out.projects, m.projects)
+	roles, groups := namesOf(out.roles, m.roles), namesOf(out.groups, m.groups)
+	agents, projects := namesOf(out.agents, m.agents), namesOf(out.projects, m.projects)
 	roles.list, roles.read = p.firstRoles, p.roleNamed
 	groups.list, groups.read = p.firstGroups, p.groupNamed
+	agents.list, agents.read = p.firstAgents, p.agentNamed
 	projects.list = p.firstProjects
-	for _, kind := range []naming{users, roles, groups, projects} {
+	for _, kind := range []naming{users, roles, groups, agents, projects} {
 		missing := kind.missing()
 		if len(missing) > fewNames || kind.read == nil && len(missing) > 0 {
 			if err := kind.list(out, kind.missing); err != nil {
@@ -190,6 +197,15 @@ func (p *page) firstGroups(n names, _ func() []string) error {
 	return err
 }
 
+func (p *page) firstAgents(n names, _ func() []string) error {
+	var answer struct {
+		Agents []project `json:"agents"`
+	}
+	err := p.firstOf("agents", given("page_size", listedNames), &answer)
+	addNames(n.agents, answer.Agents)
+	return err
+}
+
 // firstProjects reads pages of projects until no name is missing.
 func (p *page) firstProjects(n names, missing func() []string) error {
 	for next, lists := "", 0; lists < mostLists; lists++ {
@@ -223,7 +239,7 @@ func (p *page) userNamed(id string) (person, error) {
 	return one.person, err
 }
 
-// roleNamed reads one role, groupNamed one group.
+// roleNamed reads one role, groupNamed one group, agentNamed one agent.
 func (p *page) roleNamed(id string) (person, error) {
 	one, err := p.wholeRole(id)
 	return person{ID: id, Name: one.Name}, err
@@ -231,6 +247,11 @@ func (p *page) roleNamed(id string) (person, error) {
 
 func (p *page) groupNamed(id string) (person, error) {
 	one, err := p.group(id)
+	return person{ID: id, Name: one.Name}, err
+}
+
+func (p *page) agentNamed(id string) (person, error) {
+	one, err := p.agent(id)
 	return person{ID: id, Name: one.Name}, err
 }
 

@@ -107,6 +107,7 @@ func doneText(outcome string) string {
 		"removed":  "Removed.",
 		"invited":  "The invitation is on its way.",
 		"undone":   "The change is undone.",
+		"ended":    "The delegation is over.",
 	}[outcome]
 }
 

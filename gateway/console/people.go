@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// peopleHere is the address of the menu entry of people, groups and roles.
+// peopleHere is the address of the menu entry of people, groups, roles and agents.
 const peopleHere = "/people"
 
 const (
@@ -18,7 +18,7 @@ const (
 	searchedPages = 5
 )
 
-// peoplePages returns the handlers of people, groups and roles, by pattern.
+// peoplePages returns the handlers of people, groups, roles and agents, by pattern.
 func peoplePages() map[string]func(*page) error {
 	all := map[string]func(*page) error{
 		"GET /people":                      showPeople,
@@ -36,6 +36,13 @@ func peoplePages() map[string]func(*page) error {
 		"POST /groups/{group}/assign":      assign(groupAssignee),
 		"GET /groups/{group}/members/new":  showAddMember,
 		"POST /groups/{group}/members/new": addMember,
+		"GET /agents":                      showAgents,
+		"POST /agents":                     makeAgent,
+		"GET /agents/{agent}":              showAgent,
+		"GET /agents/{agent}/assign":       showAssign(agentAssignee),
+		"POST /agents/{agent}/assign":      assign(agentAssignee),
+		"GET /agents/{agent}/delegation":   showDelegation,
+		"POST /agents/{agent}/delegation":  delegate,
 		"GET /roles":                       showRoles,
 		"GET /roles/new":                   showRoleForm,
 		"POST /roles/new":                  saveRole,
@@ -47,6 +54,10 @@ func peoplePages() map[string]func(*page) error {
 	confirm(all, "/people/{user}/status", statusStep)
 	confirm(all, "/people/{user}/remove", removePerson)
 	confirm(all, "/people/{user}/keys/{key}/revoke", revokeKey)
+	confirm(all, "/people/{user}/delegations/{agent}/end", endDelegation)
+	confirm(all, "/agents/{agent}/revoke", revokeOf(agentAssignee))
+	confirm(all, "/agents/{agent}/status", agentStatus)
+	confirm(all, "/agents/{agent}/delete", deleteAgent)
 	confirm(all, "/groups/{group}/revoke", revokeOf(groupAssignee))
 	confirm(all, "/groups/{group}/delete", deleteGroup)
 	confirm(all, "/groups/{group}/members/{user}/remove", removeMember)

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// assignee is a person or a group that holds a role. Page is the address of its page.
+// assignee is a person, a group or an agent that holds a role. Page is the address of its page.
 type assignee struct{ Kind, ID, Name, Page string }
 
 func personAssignee(p *page) (assignee, error) {
@@ -45,7 +45,7 @@ func (p *page) assignForm(status int, holderOf func(*page) (assignee, error), f 
 	if err != nil {
 		return err
 	}
-	v.MayPreview = may[explainAction]
+	v.MayPreview = may[explainAction] && v.Assignee.Kind != resources.AssigneeAgent // a preview is of people's rights
 	var roles rolePage
 	err = p.api.get(p.r.Context(), p.account("roles"), given("pageSize", "100", "status", resources.StatusActive), &roles)
 	if _, denied := isRefusal(err, http.StatusForbidden); err != nil && !denied {
@@ -101,7 +101,7 @@ func membersOf(values map[string][]string) map[string]string {
 	return out
 }
 
-// revokeOf revokes a role of a person or a group.
+// revokeOf revokes a role of a person, a group or an agent.
 func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error) {
 	return func(p *page) (*step, error) {
 		holder, err := holderOf(p)
@@ -114,14 +114,17 @@ func revokeOf(holderOf func(*page) (assignee, error)) func(*page) (*step, error)
 			return nil, err
 		}
 		query := given("assigneeType", holder.Kind, "projectId", project, "resourceId", resource)
-		change := previewChange{Kind: "revoke", Role: roleID, ProjectID: project, ResourceID: resource}.withAssignee(holder.Kind, holder.ID)
-		return &step{
+		s := &step{
 			Title: "Revoke a role", Question: append([]string{"Revoke the role", all.Role(roleID), "of", holder.Name}, placeText(all.Project(project), resource)...), Button: "Revoke", Danger: true,
 			Note: "It is in force at once, on every gateway.",
 			Back: holder.Page, Here: peopleHere, then: holder.Page, done: "revoked",
-			call:    call{method: http.MethodDelete, path: p.account("roles", roleID, "assignments", holder.ID) + "?" + query.Encode()},
-			preview: []previewChange{change},
-		}, nil
+			call: call{method: http.MethodDelete, path: p.account("roles", roleID, "assignments", holder.ID) + "?" + query.Encode()},
+		}
+		if holder.Kind != resources.AssigneeAgent {
+			change := previewChange{Kind: "revoke", Role: roleID, ProjectID: project, ResourceID: resource}
+			s.preview = []previewChange{change.withAssignee(holder.Kind, holder.ID)}
+		}
+		return s, nil
 	}
 }
 

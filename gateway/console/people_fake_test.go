@@ -107,6 +107,8 @@ func (f *fakeAPI) everything(path string) string {
 	body := `{` + role + `,"user":{` + id + `},"users":[{` + id + `}],"total":3,"total_count":3,"next_page_token":"next&page",
 		"data":` + `[` + rows + `],"meta":{"total":3,"page":1,"totalPages":2},"assignments":[` + held + `],
 		"group":{"id":"group-x-v1","name":"T","description":"T"},"groups":[{"id":"group-x-v1","name":"T","description":"T"}],"members":[{"user_id":"user-bob-v1"}],
+		"agent":{"id":"agent-x-v1","name":"T","status":"ACTIVE","clients":[{"issuer":"T","client_id":"T"}]},"agents":[{"id":"agent-x-v1","name":"T","status":"ACTIVE","clients":[{"issuer":"T","client_id":"T"}]}],
+		"delegation":{"user_id":"user-bob-v1","agent_id":"agent-x-v1","permissions":["T"],"project_id":"proj-a-v1"},"delegations":[{"user_id":"user-bob-v1","agent_id":"agent-x-v1","permissions":["T"],"project_id":"proj-a-v1"}],
 		"projects":[{"id":"proj-a-v1","name":"T"}],"actions":[{"action":"project:security_group:read","description":"T"}],
 		"security_group":{"id":"sg-x-v1","name":"T","description":"T","status":"active","rules":[{"direction":"ingress","protocol":"tcp","port_range_min":1,"port_range_max":2,"remote_ip_prefix":"T","description":"T"}]},
 		"security_groups":[{"id":"sg-x-v1","name":"T","description":"T","status":"active"}],"clusters":[{"id":"k-1","name":"T","status":"T"}],

@@ -10,7 +10,7 @@ import (
 // personActions are the actions behind the buttons of a person's page.
 var personActions = []string{
 	"account:role_assignment:update", "account:role_assignment:delete", "account:user:update", "account:user:invite", "account:user:delete",
-	"account:api_key:read", "account:change:read", explainAction,
+	"account:api_key:read", "account:agent:read", "account:delegation:delete", "account:change:read", explainAction,
 }
 
 // personView is the data of the page of a person.
@@ -21,6 +21,9 @@ type personView struct {
 	Roles []heldRole
 	Meta  pageMeta
 	Names names
+	// Delegations are what the person lets agents do. MoreDelegations is true if there are more than the page shows.
+	Delegations     []resources.Delegation
+	MoreDelegations bool
 	// Problem says why the roles are not shown, or why a form was refused.
 	Problem *apiError
 	May     map[string]bool
@@ -91,7 +94,13 @@ func (p *page) person(status int, problem *apiError) error {
 		v.Problem, status = refused, refused.Status
 	}
 	v.Roles, v.Meta = answer.Data, answer.Meta
+	if v.Delegations, v.MoreDelegations, err = p.delegationsOf(id); err != nil {
+		return err
+	}
 	var m mentioned
+	for _, one := range v.Delegations {
+		m.agents, m.projects = append(m.agents, one.AgentID), append(m.projects, one.ProjectID)
+	}
 	for _, one := range v.Roles {
 		m.addHeld(one)
 	}

@@ -20,9 +20,9 @@ type changeForm struct {
 	preview string
 }
 
-// changeForms are the forms of people, groups, roles and projects.
+// changeForms are the forms of people, groups, roles, agents and projects.
 func changeForms() []changeForm {
-	bob, group, role := "/people/user-bob-v1", "/groups/group-x-v1", "/roles/role-x-v1"
+	bob, group, role, agent := "/people/user-bob-v1", "/groups/group-x-v1", "/roles/role-x-v1", "/agents/agent-x-v1"
 	return []changeForm{
 		{"/people", fields("email=new@example.com"), "POST " + api + `/users/invite {"email":"new@example.com"}`, "/people?done=invited", ""},
 		{bob + "/invitation", fields(), "POST " + api + "/users/user-bob-v1/invitation", bob + "?done=invited", ""},
@@ -70,6 +70,20 @@ func changeForms() []changeForm {
 			group + "/delete", fields(), "DELETE " + api + "/groups/group-x-v1", "/groups?done=deleted",
 			`{"changes":[{"kind":"revoke","role":"role-x-v1","group_id":"group-x-v1","project_id":"proj-a-v1","resource_id":"Text"}]}`,
 		},
+		{
+			"/agents", fields("name=Helper", "issuer=https://login.example", "client_id=helper"), "POST " + api +
+				`/agents {"clients":[{"issuer":"https://login.example","client_id":"helper"}],"name":"Helper"}`, "/agents?done=added", "",
+		},
+		{
+			agent + "/delegation", fields("permissions=project:a:read\r\nproject:b:*", "project=proj-a-v1", "until=2030-01-31T12:30"), "PUT " + api + "/users/" + admin +
+				`/delegations/agent-x-v1 {"expires_at":"2030-01-31T12:30:00.000Z","permissions":["project:a:read","project:b:*"],"project_id":"proj-a-v1"}`,
+			"/people/" + admin + "?done=saved", "",
+		},
+		{agent + "/assign", fields("role=team_member"), "PUT " + api + `/roles/team_member/assignments/agent-x-v1 {"assigneeType":"AGENT"}`, agent + "?done=assigned", ""},
+		{agent + "/revoke?role=r", fields(), "DELETE " + api + "/roles/r/assignments/agent-x-v1?assigneeType=AGENT", agent + "?done=revoked", ""},
+		{agent + "/status?status=SUSPENDED", fields(), "PATCH " + api + `/agents/agent-x-v1 {"status":"SUSPENDED"}`, agent + "?done=saved", ""},
+		{agent + "/delete", fields(), "DELETE " + api + "/agents/agent-x-v1", "/agents?done=deleted", ""},
+		{bob + "/delegations/agent-x-v1/end", fields(), "DELETE " + api + "/users/user-bob-v1/delegations/agent-x-v1", bob + "?done=ended", ""},
 		{
 			"/roles/new", fields("name=Ops", "scope=PROJECT", "permissions=project:a:read\r\nproject:b:*"), "POST " + api +
 				`/roles {"name":"Ops","scope":"PROJECT","permissions":["project:a:read","project:b:*"]}`, role + "?done=saved",

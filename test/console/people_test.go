@@ -46,6 +46,14 @@ var peopleForms = []peopleForm{
 	{"/groups/{group}/members/{user-0}/remove", nil, 303, "", ""},
 	{"/groups/{group}/delete", nil, 303, "", ""},
 	{"/roles/{role}/delete", nil, 303, "", ""},
+	{"/agents", []string{"name", "Helper", "issuer", "https://login.example", "client_id", "helper"}, 303, "/agents", "agent"},
+	{"/agents", []string{"name", "Other", "issuer", "https://login.example", "client_id", "helper"}, 409, "", ""},
+	{"/agents", []string{"name", "Other", "issuer", "https://login.example"}, 400, "", ""},
+	{"/agents/{agent}/assign", []string{"role", "project_reader", "project", "proj-demo-v1"}, 303, "", ""},
+	{"/agents/{agent}/status?status=SUSPENDED", nil, 303, "", ""},
+	{"/agents/{agent}/status?status=ACTIVE", nil, 303, "", ""},
+	{"/agents/{agent}/revoke?role=project_reader&project=proj-demo-v1", nil, 303, "", ""},
+	{"/agents/{agent}/delete", nil, 303, "", ""},
 	{"/people/{user-0}/remove", nil, 303, "", ""},
 	{"/platform", []string{"name", "Second"}, 303, "/platform", "proj-0"},
 	{"/platform/{proj-0}/rename", []string{"name", "Demo project"}, 409, "", ""},
@@ -88,6 +96,45 @@ func TestFormsOfPeopleDoWhatTheAPIDoes(t *testing.T) {
 			ids = append(ids, "{"+form.prefix+"}", id)
 		}
 	}
+}
+
+// TestUsersDelegateForThemselves guarantees that a user sets, changes and ends what an agent may do for them, and nobody
+// sets it for another. An admin may end it.
+func TestUsersDelegateForThemselves(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	admin, owner, other := signIn(t, g, alice), signIn(t, g, bob), signIn(t, g, carol)
+	admin.post("/agents", "name", "<Helper>", "issuer", "https://login.example", "client_id", "helper")
+	agent := regexp.MustCompile(`agent-[a-z0-9]+-v1`).FindString(admin.get("/agents").Body)
+	delegation, page, end := "/agents/"+agent+"/delegation", "/people/"+bob, "/people/"+bob+"/delegations/"+agent+"/end"
+	owner.get("/agents/"+agent).want(t, 403)
+	owner.get(page).want(t, 200, "An admin can send you")
+	owner.get(delegation).want(t, 200, agent, "may do for you")
+	admin.get("/agents/"+agent).want(t, 200, "&lt;Helper&gt;", "helper", "Nothing, where a server asks")
+	for name, fields := range map[string][]string{
+		"permissions":  {"permissions", "project:*:read x"},
+		"must have at": {"permissions", ""},
+		"project_id":   {"permissions", "project:*:read", "project", "proj-none-v1"},
+		"expires_at":   {"permissions", "project:*:read", "until", "2001-01-31T12:00"},
+	} {
+		if got := owner.post(delegation, fields...); got.Status != 400 || !got.says("field-problem") {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
+		}
+	}
+	owner.get(page).lacks(t, agent)
+	owner.post(delegation, "permissions", "project:*:read\nproject:instance:start", "project", "proj-demo-v1", "until", "2999-01-31T12:00").want(t, 303)
+	owner.get(page).want(t, 200, "<code>project:instance:start</code>", end, delegation)
+	owner.get(delegation).want(t, 200, "project:*:read\nproject:instance:start</textarea>", `value="proj-demo-v1"`, `value="2999-01-31T12:00:00"`)
+	admin.get("/agents/"+agent).lacks(t, "At most") // what Bob delegates is not the admin's
+	admin.post(delegation, "permissions", "account:*:read").want(t, 303)
+	admin.get("/agents/"+agent).want(t, 200, "At most", "<code>account:*:read</code>")
+	if got := other.post(end, "do", "save"); got.Status != 403 {
+		t.Errorf("another user ends it: %d", got.Status)
+	}
+	admin.get(page).want(t, 200, "&lt;Helper&gt;", end)
+	admin.get(page).lacks(t, delegation)
+	admin.post(end, "do", "save").want(t, 303)
+	owner.get(page).lacks(t, end)
 }
 
 // lastChange returns the id of the newest change of the account.

@@ -30,20 +30,20 @@ type scene struct {
 func scenes() map[string]scene {
 	return map[string]scene{
 		"empty": {user: alice, start: emptied, pages: []string{
-			"/", "/ask", "/who", "/who?find=actions", "/who?find=places", "/who?find=matrix", "/people?q=zz", "/groups", "/roles?status=INACTIVE", "/decisions?user=user-none-v1", "/changes?actor=user-none-v1", "/platform",
+			"/", "/ask", "/who", "/who?find=actions", "/who?find=places", "/who?find=matrix", "/people?q=zz", "/groups", "/agents", "/roles?status=INACTIVE", "/decisions?user=user-none-v1", "/changes?actor=user-none-v1", "/platform",
 			"/people/" + alice + "/keys",
 		}},
 		"refused": {user: carol, start: plainDemo, pages: []string{
-			"/", denied, "/who?find=people&action=project:instance:read", "/people", "/groups", "/roles", "/decisions", "/changes", "/policy", "/platform", "/people/" + bob, "/no-such-page",
+			"/", denied, "/who?find=people&action=project:instance:read", "/people", "/groups", "/agents", "/roles", "/decisions", "/changes", "/policy", "/platform", "/people/" + bob, "/no-such-page",
 		}},
 		"wrong": {user: alice, start: plainDemo, pages: []string{
-			"/ask?user=a%20b&action=none", "/who?find=people&action=none", "/decisions?since=yesterday&action=x", "/changes?since=yesterday", "/people/user-none-v1/assign", "/people",
+			"/ask?user=a%20b&action=none", "/who?find=people&action=none", "/decisions?since=yesterday&action=x", "/changes?since=yesterday", "/people/user-none-v1/assign", "/agents/agent-none-v1/delegation", "/people",
 		}, form: "/people"},
 		"many": {user: crowdAdmin, start: throng, pages: []string{
 			"/", "/ask?user=user-team1bob-v1&action=project:instance:create&project=" + crowdProject, "/who?find=people&action=project:project:read", "/who?find=matrix&project=" + crowdProject,
-			"/who?find=actions&user=" + crowdAdmin, "/people", "/groups", "/roles", "/decisions?verdict=all&lookups=true", "/changes", "/platform", "/platform/" + crowdProject, "/platform/" + crowdProject + "/gpu-clusters", "/roles/team_member", "/policy",
+			"/who?find=actions&user=" + crowdAdmin, "/people", "/groups", "/agents", "/roles", "/decisions?verdict=all&lookups=true", "/changes", "/platform", "/platform/" + crowdProject, "/platform/" + crowdProject + "/gpu-clusters", "/roles/team_member", "/policy",
 			"/people/user-team1bob-v1", "/people/user-team1bob-v1/assign", "/people/user-team1bob-v1/remove",
-			"/groups/GROUP", "/groups/GROUP/delete", "/groups/GROUP/members/new", "/roles/ROLE", "/roles/ROLE/edit", "/platform/" + crowdProject + "/security-groups/RULES",
+			"/agents/AGENT", "/agents/AGENT/delegation", "/agents/AGENT/delete", "/people/" + crowdAdmin, "/groups/GROUP", "/groups/GROUP/delete", "/groups/GROUP/members/new", "/roles/ROLE", "/roles/ROLE/edit", "/platform/" + crowdProject + "/security-groups/RULES",
 		}},
 	}
 }
@@ -96,15 +96,21 @@ func throng(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 		}
 		return r
 	}
-	var first [3]string
+	var first [4]string
 	for n := range crowdRows {
 		group := id(s.Must(t, 201, "POST", "/groups", `{"name":`+name(n)+`,"description":`+name(n)+`}`), "group", "id")
 		role := id(s.Must(t, 201, "POST", "/roles", `{"name":`+name(n)+`,"scope":"PROJECT","permissions":["project:instance:start","project:*:read"],"description":`+name(n)+`}`), "id")
 		rules := `[{"direction":"ingress","protocol":"tcp","port_range_min":22,"port_range_max":22,"remote_ip_prefix":"2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff/128","priority":100}]`
 		sg := id(inside("/security-groups", `{"project_id":"`+s.Project+`","name":`+name(n)+`,"description":`+name(n)+`,"rules":`+rules+`}`), "security_group", "id")
 		if n == 0 {
-			first = [3]string{group, role, sg}
+			first = [4]string{group, role, sg}
 		}
+		agent := id(s.Must(t, 201, "POST", "/agents", `{"name":`+name(n)+`,"clients":[{"issuer":"https://login.example","client_id":"`+strings.Repeat("x", n+1)+`"}]}`), "agent", "id")
+		if n == 0 {
+			first[3] = agent
+			s.Must(t, 200, "PUT", "/roles/project_reader/assignments/"+agent, `{"assigneeType":"AGENT","projectId":"`+s.Project+`"}`)
+		}
+		s.Must(t, 200, "PUT", "/users/"+crowdAdmin+"/delegations/"+agent, `{"permissions":["project:instance:*","project:*:read"],"project_id":"`+s.Project+`"}`)
 		s.Must(t, 201, "POST", "/projects", `{"name":"Number `+fmt.Sprint(n)+`"}`)
 		inside("/gpu-clusters", fmt.Sprintf(`{"cluster_name":"number-%d","flavor_id":"f","image_id":"i"}`, n))
 		user := fmt.Sprintf("user-m%05d-v1", n+200)
@@ -116,7 +122,7 @@ func throng(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 	for n := range crowdRows {
 		s.Ask(t, "user-team1bob-v1", "project:instance:create", fmt.Sprintf("/projects/%s/instances/%d-%s", s.Project, n, strings.Repeat("x", 90)))
 	}
-	return s.Gateway, strings.NewReplacer("GROUP", first[0], "ROLE", first[1], "RULES", first[2])
+	return s.Gateway, strings.NewReplacer("GROUP", first[0], "ROLE", first[1], "RULES", first[2], "AGENT", first[3])
 }
 
 // jsonText is a text as JSON.
