@@ -124,7 +124,7 @@ explanations: ## explain 10,000 questions of random worlds on two policy trees, 
 	PORTCULLIS_TEST_QUESTIONS=10000 go test -count=1 -timeout 60m -v -run ExplanationsHold ./policies/explain
 
 attacks: ## attack the program, print how many cases there are, and find out every mutant that lacks a defence
-	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=nightly -count=1 -timeout 60m -run Mutants ./test/attacks ./test/doors
+	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=nightly -count=1 -timeout 60m -run Mutants ./test/attacks ./test/doors ./test/mcp
 
 # Takes the real stores in where there is a mongod (4.4 or later) and a redis-server, half of the time each.
 soak: ## good and bad clients, restarts and faults at once for SOAK (5m), and print what is held at rest

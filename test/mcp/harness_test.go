@@ -71,9 +71,14 @@ func newUpstream(t *testing.T, stateless bool) *upstream {
 	return u
 }
 
+// toolOf is a tool of the server.
+func toolOf(name, description string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`)}
+}
+
 // addTool adds a tool, or replaces it.
 func (u *upstream) addTool(name, description string) {
-	u.server.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`)},
+	u.server.AddTool(toolOf(name, description),
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			u.mu.Lock()
 			defer u.mu.Unlock()
