@@ -45,7 +45,7 @@ type ChangeActor struct {
 
 // ChangeSubject is what was changed.
 type ChangeSubject struct {
-	// Type is account, project, role, role_assignment, group, group_member, user, api_key, agent or delegation.
+	// Type is account, project, role, role_assignment, group, group_member, user, api_key, agent, delegation or approval.
 	Type string `json:"type"`
 	// ID is the id in the path or the answer. For an assignment or a membership it is the id of its user or
 	// group.

@@ -88,6 +88,7 @@ var mayImport = map[string]row{
 	"resources/clusters":  area(),
 	"resources/decisions": {inside: []string{"resources", "resources/gate", "resources/wire", "store/decisionlog"}, outside: []string{json}},
 	"resources/firewall":  area(),
+	"resources/approvals": {inside: []string{"resources", "store", "store/records"}},
 	"resources/sessions":  {inside: []string{"resources", "store", "store/records"}},
 	"resources/health":    {inside: []string{"resources"}},
 	"resources/users":     area("resources/changes", "resources/memo"),

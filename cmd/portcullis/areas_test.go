@@ -60,7 +60,7 @@ var bodies = map[string]string{
 	"kubernetes_cluster.create": `{"name":"c","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"c","flavor_id":"f","image_id":"i"}`,
 	"account.create": `{"name":"n","admin":{"email":"first@other.example"}}`, "account.update": `{"name":"n"}`, "project.create": `{"name":"n"}`, "project.update": `{"name":"n"}`,
 	"role.create": `{"name":"n","scope":"ACCOUNT","permissions":["project:*:*"]}`, "role.replace": `{"name":"n","permissions":["project:*:*"]}`,
-	"cluster_claim.create": `{}`, "cluster_claim.update": `{}`, "group.create": `{"name":"n"}`, "agent.create": `{"name":"n"}`, "agent.update": `{"name":"n"}`, "delegation.put": `{"permissions":["project:*:read"]}`, "user.create": `{"email":"other@demo.example"}`,
+	"cluster_claim.create": `{}`, "cluster_claim.update": `{}`, "group.create": `{"name":"n"}`, "agent.create": `{"name":"n"}`, "agent.update": `{"name":"n"}`, "delegation.put": `{"permissions":["project:*:read"]}`, "approval.update": `{"status":"DENIED"}`, "user.create": `{"email":"other@demo.example"}`,
 	"security_group.update": `{"name":"n"}`, "security_group_rule.create": `{"direction":"ingress","protocol":"tcp"}`,
 }
 
@@ -73,11 +73,11 @@ func forServices(route string) bool {
 // about nobody else, about the caller.
 func requestOf(route string, caller resources.Principal) *wire.Request {
 	user := demoBob
-	if slices.Contains([]string{"user_profile.update", "user_profile.get", "api_key.create", "delegation.put"}, route) {
+	if slices.Contains([]string{"user_profile.update", "user_profile.get", "api_key.create", "delegation.put", "approval.list", "approval.get", "approval.update"}, route) {
 		user = caller.ID
 	}
 	r := &wire.Request{Principal: caller, AccountID: demoAccount, RequestID: "test", Body: []byte(bodies[route]), Params: map[string]string{
-		"accountId": demoAccount, "account_id": demoAccount, "projectId": demoProject, "roleId": "project_reader", "groupId": "group-absent-v1", "agentId": "agent-absent-v1",
+		"accountId": demoAccount, "account_id": demoAccount, "projectId": demoProject, "roleId": "project_reader", "groupId": "group-absent-v1", "agentId": "agent-absent-v1", "approvalId": "approval-absent-v1",
 		"claimId": "absent-v1", "userId": user, "user_id": user, "assigneeId": user, "id": "absent-v1", "ruleId": "absent-v1",
 	}}
 	switch route {

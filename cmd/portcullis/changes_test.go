@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/approvals"
 	"github.com/portcullis-authz/portcullis/resources/changes"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
@@ -50,6 +51,7 @@ func changingRequests() []changing {
 		{route: "agent.create", body: `{"name":"a","clients":[{"issuer":"i","client_id":"c"}]}`, subject: "agent AGENT", after: true},
 		{route: "agent.update", body: `{"status":"SUSPENDED"}`, params: id("agentId", "AGENT"), subject: "agent AGENT", before: true, after: true, repeat: true},
 		{route: "delegation.put", body: `{"permissions":["project:*:read"]}`, params: map[string]string{"userId": demoAlice, "agentId": "AGENT"}, subject: "delegation " + demoAlice, after: true, repeat: true},
+		{route: "approval.update", body: `{"status":"APPROVED"}`, params: map[string]string{"userId": demoAlice, "approvalId": "APPROVAL"}, subject: "approval APPROVAL", before: true, after: true},
 		{route: "delegation.delete", params: map[string]string{"userId": demoAlice, "agentId": "AGENT"}, subject: "delegation " + demoAlice, before: true},
 		{route: "agent.delete", params: id("agentId", "AGENT"), subject: "agent AGENT", before: true},
 		{route: "user.create", body: `{"email":"made@demo.example","external_id":"user-made-v1","account_id":"` + demoAccount + `"}`, service: true, subject: "user user-made-v1", after: true},
@@ -72,7 +74,7 @@ func TestEveryChangeLeavesItsRecord(t *testing.T) {
 	a, routes := demoApp(t, func(*config.Config) {})
 	a.makeOtherAdmin(t)
 	routes = changes.Attributed(routes)
-	made := map[string]string{}
+	made := map[string]string{"APPROVAL": a.makeApproval(t)}
 	rows := map[string]bool{}
 	for _, c := range changingRequests() {
 		rows[c.route] = true
@@ -105,6 +107,20 @@ func TestEveryChangeLeavesItsRecord(t *testing.T) {
 			t.Errorf("no row says which record %s leaves", row.Name)
 		}
 	}
+}
+
+// makeApproval makes a request for an approval of Alice, as the MCP door does, and returns its id.
+func (a *app) makeApproval(t *testing.T) string {
+	t.Helper()
+	service := approvals.Service{Store: a.store, Collections: a.collections, IDs: a.ids}
+	made, err := service.Use(t.Context(), resources.Approval{
+		AccountID: demoAccount, UserID: demoAlice, Server: "desk", Place: "desk", Tool: "close", Effect: resources.EffectWrite,
+		Arguments: `{"q":"personal-text"}`, Further: `{"f":"personal-text"}`, ArgumentsHash: "sha256:1",
+	})
+	if err != nil || made.ID == "" {
+		t.Fatalf("%+v %v", made, err)
+	}
+	return made.ID
 }
 
 func (c changing) request(made map[string]string) *wire.Request {
@@ -151,7 +167,7 @@ func (c changing) verify(t *testing.T, got resources.Change, answer string, made
 	if (got.Before != nil) != c.before || (got.After != nil) != c.after {
 		t.Errorf("before %s, after %s", got.Before, got.After)
 	}
-	for _, secret := range []string{"hash", "pcl_sk_live", "made_with", `"state"`} {
+	for _, secret := range []string{"hash", "pcl_sk_live", "made_with", `"state"`, "personal-text"} {
 		if strings.Contains(string(got.Before)+string(got.After), secret) {
 			t.Errorf("a record shows %s: %s %s", secret, got.Before, got.After)
 		}

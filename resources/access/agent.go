@@ -16,7 +16,7 @@ import (
 // maxAgentClients bounds the clients of an agent.
 const maxAgentClients = 20
 
-// agentRoutes returns the handlers of agents and delegations.
+// agentRoutes returns the handlers of agents, delegations and approvals.
 func (s *Service) agentRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"agent.create":      s.Idempotency.Create("agent.create", s.createAgent),
@@ -28,6 +28,9 @@ func (s *Service) agentRoutes() wire.Routes {
 		"delegation.list":   s.listDelegations,
 		"delegation.get":    s.getDelegation,
 		"delegation.delete": s.deleteDelegation,
+		"approval.list":     s.listApprovals,
+		"approval.get":      s.getApproval,
+		"approval.update":   s.updateApproval,
 	})
 }
 

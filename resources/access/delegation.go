@@ -23,7 +23,7 @@ type delegationList struct {
 
 // putDelegation answers delegation.put (N26). The user gives the delegation with a token that no agent uses.
 func (s *Service) putDelegation(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := givesOwn(r); err != nil {
+	if err := ownByToken(r, "gives a delegation"); err != nil {
 		return wire.Response{}, err
 	}
 	var p wire.Problems
@@ -68,17 +68,17 @@ func (s *Service) putDelegation(ctx context.Context, r *wire.Request) (wire.Resp
 	return wire.OK(delegationBody{wanted})
 }
 
-// givesOwn refuses other users, API keys, and clients that act for the user. It doesn't rely on the route's row in the
-// policy tree.
-func givesOwn(r *wire.Request) error {
+// ownByToken refuses other users, API keys, and clients that act for the user. It doesn't rely on the route's row in the
+// policy tree. does says what the route does, for the refusal.
+func ownByToken(r *wire.Request, does string) error {
 	_, agent := r.Principal.Client.Agent()
 	switch {
 	case !isOwn(r):
-		return resources.Forbidden("Only the user gives a delegation.")
+		return resources.Forbidden("Only the user %s.", does)
 	case r.Principal.Credential != resources.CredentialToken:
-		return resources.Forbidden("A delegation is given with a token, and not with an API key.")
+		return resources.Forbidden("The user %s with a token, and not with an API key.", does)
 	case agent:
-		return resources.Forbidden("A delegation is given by the user, and not by a client that acts for the user.")
+		return resources.Forbidden("The user %s, and not a client that acts for the user.", does)
 	}
 	return nil
 }

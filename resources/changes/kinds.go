@@ -61,6 +61,10 @@ func (r *Recorder) kinds() map[string]kind {
 		c.Delegations.Schema().Name: kindOf("delegation", 6, func(d resources.Delegation) (string, string, any) {
 			return d.AccountID, d.UserID, d
 		}),
+		c.Approvals.Schema().Name: kindOf("approval", 6, func(a resources.Approval) (string, string, any) {
+			a.ArgumentsHash = "" // somebody could guess the arguments from it
+			return a.AccountID, a.ID, a.WithoutArguments()
+		}),
 		c.APIKeys.Schema().Name: kindOf("api_key", 7, func(k resources.APIKey) (string, string, any) {
 			return k.AccountID, k.ID, r.Shown.APIKey(k)
 		}),

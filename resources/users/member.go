@@ -50,7 +50,7 @@ func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, acco
 }
 
 // leave ends the user's membership of their account: it deletes their assignments, memberships of
-// groups, delegations, API keys and sessions of the console, so a user who comes back starts without them. It
+// groups, delegations, approvals, API keys and sessions of the console, so a user who comes back starts without them. It
 // changes u, which the caller stores.
 func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now resources.Time) error {
 	account, user := store.String(u.AccountID), store.String(u.ExternalID)
@@ -63,6 +63,9 @@ func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now
 		return err
 	}
 	if err := s.c.Delegations.DeleteAll(ctx, tx, query); err != nil {
+		return err
+	}
+	if err := s.c.Approvals.DeleteAll(ctx, tx, query); err != nil {
 		return err
 	}
 	if err := s.c.EndConsoleSessions(ctx, tx, u.ExternalID); err != nil {

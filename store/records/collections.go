@@ -18,6 +18,7 @@ type Collections struct {
 	Members     store.Collection[resources.GroupMember]
 	Agents      store.Collection[resources.Agent]
 	Delegations store.Collection[resources.Delegation]
+	Approvals   store.Collection[resources.Approval]
 	APIKeys     store.Collection[resources.APIKey]
 	KeyUses     store.Collection[KeyUse]
 	Outbox      store.Collection[resources.Message]
@@ -74,6 +75,7 @@ const (
 	ByIntent   = "by_intent"
 	ByLease    = "by_lease"
 	ByHeld     = "by_held"
+	ByCall     = "by_call"
 
 	ByMemberEmail = "by_member_email"
 	ByMemberName  = "by_member_name"
@@ -92,6 +94,7 @@ func NewCollections() Collections {
 		Members:     members(),
 		Agents:      agents(),
 		Delegations: delegations(),
+		Approvals:   approvals(),
 		APIKeys:     apiKeys(),
 		KeyUses:     keyUses(),
 		Outbox:      outbox(),
@@ -128,7 +131,7 @@ func (c Collections) Schemas() []*store.Schema {
 		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.PolicyTrees.Schema(), c.Copies.Schema(), c.ConsoleSessions.Schema(), c.ConsoleCodes.Schema(),
 		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(), c.ChangeParts.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
-		c.Agents.Schema(), c.AgentClients.Schema(), c.Delegations.Schema(),
+		c.Agents.Schema(), c.AgentClients.Schema(), c.Delegations.Schema(), c.Approvals.Schema(),
 	}
 }
 

@@ -76,6 +76,7 @@ func (v *verification) steps() []func(context.Context) error {
 			r.user(d.UserID)
 			r.agent(d.AccountID, d.AgentID)
 		}),
+		checked(v, c.Approvals, func(r *refs, a resources.Approval) { r.user(a.UserID) }),
 		checked(v, c.APIKeys, func(r *refs, k resources.APIKey) {
 			r.account(k.AccountID)
 			r.user(k.UserID)

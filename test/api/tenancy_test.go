@@ -188,7 +188,7 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 	role, _ := s.Must(t, 201, "POST", "/roles", `{"name":"r","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
 	body := map[string]string{
 		"project.update": `{"name":"N"}`, "user_profile.update": `{"name":"N"}`, "api_key.create": `{"key_name":"k","scopes":["read"]}`, "role.replace": `{"name":"N","permissions":["account:user:read"]}`, "role_assignment.put": `{}`,
-		"agent.update": `{"name":"N"}`, "delegation.put": `{"permissions":["project:*:read"]}`,
+		"agent.update": `{"name":"N"}`, "delegation.put": `{"permissions":["project:*:read"]}`, "approval.update": `{"status":"DENIED"}`,
 	}
 	for name, row := range contract.Catalogue(t) {
 		if !namesAccount(row) || strings.Count(row.Path, "{") < 2 {
@@ -198,7 +198,7 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 			ask := func(project, role, group, agent, user string) (string, int) {
 				path := row.Pattern()
 				ids := map[string]string{
-					"{projectId}": project, "{roleId}": role, "{groupId}": group, "{agentId}": agent, "{userId}": user, "{user_id}": user, "{assigneeId}": user, "{id}": "apikey-x-v1", "{ruleId}": "sgr-x-v1",
+					"{projectId}": project, "{roleId}": role, "{groupId}": group, "{agentId}": agent, "{userId}": user, "{user_id}": user, "{assigneeId}": user, "{id}": "apikey-x-v1", "{approvalId}": "approval-x-v1", "{ruleId}": "sgr-x-v1",
 				}
 				path = strings.NewReplacer("{accountId}", other.Account, "{account_id}", other.Account).Replace(path)
 				for param, id := range ids {

@@ -46,7 +46,7 @@ type slot struct{ text, name, kind string }
 // kinds are what the ids of the document name, by the parameter or member; "" names nothing that
 // belongs to an account.
 var kinds = map[string]string{
-	"accountId": "account", "account_id": "account", "X-Account-ID": "account", "projectId": "project", "project_id": "project", "roleId": "role", "groupId": "group", "agentId": "agent", "userId": "user", "user_id": "user", "assigneeId": "user", "ruleId": "rule", "claimId": "claim", "keys/{id}": "key",
+	"accountId": "account", "account_id": "account", "X-Account-ID": "account", "projectId": "project", "project_id": "project", "roleId": "role", "groupId": "group", "agentId": "agent", "approvalId": "approval", "userId": "user", "user_id": "user", "assigneeId": "user", "ruleId": "rule", "claimId": "claim", "keys/{id}": "key",
 	"security-groups/{id}": "securityGroup", "kubernetes/{id}": "kubernetes", "gpu-clusters/{id}": "gpu", "remote_security_group_id": "securityGroup", "security_group_ids": "securityGroup", "resourceId": "resource",
 	"id": "any", "external_id": "user", "admin.external_id": "user", "authentication_partner_id": "user", "flavor_id": "", "image_id": "", "ssh_key_id": "", "pricing_template_id": "",
 }
@@ -100,6 +100,7 @@ func (w *attacksWorld) values(kind, caller string) map[string]string {
 		"role":          {"theirs": foreign.role, "theirs, deleted": foreign.deleted.role, "deleted": tenant.deleted.role, "absent": "role-00000000000000000000000000-v1"},
 		"group":         {"theirs": foreign.group, "theirs, deleted": foreign.deleted.group, "deleted": tenant.deleted.group, "absent": "group-00000000000000000000000000-v1"},
 		"agent":         {"theirs": foreign.agent, "theirs, deleted": foreign.deleted.agent, "deleted": tenant.deleted.agent, "a group": tenant.group, "absent": "agent-00000000000000000000000000-v1"},
+		"approval":      {"an agent": tenant.agent, "their agent": foreign.agent, "absent": "approval-00000000000000000000000000-v1"}, // test/mcp has some
 		"user":          {"theirs": foreign.bob, "their admin": foreign.admin, "theirs by UUID": foreign.bobUUID, "theirs, deleted": foreign.deleted.user, "deleted": tenant.deleted.user, "theirs, invited": foreign.invited, "a group": foreign.group, "absent": "user-absent-v1"},
 		"key":           {"theirs": foreign.key, "another user's": tenant.bobKey, "theirs, a member's": foreign.bobKey, "absent": "apikey-00000000000000000000000000-v1"},
 		"securityGroup": {"theirs": foreign.securityGroup, "another project's": tenant.otherSecurityGroup, "deleted": tenant.deleted.securityGroup, "theirs, deleted": foreign.deleted.securityGroup, "absent": "sg-00000000000000000000000000-v1"},

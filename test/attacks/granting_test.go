@@ -23,7 +23,7 @@ type granting struct {
 // bodies are those of requests that are granted, by route; words in capitals are ids.
 var bodies = map[string]string{
 	"account.create": `{"id":"acct-new-v1","name":"New","admin":{"email":"new@new.example","name":"New","external_id":"user-new-v1"}}`, "account.update": `{"name":"Renamed"}`, "account.preview": `{"changes":[{"kind":"role_put","name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}]}`, "project.create": `{"name":"New"}`, "project.update": `{"name":"Renamed"}`, "role.create": `{"name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}`,
-	"role.replace": `{"name":"Changed","permissions":["account:user:read"]}`, "group.create": `{"name":"New"}`, "agent.create": `{"name":"New"}`, "agent.update": `{"name":"Renamed"}`, "delegation.put": `{"permissions":["project:*:read"]}`, "cluster_claim.create": `{"lease_seconds":600}`, "cluster_claim.update": `{"extend_seconds":600}`, "user.create": `{"email":"made@ours.example","name":"Made"}`, "security_group.update": `{"name":"Renamed"}`, "security_group_rule.create": `{"direction":"egress","protocol":"tcp"}`,
+	"role.replace": `{"name":"Changed","permissions":["account:user:read"]}`, "group.create": `{"name":"New"}`, "agent.create": `{"name":"New"}`, "agent.update": `{"name":"Renamed"}`, "delegation.put": `{"permissions":["project:*:read"]}`, "approval.update": `{"status":"DENIED"}`, "cluster_claim.create": `{"lease_seconds":600}`, "cluster_claim.update": `{"extend_seconds":600}`, "user.create": `{"email":"made@ours.example","name":"Made"}`, "security_group.update": `{"name":"Renamed"}`, "security_group_rule.create": `{"direction":"egress","protocol":"tcp"}`,
 	"security_group.create": `{"project_id":"PROJECT","name":"New"}`, "role_assignment.put": `{}`, "user.update": `{"name":"Changed"}`, "user_profile.update": `{"name":"Changed"}`, "user.invite": `{"email":"invite@ours.example"}`, "api_key.create": `{"key_name":"new","scopes":["read"]}`, "kubernetes_cluster.create": `{"name":"new","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"new","flavor_id":"f","image_id":"i"}`,
 }
 
@@ -33,7 +33,7 @@ func (w *attacksWorld) granted(o operation) (granting, bool) {
 	g := granting{
 		operation: o, token: t.adminToken, success: []int{200, 201}, query: map[string]string{}, header: map[string]string{"X-Account-ID": t.account},
 		ids: map[string]string{
-			"accountId": t.account, "account_id": t.account, "projectId": t.project, "roleId": t.role, "groupId": t.group, "agentId": t.agent, "userId": t.bob, "user_id": t.admin, "assigneeId": t.bob, "ruleId": t.rule, "claimId": w.claim,
+			"accountId": t.account, "account_id": t.account, "projectId": t.project, "roleId": t.role, "groupId": t.group, "agentId": t.agent, "approvalId": "approval-00000000000000000000000000-v1", "userId": t.bob, "user_id": t.admin, "assigneeId": t.bob, "ruleId": t.rule, "claimId": w.claim,
 		},
 	}
 	for part, id := range map[string]string{"/keys/{id}": t.key, "/security-groups/{id}": t.securityGroup, "/kubernetes/{id}": t.kubernetes, "/gpu-clusters/{id}": t.gpu} {
@@ -57,8 +57,10 @@ func (w *attacksWorld) granted(o operation) (granting, bool) {
 		g.ids["roleId"], g.query["projectId"] = "project_reader", t.project
 	case "project.delete": // it still has resources in it
 		g.success = []int{409}
-	case "delegation.put", "delegation.list", "delegation.get", "delegation.delete":
+	case "delegation.put", "delegation.list", "delegation.get", "delegation.delete", "approval.list":
 		g.ids["userId"] = t.admin
+	case "approval.get", "approval.update": // no server is there to be called: test/mcp attacks them
+		g.ids["userId"], g.success = t.admin, []int{404}
 	case "user.update":
 		g.ids["user_id"] = t.bobUUID
 	}

@@ -159,7 +159,7 @@ func (t *tenant) make(status int, method, rest, body string, lines ...string) ma
 
 // everything are the targets of all that can be read of the account.
 func (t *tenant) everything() []string {
-	below := []string{"", "/projects", "/roles?pageSize=100", "/groups", "/groups/" + t.group + "/members", "/agents", "/users/" + t.admin + "/delegations", "/users", "/users?q=u", "/roles/" + t.role + "/assignments", "/roles/account_admin/assignments", "/assignments"}
+	below := []string{"", "/projects", "/roles?pageSize=100", "/groups", "/groups/" + t.group + "/members", "/agents", "/users/" + t.admin + "/delegations", "/users/" + t.admin + "/approvals", "/users", "/users?q=u", "/roles/" + t.role + "/assignments", "/roles/account_admin/assignments", "/assignments"}
 	for _, user := range []string{t.admin, t.bob, t.invited} {
 		below = append(below, "/roles/users/"+user, "/users/"+user+"/keys")
 	}
