@@ -19,6 +19,8 @@ type MCPCall struct {
 	Name string
 	// Definition is the tool's current definition, "" if it is unknown.
 	Definition string
+	// Approval is the id of the approval that the call has used up, "" for none.
+	Approval string
 	// Arguments is a JSON object with the names of the arguments and … in place of their values, nil without arguments.
 	// Cut is true if it lacks some names.
 	Arguments []byte

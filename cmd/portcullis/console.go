@@ -73,6 +73,9 @@ func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*conso
 		Sessions: consoleSessions{a.sessions}, Operators: operators, IDs: a.ids, Now: time.Now, Log: a.log.Logger,
 		API: reaching(site.inside), Private: reaching(site.operators), Compare: comparer{"http://" + reachable(open.health.Addr())},
 	})
+	if err == nil {
+		a.mcp.Console = site.url.String()
+	}
 	return site, err
 }
 

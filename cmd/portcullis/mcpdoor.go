@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/approvals"
 )
 
 // mcpAnswerWithin bounds the wait for the head of an MCP server's answer: a tool takes its time.
@@ -38,7 +39,8 @@ func (a *app) newMCP() (*mcp.Door, error) {
 	pins := &mcp.Pins{List: lister.List, Servers: a.pinnedServers, Now: time.Now, Log: a.log.Logger}
 	return &mcp.Door{
 		Judge: a.judge, Base: a.settings.Listeners.PublicURL, Send: send, Sealed: sealed, IDs: a.ids, Log: a.log.Logger, Records: a.recordTo(),
-		Pins: pins, Observe: a.metrics.WatchMCP(pins, mcp.Outcomes()...),
+		Approvals: &approvals.Service{Store: a.store, Collections: a.collections, IDs: a.ids},
+		Pins:      pins, Observe: a.metrics.WatchMCP(pins, mcp.Outcomes()...),
 	}, nil
 }
 

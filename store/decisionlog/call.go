@@ -13,6 +13,7 @@ type call struct {
 	Method     string                `json:"method,omitzero"`
 	Name       string                `json:"name,omitzero"`
 	Definition string                `json:"definition,omitzero"`
+	Approval   string                `json:"approval,omitzero"`
 	Arguments  jsontext.Value        `json:"arguments,omitzero"`
 	Cut        bool                  `json:"cut,omitzero"`
 	Outcome    *resources.MCPOutcome `json:"outcome,omitzero"`
@@ -23,7 +24,7 @@ func newCall(m *resources.MCPCall, c *cleaner) *call {
 	if m == nil {
 		return nil
 	}
-	return &call{c.text(m.Server), c.text(m.Method), c.text(m.Name), c.text(m.Definition), c.value(m.Arguments), m.Cut, m.Outcome}
+	return &call{c.text(m.Server), c.text(m.Method), c.text(m.Name), c.text(m.Definition), c.text(m.Approval), c.value(m.Arguments), m.Cut, m.Outcome}
 }
 
 // call returns the call of a record, nil for none.
@@ -32,7 +33,7 @@ func (c *call) call() *resources.MCPCall {
 		return nil
 	}
 	return &resources.MCPCall{
-		Server: c.Server, Method: c.Method, Name: c.Name, Definition: c.Definition, Arguments: c.Arguments, Cut: c.Cut, Outcome: c.Outcome,
+		Server: c.Server, Method: c.Method, Name: c.Name, Definition: c.Definition, Approval: c.Approval, Arguments: c.Arguments, Cut: c.Cut, Outcome: c.Outcome,
 	}
 }
 
@@ -60,6 +61,7 @@ func callInput(j *resources.Judgement) ([]byte, error) {
 		Method     string         `json:"method"`
 		Name       string         `json:"name"`
 		Definition string         `json:"definition,omitzero"`
+		Approval   string         `json:"approval,omitzero"`
 		Arguments  jsontext.Value `json:"arguments,omitzero"`
 		Cut        bool           `json:"arguments_cut,omitzero"`
 		Agent      string         `json:"agent"`
@@ -69,7 +71,7 @@ func callInput(j *resources.Judgement) ([]byte, error) {
 		Action     named          `json:"action"`
 		Target     place          `json:"target"`
 	}{
-		m.Server, m.Method, m.Name, m.Definition, m.Arguments, m.Cut, agent, actors,
+		m.Server, m.Method, m.Name, m.Definition, m.Approval, m.Arguments, m.Cut, agent, actors,
 		principal{named{q.Principal.ID}, q.Principal.Kind, q.Principal.Credential},
 		named{q.AccountID},
 		named{q.Action.ID},

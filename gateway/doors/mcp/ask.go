@@ -41,6 +41,8 @@ type visit struct {
 	tasks tasks
 	// outcome is the verdict of the row that the message names, or nil.
 	outcome *verdict.Outcome
+	// needed is the approval without which the call is denied, or nil.
+	needed *needed
 }
 
 // account returns the account in the path or, without one, the caller's.
@@ -123,7 +125,7 @@ func (v *visit) reason(o *verdict.Outcome, r row) string {
 	case codeDelegation:
 		return fmt.Sprintf("you have not delegated the use of the %s %q of the server %q to your agent", kind, r.name, v.server.Name)
 	case codeApproval:
-		return fmt.Sprintf("each call of the %s %q of the server %q needs an approval", kind, r.name, v.server.Name)
+		return v.needed.reason(v.page(), r, v.server.Name)
 	case codeExchange:
 		return fmt.Sprintf("the authorization server gives no token for the server %q", v.server.Name)
 	case codeDefinition:

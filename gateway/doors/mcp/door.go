@@ -17,11 +17,15 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Door handles calls to MCP servers. Records and Observe are optional.
+// Door handles calls to MCP servers. Records, Approvals, Console and Observe are optional.
 type Door struct {
 	Judge *verdict.Judge
 	// Records takes a record of each judged call before the server gets the call, and of how it ended. nil records none.
 	Records resources.DecisionLog
+	// Approvals keeps approvals of single calls. With nil no call is approved.
+	Approvals Approvals
+	// Console is the console's URL for users, "" without a console.
+	Console string
 	// Base is the gateway's URL for clients (--public-url). An empty Base turns the door off.
 	Base string
 	// Send sends a message to a server. An error of KindForbidden denies the call: the server's credential was refused to

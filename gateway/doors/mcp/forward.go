@@ -85,6 +85,9 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	}
 	o.Endless = true // tools may run for any time
 	v.answered = o
+	if a, ok, err := v.approved(ctx, p, named); !ok {
+		return a, err
+	}
 	if err := v.use.allowed(ctx); err != nil {
 		return v.undecided(p, err), nil
 	}

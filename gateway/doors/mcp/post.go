@@ -173,8 +173,7 @@ func (v *visit) unsent(ctx context.Context, p *posted, code string, a doors.Answ
 	return a, err
 }
 
-// hold denies an allowed use if the definition has changed or an approval is missing. It returns an error if the current
-// definition is unknown.
+// hold denies an allowed use if the definition has changed. It returns an error if the current definition is unknown.
 func (v *visit) hold(o *verdict.Outcome, r row) error {
 	if r.kind == kindTool && v.server.Pin == resources.MCPPinDefinitions {
 		is, err := v.Pins.Definition(v.server, r.name)
@@ -185,9 +184,6 @@ func (v *visit) hold(o *verdict.Outcome, r row) error {
 			o.Allowed, o.Code = false, codeDefinition
 			return nil
 		}
-	}
-	if r.approval != "" {
-		o.Allowed, o.Code = false, codeApproval
 	}
 	return nil
 }
@@ -211,6 +207,7 @@ func (v *visit) denied(p *posted, o *verdict.Outcome, r row) []byte {
 		message.Text("reason", reason), message.Text("code", o.Code), message.Text("decision_id", o.ID),
 		message.Text("policy_revision", o.PolicyRevision), message.Number("account_revision", o.AccountRevision),
 	}
+	data = append(data, v.accessRequest()...)
 	if v.server.Denial == resources.MCPDenialResult && p.Method == message.MethodCall {
 		return message.Denial(p.ID, p.Spoken.Era, "Denied: "+reason, data...)
 	}

@@ -35,6 +35,8 @@ type use struct {
 	// call is the record of the call, without its id and its verdict.
 	call  resources.Judgement
 	began time.Time
+	// approval is the id of the approval that the call has used up, "" for none.
+	approval string
 
 	mu      sync.Mutex
 	outcome resources.MCPOutcome
@@ -86,6 +88,13 @@ func (u *use) denied(ctx context.Context, code string) error {
 		u.v.count(OutcomeDenied)
 	}
 	return err
+}
+
+// approvedBy notes the approval that the call has used up.
+func (u *use) approvedBy(approval string) {
+	if u.approval = approval; u.call.Call != nil {
+		u.call.Call.Approval = approval
+	}
 }
 
 // allowed records a call before the door sends it. On an error it must not be sent.
@@ -177,7 +186,7 @@ func (u *use) end(ctx context.Context, endedBy string) {
 	}
 	outcome.EndedBy, outcome.Millis = endedBy, u.v.IDs.Now().Sub(u.began).Milliseconds()
 	entry, m := u.call, *u.call.Call
-	m.Definition, m.Arguments, m.Cut, m.Outcome = "", nil, false, &outcome
+	m.Definition, m.Approval, m.Arguments, m.Cut, m.Outcome = "", "", nil, false, &outcome
 	entry.ID, entry.Path, entry.Call, entry.Question.Now = u.v.IDs.ULID(), resources.PathMCPOutcome, &m, resources.At(u.v.IDs.Now())
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeWithin)
 	defer cancel()

@@ -176,7 +176,8 @@ var (
 	errExpired = errors.New("mcp: the token has expired")
 )
 
-// allowed judges the rows of the current tree, in order. With hold it also checks definitions and approvals.
+// allowed judges the rows of the current tree, in order. With hold it also checks definitions and approvals. The approval
+// that a call has used up holds until the end of its stream.
 func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, hold bool) ([]bool, error) {
 	out := make([]bool, len(rows))
 	current := make([]row, len(rows))
@@ -196,7 +197,7 @@ func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, h
 				return nil, err
 			}
 		}
-		out[i] = verdicts[i].Allowed
+		out[i] = verdicts[i].Allowed && (!hold || current[i].approval == "" || v.use != nil && v.use.approval != "")
 	}
 	return out, nil
 }
