@@ -94,6 +94,8 @@ type changedSubject struct {
 	ResourceID   string `json:"resourceId"`
 	GroupID      string `json:"group_id"`
 	AgentID      string `json:"agent_id"`
+	Server       string `json:"server"`
+	Tool         string `json:"tool"`
 }
 
 // sides parses both sides of a change. An absent side is the zero value.
@@ -124,6 +126,9 @@ func (c change) Says() []word {
 		return append(out, c.saysAssignment(before, after, one)...)
 	case "delegation":
 		return append(out, spoken(map[bool]string{true: " ended", false: " set"}[c.isEnded()]+" what "), c.names.user(c.Subject.ID), spoken(" delegates to the agent "), c.names.agent(one.AgentID))
+	case "approval":
+		verb := map[bool]string{true: " approved", false: " declined"}[one.Status == resources.ApprovalApproved]
+		return append(out, spoken(verb+" a call of the tool "), written(one.Tool), spoken(" of the server "), written(one.Server))
 	case "group_member":
 		words := map[bool][2]string{true: {" added ", " to the group "}, false: {" removed ", " from the group "}}[c.isMade()]
 		return append(out, spoken(words[0]), c.names.user(c.Subject.ID), spoken(words[1]), c.names.group(one.GroupID))

@@ -161,10 +161,13 @@ func TestChangesAreSearched(t *testing.T) {
 // TestChangesOfAgentsAreTold guarantees the sentences about agents' roles and delegations. The page reads the name
 // of an agent, and of no user with its id.
 func TestChangesOfAgentsAreTold(t *testing.T) {
+	const approval = `{"id":"approval-a-v1","server":"desk","tool":"close","status":"`
 	const delegation = `{"user_id":"user-bob-v1","agent_id":"agent-a-v1","permissions":["project:*:read"]}`
 	for text, c := range map[string]string{
 		"gave the agent <bdi>agent-a-v1</bdi> the role":                                  changed("role_assignment", "agent-a-v1", "", `{"assigneeType":"AGENT","roleId":"reader","status":"ACTIVE"}`),
 		"set what <bdi>user-bob-v1</bdi> delegates to the agent <bdi>agent-a-v1</bdi>":   changed("delegation", "user-bob-v1", "", delegation),
+		"approved a call of the tool <bdi>close</bdi> of the server <bdi>desk</bdi>":     changed("approval", "approval-a-v1", approval+`PENDING"}`, approval+`APPROVED"}`),
+		"declined a call of the tool <bdi>close</bdi> of the server <bdi>desk</bdi>":     changed("approval", "approval-a-v1", approval+`PENDING"}`, approval+`DENIED"}`),
 		"ended what <bdi>user-bob-v1</bdi> delegates to the agent <bdi>agent-a-v1</bdi>": changed("delegation", "user-bob-v1", delegation, ""),
 		"made the agent <bdi>Helper</bdi>":                                               changed("agent", "agent-a-v1", "", `{"id":"agent-a-v1","name":"Helper","status":"ACTIVE"}`),
 	} {

@@ -85,7 +85,7 @@ func New(cfg Config) (*Console, error) {
 func pages() map[string]func(*page) error {
 	all := map[string]func(*page) error{}
 	for _, section := range []map[string]func(*page) error{
-		overviewPages(), askPages(), whoPages(), peoplePages(), decisionsPages(), changesPages(), policyPages(), comparePages(), platformPages(),
+		overviewPages(), askPages(), whoPages(), peoplePages(), decisionsPages(), changesPages(), policyPages(), comparePages(), platformPages(), approvalPages(),
 	} {
 		for pattern, show := range section {
 			all[pattern] = show

@@ -25,6 +25,8 @@ type overviewView struct {
 	Admins  *listedAssignments
 	Invited *invitations
 	Tries   []try
+	// Waiting are calls that wait for the user's approval.
+	Waiting []approval
 	// Names holds the names of the assignees.
 	Names names
 }
@@ -64,7 +66,7 @@ func (p *page) read(path string, query url.Values, out any) (bool, error) {
 
 func overview(p *page) error {
 	v := overviewView{}
-	for _, section := range []func(*overviewView) error{p.installed, p.denied, p.grants, p.newcomers} {
+	for _, section := range []func(*overviewView) error{p.installed, p.waiting, p.denied, p.grants, p.newcomers} {
 		if err := section(&v); err != nil {
 			return err
 		}

@@ -108,6 +108,8 @@ func doneText(outcome string) string {
 		"invited":  "The invitation is on its way.",
 		"undone":   "The change is undone.",
 		"ended":    "The delegation is over.",
+		"approved": "Approved. Have the agent call again.",
+		"declined": "Denied.",
 	}[outcome]
 }
 

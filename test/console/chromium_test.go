@@ -212,7 +212,7 @@ func (b *tab) look(width int64, colours string) {
 func menu() []string {
 	return []string{
 		"/", "/ask", denied, "/who", "/people", "/decisions", "/changes", "/policy", "/policy/compare", "/platform", "/people/" + bob, "/people/" + bob + "/assign",
-		"/people/" + bob + "/revoke?role=project_reader&project=proj-demo-v1", "/people/" + alice + "/keys", "/groups", "/agents", "/roles", "/roles/new", "/roles/account_admin",
+		"/people/" + bob + "/revoke?role=project_reader&project=proj-demo-v1", "/people/" + alice + "/keys", "/approvals", "/groups", "/agents", "/roles", "/roles/new", "/roles/account_admin",
 		"/platform/proj-demo-v1", "/platform/proj-demo-v1/kubernetes",
 	}
 }

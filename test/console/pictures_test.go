@@ -31,7 +31,10 @@ func scenes() map[string]scene {
 	return map[string]scene{
 		"empty": {user: alice, start: emptied, pages: []string{
 			"/", "/ask", "/who", "/who?find=actions", "/who?find=places", "/who?find=matrix", "/people?q=zz", "/groups", "/agents", "/roles?status=INACTIVE", "/decisions?user=user-none-v1", "/changes?actor=user-none-v1", "/platform",
-			"/people/" + alice + "/keys",
+			"/people/" + alice + "/keys", "/approvals",
+		}},
+		"approvals": {user: deskUser, start: requests, pages: []string{
+			"/", "/approvals", "/approvals/approval-0-v1", "/approvals/approval-1-v1", "/approvals/approval-2-v1", "/approvals/approval-3-v1", "/approvals/approval-4-v1", "/approvals/approval-5-v1", "/approvals/approval-none-v1",
 		}},
 		"refused": {user: carol, start: plainDemo, pages: []string{
 			"/", denied, "/who?find=people&action=project:instance:read", "/people", "/groups", "/agents", "/roles", "/decisions", "/changes", "/policy", "/platform", "/people/" + bob, "/no-such-page",
