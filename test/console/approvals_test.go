@@ -182,7 +182,7 @@ func requests(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 	return harness.StartIn(t, dir, "--console-listen", "127.0.0.1:0"), strings.NewReplacer()
 }
 
-// TestHostileArgumentsAreText guarantees that markup is text, and that invisible characters have codes in their place. No
+// TestHostileArgumentsAreText guarantees that markup is text. Invisible characters have codes in their place. No
 // number and no text is cut.
 func TestHostileArgumentsAreText(t *testing.T) {
 	t.Parallel()

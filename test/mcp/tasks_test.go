@@ -11,12 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // tasker is a server with one answer to each method: a result, or several lines for a stream of messages. ID stands for
-// the request's id there.
+// the request's id there, and a line PAUSE for a wait in which the gateway judges the stream twice.
 type tasker struct {
 	url string
 
@@ -43,17 +44,19 @@ func newTasker(t *testing.T) *tasker {
 		s.mu.Unlock()
 		w.Header().Set("Mcp-Session-Id", "session-of-the-server")
 		switch {
-		case r.Method == http.MethodPost && call.ID == nil, call.Method == "":
-			if r.Method == http.MethodPost {
-				w.WriteHeader(http.StatusAccepted)
-				return
+		case r.Method == http.MethodPost && (call.ID == nil || call.Method == ""):
+			w.WriteHeader(http.StatusAccepted)
+		case r.Method == http.MethodGet, strings.Contains(answer, "\n"):
+			w.Header().Set("Content-Type", "text/event-stream")
+			for line := range strings.Lines(strings.ReplaceAll(answer, `"ID"`, string(call.ID))) {
+				if line == "PAUSE\n" {
+					_ = http.NewResponseController(w).Flush() // the client has gone
+					time.Sleep(1200 * time.Millisecond)
+					continue
+				}
+				_, _ = io.WriteString(w, "data: "+line+"\n")
 			}
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, "data: "+strings.ReplaceAll(answer, "\n", "\n\ndata: ")+"\n\n")
-		case strings.Contains(answer, "\n"):
-			w.Header().Set("Content-Type", "text/event-stream")
-			answer = strings.ReplaceAll(answer, `"ID"`, string(call.ID))
-			_, _ = io.WriteString(w, "data: "+strings.ReplaceAll(answer, "\n", "\n\ndata: ")+"\n\n")
+			_, _ = io.WriteString(w, "\n")
 		default:
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, answer)
@@ -179,6 +182,30 @@ func TestATaskIsJudgedAnew(t *testing.T) {
 	body := request("subscriptions/listen", `"notifications":{"taskIds":["`+id+`"]}`)
 	if _, text := raw(t, g, path, token, body, modern("subscriptions/listen", "")...); !strings.Contains(text, "-32001") || len(s.got()) != 0 {
 		t.Errorf("a stream: %s", text)
+	}
+}
+
+// TestATaskOfAnApprovedCallGoesOn guarantees that messages about a task need no further approval, also while their stream
+// is open.
+func TestATaskOfAnApprovedCallGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newTasker(t)
+	g := startOn(t, s.url, policiesWith(t, strings.Replace(rows, `"effect": "read"}, "merge`, `"effect": "read", "approval": "each_call"}, "merge`, 1)))
+	token := tokenFor(t, g, reader, bothScopes)
+	s.set("tools/call", modernTask)
+	ask := func() string {
+		_, text := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
+		return text
+	}
+	request := between(ask(), `"access_request":{"id":"`)
+	r := harness.Call(t, "PATCH", g.URL+"/api/v1/accounts/"+account+"/users/"+reader+"/approvals/"+request, g.UserToken(t, reader), `{"status":"APPROVED"}`)
+	if r.Status != 200 {
+		t.Fatalf("%d %s", r.Status, r.Raw)
+	}
+	id := idIn(t, ask())
+	s.set("tasks/get", `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`+"\nPAUSE\n"+`{"jsonrpc":"2.0","id":"ID","result":{"resultType":"complete","taskId":"t.1","status":"completed"}}`)
+	if _, text := askTask(t, g, path, token, "tasks/get", id, ""); !strings.Contains(text, "completed") {
+		t.Errorf("tasks/get: %s", text)
 	}
 }
 

@@ -20,7 +20,9 @@ type row struct {
 	effect     string
 	definition string
 	approval   string
-	schema     []byte
+	// ofTask is true for the tool of a task. The call that began the task had the approval.
+	ofTask bool
+	schema []byte
 }
 
 // toolRow returns the row of a tool.

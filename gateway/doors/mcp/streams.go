@@ -206,6 +206,9 @@ func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, h
 func (v *visit) again(r row) row {
 	switch r.kind {
 	case kindTool:
+		if r.ofTask {
+			return asTask(toolRow(v.server, r.name))
+		}
 		return toolRow(v.server, r.name)
 	case kindPrompt:
 		return promptRow(v.server, r.name)

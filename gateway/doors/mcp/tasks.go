@@ -62,7 +62,7 @@ func (v *visit) sealTasks(p *posted, raw []byte) ([]byte, error) {
 	})
 }
 
-// ofTask judges a message about a task as a call of its tool. It needs no approval: the call that began the task had one.
+// ofTask judges a message about a task as a call of its tool.
 func (v *visit) ofTask(ctx context.Context, p *posted) (doors.Answer, error) {
 	if p.Method == message.MethodTasks { // servers list what they did for the gateway, for all callers
 		return unknown(p, "This gateway does not list tasks."), nil
@@ -72,8 +72,12 @@ func (v *visit) ofTask(ctx context.Context, p *posted) (doors.Answer, error) {
 
 // taskRow returns the row of the tool of a task by the client's id.
 func (v *visit) taskRow(id string) row {
-	r := toolRow(v.server, v.tasks.named[id].Tool)
-	r.approval = ""
+	return asTask(toolRow(v.server, v.tasks.named[id].Tool))
+}
+
+// asTask returns the row for a task of its tool.
+func asTask(r row) row {
+	r.approval, r.ofTask = "", true
 	return r
 }
 
