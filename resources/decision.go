@@ -137,6 +137,9 @@ type Question struct {
 	// Denied is why the question is denied before policy is asked: it names what does not exist. It is "" if policy
 	// decides.
 	Denied string
+	// Withheld is why the question is denied even if policy allows it. The zero value denies nothing. Whoever policy denies
+	// gets policy's reason: the door's own reason tells nobody what exists.
+	Withheld Denial
 	// Route is the row of the call or the door, nil if none is asked at. Nothing changes it.
 	Route *Route
 	// Grant is what the caller wants to give away; nil in any other question.
@@ -146,6 +149,9 @@ type Question struct {
 	// Now is the deciding replica's clock.
 	Now Time
 }
+
+// Denial is a denial by the gateway itself.
+type Denial struct{ Code, Reason string }
 
 // Causes of an error of KindUnavailable that ends an evaluation. Callers see their texts.
 var (

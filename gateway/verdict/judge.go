@@ -10,9 +10,8 @@ import (
 
 var errNoDoor = errors.New("verdict: questions without a door, whose action is the right to ask")
 
-// errForeignAgent is the error of a question about an agent that doesn't act with the token of its user. Comparisons of
-// trees ask no such question (policies/compare).
-var errForeignAgent = errors.New("verdict: an agent acts for the caller alone, with a token")
+// errForeignAgent is the error of a question with an agent that the caller may not name (MayNameAgent).
+var errForeignAgent = errors.New("verdict: the caller may not name an agent of this user")
 
 // CodeAgentRole is the code of a denial for an agent without the permission that its user has.
 const CodeAgentRole = "needs_agent_role"
@@ -122,7 +121,7 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 		asked.Facts.Subject = a.forApp(asked.Facts.Subject)
 	}
 	if asked.Agent != nil {
-		if userOf(a.caller) != q.SubjectID || a.caller.Credential != resources.CredentialToken {
+		if !MayNameAgent(a.caller, q.SubjectID) {
 			return Outcome{}, unavailable(errForeignAgent)
 		}
 		asked.Agent = asked.Agent.In(&asked)
@@ -134,10 +133,23 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	}
 	o.AccountRevision = RevisionFor(a.caller, account.id, asked.Facts.Revision)
 	a.tell(resources.PathDecision, &o, &asked)
+	told := len(a.judgements) - 1
 	if o.Allowed && asked.Agent != nil {
 		a.asAgent(ctx, &o, ofAgent)
 	}
+	if o.Allowed && q.Withheld.Code != "" {
+		o.Allowed, o.Code, o.Reason = false, q.Withheld.Code, q.Withheld.Reason
+		if told >= 0 {
+			a.judgements[told].Decision, a.judgements[told].Unasked = o.Decision, true
+		}
+	}
 	return o, nil
+}
+
+// MayNameAgent reports whether the caller may ask what an agent may do for the user: a service with the scope to ask, and
+// the user. Comparisons of trees ask about no other agent (policies/compare).
+func MayNameAgent(caller *resources.Principal, user string) bool {
+	return caller.HasScope(resources.ServiceScopeCheck) || user != "" && userOf(caller) == user
 }
 
 // asAgent denies a use that the user is allowed and the agent is not, on the same facts. It records the agent's verdict

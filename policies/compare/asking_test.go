@@ -169,7 +169,8 @@ func (a *asker) question(entry string) (q resources.Question, row string) {
 	if entry != engine.EntryDecision && q.Principal.Kind != resources.PrincipalUser { // the subject is the caller
 		q.Facts.Subject = &resources.Subject{AccountID: subject.AccountID, AccountExists: subject.AccountExists, AccountStatus: subject.AccountStatus}
 	}
-	if entry == engine.EntryDecision && !a.often() && q.Principal.Kind == resources.PrincipalUser && q.Principal.ID == subject.UserID && q.Principal.Credential == resources.CredentialToken {
+	names := q.Principal.HasScope(resources.ServiceScopeCheck) || q.Principal.Kind == resources.PrincipalUser && q.Principal.ID == subject.UserID
+	if entry == engine.EntryDecision && !a.often() && names {
 		status := a.one("", resources.StatusActive, resources.StatusSuspended)
 		q.Agent = &resources.ActingAgent{ID: "agent-a-v1", Exists: status != "", Status: status, Covered: a.often()}
 	}

@@ -121,6 +121,9 @@ func namedEdits() []namedEdit {
 			kept("_both if {\n\tinput.grant.permissions[\"project:a:read\"]\n\tinput.grant.permissions[\"project:b:read\"]\n}"),
 			{File: "authz/both.rego", Old: "package authz\n\ndeny contains \"no\" if _both\n"},
 		}},
+		{"an agent that a service names", []policytest.Piece{denied("input.agent.named\n\tinput.principal.kind == \"service\"")}},
+		{"an agent that a service with a scope names", []policytest.Piece{denied("input.agent.named\n\tinput.principal.scopes[\"users:sync\"]")}},
+		{"an agent of a user with a key", []policytest.Piece{denied("input.agent.named\n\tinput.principal.credential == \"key\"")}},
 		{"a with", []policytest.Piece{rule("granting_roles contains \"odd\" if caller_is_subject with input.subject.is_caller as true")}},
 	}
 }

@@ -16,7 +16,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
 		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[[4]int]int{},
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
-		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision), targets: c.consts.targets(),
+		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, principalScopes)), targets: c.consts.targets(),
 	}
 	sets, ends := [][]string{nil}, []resources.Time{0, ended}
 	if r.entry == engine.EntryGrantable {
@@ -49,6 +49,16 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	groups := [2][]int{t.sides[0].holdingGroups, t.sides[1].holdingGroups}
 	t.classKeys, t.numberKeys = t.projectReads(groups, t.classContext), t.projectReads(groups, t.valueContext)
 	return t, ctx.Err()
+}
+
+// reads says whether the rule of either tree, or a rule that it depends on, reads the path.
+func (c *comparison) reads(rule string, p path) bool {
+	for _, r := range c.rules {
+		if slices.ContainsFunc(withDependencies(r.groups[rule]), func(g *group) bool { return g.reads[p] }) {
+			return true
+		}
+	}
+	return false
 }
 
 // dropUnasked removes values that the gateway never asks about at this entry point.

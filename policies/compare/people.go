@@ -8,8 +8,9 @@ import (
 )
 
 // people returns the values of the person part: each kind of caller with each state of the user and account. With
-// anyCaller, one user may ask about another. Impossible persons come last.
-func (c constants) people(anyCaller bool) (out []person) {
+// anyCaller, one user may ask about another. Impossible persons come last. If no rule reads scopes, one service stands for
+// all that name an agent.
+func (c constants) people(anyCaller, scopesRead bool) (out []person) {
 	for _, base := range c.users() {
 		for _, caller := range c.callers(anyCaller) {
 			p := base
@@ -32,7 +33,8 @@ func (c constants) people(anyCaller bool) (out []person) {
 				p.states = slices.DeleteFunc(slices.Clone(p.states), func(s State) bool { return s.Name == "user" })
 			}
 			out = append(out, p)
-			if anyCaller && p.caller == "self" && p.credential == resources.CredentialToken {
+			names := p.caller == "self" || p.principal.HasScope(resources.ServiceScopeCheck) && (scopesRead || len(p.principal.Scopes) == 1)
+			if anyCaller && names {
 				out = append(out, p.withAgents()...)
 			}
 		}
@@ -55,8 +57,8 @@ func (c constants) people(anyCaller bool) (out []person) {
 	return out
 }
 
-// withAgents returns the person with an agent in each state. Agents act at decision alone, with the token of their user
-// (gateway/verdict).
+// withAgents returns the person with an agent in each state. Questions at decision alone name agents, and only those of
+// callers who may (verdict.MayNameAgent).
 func (p person) withAgents() (out []person) {
 	add := func(state string, agent resources.ActingAgent) {
 		acting := p

@@ -173,7 +173,7 @@ func (a *Asker) question(entry string) *Asked {
 		return &Asked{Questions: [2]*resources.Question{&q, &q}}
 	}
 	q.Action = a.action()
-	if p := &q.Principal; p.Kind == resources.PrincipalUser && p.Credential == resources.CredentialToken && p.ID == s.UserID {
+	if p := &q.Principal; p.HasScope(resources.ServiceScopeCheck) || p.Kind == resources.PrincipalUser && p.ID == s.UserID {
 		q.Agent = Random{a.Rand}.agent()
 	}
 	out := &Asked{}
