@@ -50,12 +50,20 @@ func (v *visit) account() string { return cmp.Or(v.place.account, v.call.Caller.
 
 // question is E3's question about the caller's use of a row.
 func (v *visit) question(r row) resources.Question {
-	q := resources.Question{SubjectID: v.call.Caller.ID, AccountID: v.account(), Action: r.action, Target: v.place.target(r), Agent: v.agent()}
+	return questionOf(v.server, v.place, r, v.call.Caller.ID, v.account(), v.agent())
+}
+
+// questionOf is E3's question about the use of a row by a user, for whom the agent acts; nil is none.
+func questionOf(s *resources.MCPServer, p place, r row, user, account string, agent *resources.ActingAgent) resources.Question {
+	q := resources.Question{SubjectID: user, AccountID: account, Action: r.action, Target: p.target(r), Agent: agent}
 	switch {
-	case !r.listed: // narrow denies callers whom a wildcard allows this action
-		q.Action = absent
+	case !r.listed: // those whom a wildcard allows this action are denied all the same
+		q.Action, q.Withheld = absent, resources.Denial{Code: codeNoRole, Reason: "the policy has no such row"}
 	case r.action.Scope == resources.ScopeAccount:
 		q.Target.ProjectID, q.Through = "", q.Target.ProjectID
+	}
+	if agent != nil && q.Withheld.Code == "" && s.Agents != resources.MCPAgentsAny && s.Agents != resources.MCPAgentsRegistered {
+		q.Withheld = resources.Denial{Code: codeRegisteredAgent, Reason: "the server accepts people alone, and no agents"}
 	}
 	return q
 }
@@ -75,25 +83,12 @@ func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]v
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range rows {
+	for i := range rows {
 		if out[i].Err != nil {
 			return nil, out[i].Err
 		}
-		v.narrow(&out[i], r)
 	}
 	return out, nil
-}
-
-// narrow denies a name without a row, and an agent at a server for people alone.
-func (v *visit) narrow(o *verdict.Outcome, r row) {
-	_, agent := v.call.Caller.Client.Agent()
-	switch {
-	case !o.Allowed:
-	case !r.listed:
-		o.Allowed, o.Code = false, codeNoRole
-	case agent && v.server.Agents != resources.MCPAgentsAny && v.server.Agents != resources.MCPAgentsRegistered:
-		o.Allowed, o.Code = false, codeRegisteredAgent
-	}
 }
 
 // agent returns the agent that acts for the caller, nil for none.
@@ -102,9 +97,12 @@ func (v *visit) agent() *resources.ActingAgent {
 	if !acts {
 		return nil
 	}
-	return &resources.ActingAgent{
-		Ref: resources.AgentRef{Client: client}, Any: v.server.Agents == resources.MCPAgentsAny, Consented: v.server.Consent != resources.MCPConsentRequired,
-	}
+	return agentOf(v.server, resources.AgentRef{Client: client})
+}
+
+// agentOf returns an agent under the rules of the server.
+func agentOf(s *resources.MCPServer, ref resources.AgentRef) *resources.ActingAgent {
+	return &resources.ActingAgent{Ref: ref, Any: s.Agents == resources.MCPAgentsAny, Consented: s.Consent == resources.MCPConsentNotRequired}
 }
 
 // reason explains a denial to a user. It names the server and the tool, and not the action.
