@@ -33,7 +33,7 @@ type Snapshot struct {
 	// custom has the custom roles by the action they grant, states has the projects' states.
 	custom map[string][]string
 	states map[string]string
-	// last has the facts read last, of no project.
+	// last has the facts read last, of no project and no agent.
 	last resources.Facts
 }
 
@@ -44,8 +44,8 @@ func (s *Snapshot) FactsOf(ctx context.Context, account string, pairs []resource
 	}
 	var rest []resources.About
 	for _, pair := range pairs {
-		if !s.isLast(pair.UserID) {
-			rest = append(rest, resources.About{UserID: pair.UserID})
+		if !s.has(pair) {
+			rest = append(rest, resources.About{UserID: pair.UserID, Agent: pair.Agent})
 		}
 	}
 	read, err := s.read(ctx, rest)
@@ -53,7 +53,7 @@ func (s *Snapshot) FactsOf(ctx context.Context, account string, pairs []resource
 		return err
 	}
 	for i, pair := range pairs {
-		if facts[i] = s.last; !s.isLast(pair.UserID) {
+		if facts[i] = s.last; !s.has(pair) {
 			facts[i], read = read[0], read[1:]
 		}
 		if facts[i].ProjectState, err = s.state(ctx, pair.ProjectID); err != nil {
@@ -84,6 +84,11 @@ func (s *Snapshot) load(ctx context.Context, user string) (err error) {
 
 func (s *Snapshot) read(ctx context.Context, pairs []resources.About) ([]resources.Facts, error) {
 	return s.Collections.LoadFactsOf(ctx, s.tx, s.account, pairs, func(int64) records.ReadThrough { return s.shared })
+}
+
+// has reports whether the facts of the pair were read last, but for its project.
+func (s *Snapshot) has(pair resources.About) bool {
+	return !pair.Agent.Named() && s.isLast(pair.UserID)
 }
 
 // isLast reports whether the facts of the user were read last.
