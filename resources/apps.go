@@ -17,7 +17,7 @@ type Entity struct{ Type, ID string }
 // NativeType says whether resources of the type are the platform's own, which no app may decide about.
 func NativeType(resourceType string) bool {
 	switch resourceType {
-	case "account", "project", "path", "route", "security_group", "kubernetes_cluster", "gpu_cluster":
+	case "account", "project", "path", "route", "security_group", "kubernetes_cluster", "gpu_cluster", "mcp_server", "tool", "prompt", "resource":
 		return true
 	}
 	return false

@@ -137,8 +137,8 @@ type Question struct {
 	// Denied is why the question is denied before policy is asked: it names what does not exist. It is "" if policy
 	// decides.
 	Denied string
-	// Withheld is why the question is denied even if policy allows it. The zero value denies nothing. Whoever policy denies
-	// gets policy's reason: the door's own reason tells nobody what exists.
+	// Withheld is why the question is denied even if policy allows it. The zero value denies nothing. A denial by policy
+	// keeps its own reason.
 	Withheld Denial
 	// Route is the row of the call or the door, nil if none is asked at. Nothing changes it.
 	Route *Route

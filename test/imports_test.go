@@ -149,7 +149,7 @@ var mayImport = map[string]row{
 	"gateway/doors/forwardauth": {inside: []string{"resources", "gateway/catalogue", "gateway/doors", "gateway/route"}},
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/verdict"}},
 	"gateway/listen":            {inside: []string{"resources", "resources/wire"}},
-	"gateway/doors/authzen":     {inside: []string{"resources", "resources/wire", "gateway/catalogue", "gateway/doors", "gateway/route", "gateway/verdict"}},
+	"gateway/doors/authzen":     {inside: []string{"resources", "resources/wire", "gateway/catalogue", "gateway/doors", "gateway/doors/mcp", "gateway/route", "gateway/verdict"}},
 	"gateway/console":           {inside: []string{"resources", "gateway"}, outside: []string{oidc, oauth}},
 	"gateway/client":            {alone: "gateway/client"},
 

@@ -80,8 +80,8 @@ func TestWhoMayNameAnAgent(t *testing.T) {
 	}
 }
 
-// TestWhatIsWithheldIsDenied guarantees that a door's denial turns an allow into a denial, in the record as well. Whoever
-// policy denies, or whose agent, gets the same outcome with it and without.
+// TestWhatIsWithheldIsDenied guarantees that a door's denial turns an allow into a denial, in the record as well. If policy
+// denies the user or the agent, the outcome is the same.
 func TestWhatIsWithheldIsDenied(t *testing.T) {
 	bob := &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1", Credential: resources.CredentialToken}
 	for name, allows := range map[string]func(*resources.Question) bool{
@@ -99,11 +99,11 @@ func TestWhatIsWithheldIsDenied(t *testing.T) {
 					t.Errorf("%s is recorded as %+v", name, first.Decision)
 				}
 			}
-			switch without, with := got[0], got[1]; {
-			case without.Allowed && (with.Allowed || with.Code != "no_row" || with.Reason != "there is none"):
-				t.Errorf("%s: %+v", name, with)
-			case !without.Allowed && (with.Allowed || with.Code != without.Code || with.Reason != without.Reason):
-				t.Errorf("%s: %+v and %+v", name, without, with)
+			switch plain, withheld := got[0], got[1]; {
+			case plain.Allowed && (withheld.Allowed || withheld.Code != "no_row" || withheld.Reason != "there is none"):
+				t.Errorf("%s: %+v", name, withheld)
+			case !plain.Allowed && (withheld.Allowed || withheld.Code != plain.Code || withheld.Reason != plain.Reason):
+				t.Errorf("%s: %+v and %+v", name, plain, withheld)
 			}
 		}
 	}

@@ -133,14 +133,14 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	}
 	o.AccountRevision = RevisionFor(a.caller, account.id, asked.Facts.Revision)
 	a.tell(resources.PathDecision, &o, &asked)
-	told := len(a.judgements) - 1
+	last := len(a.judgements) - 1
 	if o.Allowed && asked.Agent != nil {
 		a.asAgent(ctx, &o, ofAgent)
 	}
 	if o.Allowed && q.Withheld.Code != "" {
 		o.Allowed, o.Code, o.Reason = false, q.Withheld.Code, q.Withheld.Reason
-		if told >= 0 {
-			a.judgements[told].Decision, a.judgements[told].Unasked = o.Decision, true
+		if last >= 0 {
+			a.judgements[last].Decision, a.judgements[last].Unasked = o.Decision, true
 		}
 	}
 	return o, nil

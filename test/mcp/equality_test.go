@@ -49,9 +49,7 @@ func manyTools(t *testing.T, u *upstream) string {
 // roles of every scope or none, and suspended ones.
 func TestTheDoorEqualsE3(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	random := newRandom(t)
 	u := newUpstream(t, true)
 	g := startGateway(t, u, manyTools(t, u))
 	users := randomUsers(t, g, random)
@@ -74,11 +72,22 @@ func TestTheDoorEqualsE3(t *testing.T) {
 		if done := strings.Contains(text, "done "+toolName(n)); done != allowed || len(u.called()) != before+map[bool]int{true: 1}[allowed] {
 			t.Errorf("%s, %s of %s: authorization.check says %s, the door %d %s", user.id, toolActions[n], place, r.Raw, resp.StatusCode, text)
 		}
+		decision, reason := evaluateTool(t, g, service, user.id, place, "issues", toolName(n), "")
+		if decision != allowed {
+			t.Errorf("%s, %s of %s: authorization.check says %s, AuthZEN %t: %s", user.id, toolActions[n], place, r.Raw, decision, reason)
+		}
 		verdicts[allowed]++
 	}
 	if verdicts[true] < pairs/10 || verdicts[false] < pairs/10 {
 		t.Errorf("the pairs are one-sided: %v", verdicts)
 	}
+}
+
+func newRandom(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // caller is a user with a token for each form of the path.

@@ -91,6 +91,9 @@ func exceeding(t *testing.T, seed uint64, draws int) (problem string, allowed in
 			if got {
 				allowed++
 			}
+			if problem := s.unlike(t, f, tool, client, agents[n]); problem != "" {
+				return fmt.Sprintf("seed %d: %+v, %s: %s", seed, f, tool, problem), allowed
+			}
 		}
 	}
 	return "", allowed

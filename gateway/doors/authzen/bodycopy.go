@@ -18,6 +18,12 @@ func keep(questions []resources.Question) {
 		for _, text := range []*string{&q.SubjectID, &q.AccountID, &q.Through, &t.AccountID, &t.ProjectID, &t.Resource, &t.Rest, &t.UserID} {
 			*text = strings.Clone(*text)
 		}
+		if q.Agent != nil {
+			ref := &q.Agent.Ref
+			for _, text := range []*string{&ref.ID, &ref.Client.Issuer, &ref.Client.ClientID} {
+				*text = strings.Clone(*text)
+			}
+		}
 		a := q.App
 		if a == nil {
 			continue

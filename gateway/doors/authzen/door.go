@@ -45,6 +45,7 @@ func (d Questions) single(ctx context.Context, c *doors.Call, tuple *Tuple) (doo
 		return a, a.Outcome.Err
 	}
 	d.observe(c, &a.Outcome)
+	t.hide(tuple, &a.Outcome)
 	a.Status, a.Body = 200, appendOutcome(nil, q.AccountID != "", &a.Outcome)
 	return a, nil
 }
@@ -138,7 +139,7 @@ func (d Evaluations) batch(ctx context.Context, c *doors.Call, b *batch) (doors.
 	if err != nil {
 		return a, err
 	}
-	given, allowed := b.render(&a, bad, questions, out)
+	given, allowed := b.render(&a, t, bad, questions, out)
 	a.Status, a.Outcome.Allowed, a.Outcome.Reason = 200, allowed == given, fmt.Sprintf("%d of %d allowed", allowed, given)
 	a.Outcome.PolicyRevision = t.tree.Revision()
 	return a, nil
@@ -150,9 +151,11 @@ func (b *batch) ends(allowed bool) bool {
 }
 
 // render renders the answers in the order of the items: the outcomes, and between them the errors of what is bad.
-func (b *batch) render(a *doors.Answer, bad []error, questions []resources.Question, out []verdict.Outcome) (given, allowed int) {
+func (b *batch) render(
+	a *doors.Answer, t *translator, bad []error, questions []resources.Question, out []verdict.Outcome,
+) (given, allowed int) {
 	a.Body = append(make([]byte, 0, len(bad)*answerRoom), `{"evaluations":[`...)
-	for _, err := range bad {
+	for i, err := range bad {
 		o, account := verdict.Outcome{Err: err}, false
 		if err == nil {
 			if len(out) == 0 {
@@ -160,6 +163,7 @@ func (b *batch) render(a *doors.Answer, bad []error, questions []resources.Quest
 			}
 			o, account = out[0], questions[0].AccountID != ""
 			out, questions = out[1:], questions[1:]
+			t.hide(&b.items[i], &o)
 		}
 		if given > 0 {
 			a.Body = append(a.Body, ',')

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -22,7 +23,7 @@ func (q *search) find(ctx context.Context) (w walk, complete bool, err error) {
 	case q.Of == Actions:
 		w, err = q.among(ctx, q.actions())
 		return w, !q.anyMethod(), err
-	case q.Of == Subjects && (q.Subject.Type != typeUser || q.account == ""), q.Of == Resources && !stored(q.Resource.Type):
+	case q.Of == Subjects && (!isUser(q.Subject.Type) || q.account == ""), q.Of == Resources && !stored(q.Resource.Type):
 		return q.newWalk(), false, nil
 	case q.differ || q.account == "":
 		return q.newWalk(), true, nil
@@ -102,7 +103,7 @@ func (q *search) users(ctx context.Context, s Snapshot, after Place, limit int) 
 	ids, err := s.Holders(ctx, q.grant(), q.probe.Target, after.ID, limit)
 	out := make([]candidate, len(ids))
 	for i, id := range ids {
-		out[i] = candidate{place: Place{ID: id}, tuple: q.Tuple, result: result{Type: typeUser, ID: id}}
+		out[i] = candidate{place: Place{ID: id}, tuple: q.Tuple, result: result{Type: q.Subject.Type, ID: id}}
 		out[i].tuple.Subject = &Entity{Type: typeUser, ID: id}
 	}
 	return out, err
@@ -140,7 +141,18 @@ func (q *search) places(ctx context.Context, s Snapshot, after Place, limit int)
 // actions returns the known actions, on a route the methods.
 func (q *search) actions() []candidate {
 	names := q.tree.Actions()
-	if q.Resource.Type == typeRoute {
+	switch q.Resource.Type {
+	case typeMCPServer:
+		names = nil
+		if server := q.tree.MCPServer(q.server()); server != nil {
+			names = mcp.RowNames(server)
+		}
+	case typeTool, typePrompt, typeResource:
+		names = uses(q.Resource.Type)
+		if r, ok := q.row(q.tree, ""); ok && r.Action() != "" {
+			names = append(names, r.Action())
+		}
+	case typeRoute:
 		names = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} // those that rows have
 	}
 	return q.named(names)

@@ -20,8 +20,14 @@ const (
 	typeRoute   = "route"
 )
 
-// typeUser is the type of a native subject.
-const typeUser = "user"
+// The types of a native subject, which are the same. The second one is COAZ-MCP's.
+const (
+	typeUser     = "user"
+	typeIdentity = "identity"
+)
+
+// isUser reports whether subjects of the type are users.
+func isUser(subjectType string) bool { return subjectType == typeUser || subjectType == typeIdentity }
 
 // collections are the segments of a path by the types that have another name there.
 func collection(resourceType string) string {
@@ -54,7 +60,7 @@ func newTranslator(judge *verdict.Judge, call *doors.Call) *translator {
 // of KindBadRequest, or a look-up's.
 func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Question, err error) {
 	if !tuple.reported("") {
-		tuple.complete(true, true, true)
+		tuple.complete(true, true, !tuple.namesRow())
 	}
 	if tuple.Resource != nil {
 		if _, claimed := t.tree.App(tuple.Resource.Type); claimed {
@@ -62,9 +68,10 @@ func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Qu
 		}
 	}
 	n := native{Tuple: tuple}
-	if tuple.Action != nil && tuple.Resource != nil {
+	if tuple.Resource != nil && (tuple.Action != nil || tuple.namesRow()) {
 		n.read(t.call.Rows)
 	}
+	agent := t.agent(tuple)
 	account, differ := n.account()
 	if account == "" && tuple.Subject != nil && t.asksAboutOther(tuple.user()) {
 		tuple.problem("context.account_id", mustName)
@@ -91,6 +98,14 @@ func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Qu
 	if len(tuple.Problems) > 0 {
 		return resources.Question{}, resources.BadRequest(tuple.Problems...)
 	}
+	if agent.Named() {
+		q.Agent = &resources.ActingAgent{Ref: agent}
+	}
+	if r, ok := tuple.row(t.tree, account); ok {
+		denied := q.Denied
+		q = ofRow(tuple, r, q.SubjectID, q.AccountID, agent)
+		q.Denied = denied
+	}
 	return q, nil
 }
 
@@ -98,6 +113,9 @@ func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Qu
 func (t *translator) ofApp(ctx context.Context, tuple *Tuple) (q resources.Question, err error) {
 	n := native{Tuple: tuple}
 	account, _ := n.account()
+	if tuple.Context != nil && tuple.Context.Agent != "" {
+		tuple.problem("context.agent", "must not be sent: an app of the policy decides about this type, and its answer can't be narrowed to an agent")
+	}
 	if len(tuple.Problems) > 0 {
 		return q, resources.BadRequest(tuple.Problems...)
 	}
@@ -181,7 +199,7 @@ func (t *Tuple) namesProject() bool {
 
 // user returns the user id of the subject, "" for a subject of another type.
 func (t *Tuple) user() string {
-	if t.Subject.Type != typeUser || !resources.ValidID(t.Subject.ID) {
+	if !isUser(t.Subject.Type) || !resources.ValidID(t.Subject.ID) {
 		return ""
 	}
 	return t.Subject.ID
@@ -205,10 +223,13 @@ type native struct {
 // read reads the action and the path, with their problems.
 func (n *native) read(rows *catalogue.Index) {
 	entity := n.Resource
-	if entity.Type == "" || entity.ID == "" || n.Action.Name == "" { // noted already
+	if entity.Type == "" || entity.ID == "" || !n.namesRow() && n.Action.Name == "" { // noted already
 		return
 	}
 	switch entity.Type {
+	case typeMCPServer, typeTool, typePrompt, typeResource:
+		n.readRow()
+		return
 	case typeRoute:
 		n.readRoute(rows)
 		return

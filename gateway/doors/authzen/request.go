@@ -34,6 +34,9 @@ type Properties struct {
 	// Host is host, "" if it was not sent. OddHost reports one that is not a host's name; only a route minds.
 	Host    string
 	OddHost bool
+	// Server is server, "" if it was not sent. OddServer reports one that is not a string; only a row of an MCP server minds.
+	Server    string
+	OddServer bool
 }
 
 // Action is what the subject would do.
@@ -46,6 +49,10 @@ type Action struct {
 // Context is the environment of a question.
 type Context struct {
 	Properties
+	// Agent is agent, "" if it was not sent: the agent that does the action for the subject.
+	Agent string
+	// Arguments reports that arguments was sent.
+	Arguments bool
 	// Sent are its bytes.
 	Sent []byte
 }
@@ -161,7 +168,19 @@ func (r *reader) action() *Action {
 
 func (r *reader) context() *Context {
 	c, ok := &Context{}, false
-	c.Sent = r.Raw(func() { ok = r.properties("context", &c.Properties) })
+	c.Sent = r.Raw(func() {
+		ok = r.object("context", func(name string) bool {
+			switch name {
+			case "agent":
+				c.Agent = r.text("context", name)
+				return true
+			case "arguments":
+				c.Arguments = true
+				return false
+			}
+			return r.property("context", &c.Properties, name)
+		})
+	})
 	if !ok {
 		return nil
 	}
@@ -169,27 +188,35 @@ func (r *reader) context() *Context {
 }
 
 // properties reads an object and keeps the properties that name a place.
-func (r *reader) properties(field string, properties *Properties) bool {
-	return r.object(field, func(name string) bool {
-		switch name {
-		case "account_id":
-			properties.Account = r.text(field, name)
-		case "project_id":
-			if properties.OddProject = r.Kind() != '"'; properties.OddProject {
-				return false
-			}
-			properties.Project = r.Text()
-			properties.OddProject = properties.Project == ""
-		case "host":
-			if properties.OddHost = r.Kind() != '"'; properties.OddHost {
-				return false
-			}
-			var ok bool
-			properties.Host, ok = route.ParseHost(r.Text())
-			properties.OddHost = !ok
-		default:
+func (r *reader) properties(field string, properties *Properties) {
+	r.object(field, func(name string) bool { return r.property(field, properties, name) })
+}
+
+// property reads a member that names a place, and returns whether it read the member.
+func (r *reader) property(field string, properties *Properties, name string) bool {
+	switch name {
+	case "account_id":
+		properties.Account = r.text(field, name)
+	case "project_id":
+		if properties.OddProject = r.Kind() != '"'; properties.OddProject {
 			return false
 		}
-		return true
-	})
+		properties.Project = r.Text()
+		properties.OddProject = properties.Project == ""
+	case "host":
+		if properties.OddHost = r.Kind() != '"'; properties.OddHost {
+			return false
+		}
+		var ok bool
+		properties.Host, ok = route.ParseHost(r.Text())
+		properties.OddHost = !ok
+	case "server":
+		if properties.OddServer = r.Kind() != '"'; properties.OddServer {
+			return false
+		}
+		properties.Server = r.Text()
+	default:
+		return false
+	}
+	return true
 }

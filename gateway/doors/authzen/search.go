@@ -113,7 +113,7 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 	case q.Of == Resources && q.Resource != nil:
 		q.Resource.ID = ""
 	}
-	q.complete(q.Of != Subjects, q.Of != Resources, q.Of != Actions)
+	q.complete(q.Of != Subjects, q.Of != Resources, q.Of != Actions && !q.namesRow())
 	if binding, err = q.binding(q.call.Row.Route.Name, *q.call.Caller); err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 
 // forUsersNowhere reports whether users are looked for and the resource, which no app claims, names no project.
 func (q *search) forUsersNowhere() bool {
-	if q.Subject == nil || q.Subject.Type != typeUser || q.Resource == nil {
+	if q.Subject == nil || !isUser(q.Subject.Type) || q.Resource == nil {
 		return false
 	}
 	_, claimed := q.tree.App(q.Resource.Type)

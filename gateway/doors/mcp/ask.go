@@ -107,7 +107,7 @@ func agentOf(s *resources.MCPServer, ref resources.AgentRef) *resources.ActingAg
 
 // reason explains a denial to a user. It names the server and the tool, and not the action.
 func (v *visit) reason(o *verdict.Outcome, r row) string {
-	kind := map[string]string{kindTool: "tool", kindPrompt: "prompt", kindResource: "resource"}[r.kind]
+	kind := kindWord(r.kind)
 	switch o.Code {
 	case codeNoRole:
 		return fmt.Sprintf("no role of yours lets you use the %s %q of the server %q", kind, r.name, v.server.Name)
@@ -130,6 +130,14 @@ func (v *visit) reason(o *verdict.Outcome, r row) string {
 		return fmt.Sprintf("the definition of the %s %q of the server %q has changed since its review", kind, r.name, v.server.Name)
 	}
 	return o.Reason
+}
+
+// kindWord returns the word for a kind of rows, as people read it.
+func kindWord(kind string) string {
+	if word := map[string]string{kindTool: "tool", kindPrompt: "prompt", kindResource: "resource"}[kind]; word != "" {
+		return word
+	}
+	return "row"
 }
 
 // used returns the rows of a server, sorted.

@@ -1,0 +1,35 @@
+package authzen
+
+import (
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// agent returns the agent of context.agent, or notes why the question can't be narrowed to it. The zero value is none.
+func (t *translator) agent(tuple *Tuple) (ref resources.AgentRef) {
+	const field = "context.agent"
+	if tuple.Context == nil || tuple.Context.Agent == "" {
+		return ref
+	}
+	name, caller := tuple.Context.Agent, t.call.Caller
+	switch {
+	case caller.Kind == resources.PrincipalUser && tuple.Subject != nil && !verdict.MayNameAgent(caller, tuple.user()):
+		tuple.problem(field, "must not be sent: a user names an agent of their own alone")
+	case isAgentID(name):
+		ref.ID = name
+	case !resources.ValidSubject(name):
+		tuple.problem(field, "must be the id of an agent or a client_id, 1 to 255 bytes of visible text")
+	case caller.Client == nil:
+		tuple.problem(field, "must be the id of an agent: an API key has no issuer with clients")
+	default:
+		ref.Client = resources.AgentClient{Issuer: caller.Client.Issuer, ClientID: name}
+	}
+	return ref
+}
+
+// isAgentID reports whether a name has the form of an agent's id. Anything else is a client_id.
+func isAgentID(name string) bool {
+	return strings.HasPrefix(name, resources.PrefixAgent+"-") && strings.HasSuffix(name, "-v1") && resources.ValidID(name)
+}

@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Row is a row of a server at a place, for doors that ask about its use without a message.
+type Row struct {
+	server *resources.MCPServer
+	place  place
+	row    row
+}
+
+// RowAt returns the row of a name. The kind is tools, prompts or resources. The name of a resource is a URI or a
+// template. account and project are "" if the place does not name them.
+func RowAt(s *resources.MCPServer, account, project, kind, name string) Row {
+	out := Row{s, place{account: account, project: project, server: s.Name}, row{kind: kind, name: name}}
+	switch kind {
+	case kindTool:
+		out.row = toolRow(s, name)
+	case kindPrompt:
+		out.row = promptRow(s, name)
+	case kindResource:
+		if out.row = templateRow(s, name); !out.row.listed {
+			out.row = resourceRow(s, name)
+		}
+	}
+	return out
+}
+
+// Action returns the action of the row, or "" if the policy has no such row.
+func (r Row) Action() string { return r.row.action.ID }
+
+// Absent returns a row that the policy does not have, with the same name.
+func (r Row) Absent() Row {
+	r.row = row{kind: r.row.kind, name: r.row.name}
+	return r
+}
+
+// Use returns the door's question about the use of the row by a user. The reference names the agent that acts for the
+// user.
+func (r Row) Use(user, account string, agent resources.AgentRef) resources.Question {
+	if !agent.Named() {
+		return questionOf(r.server, r.place, r.row, user, account, nil)
+	}
+	return questionOf(r.server, r.place, r.row, user, account, agentOf(r.server, agent))
+}
+
+// Call returns the question about a call. It needs an approval if the row does.
+func (r Row) Call(user, account string, agent resources.AgentRef) resources.Question {
+	q := r.Use(user, account, agent)
+	if r.row.approval != "" && q.Withheld.Code == "" {
+		q.Withheld = resources.Denial{Code: codeApproval, Reason: "each call of the tool needs an approval"}
+	}
+	return q
+}
+
+// Reason returns the reason of a denial, with the user in the third person. It names the row and not its action, so that it
+// is the same without a row.
+func (r Row) Reason(code, reason string) string {
+	name := fmt.Sprintf("the %s %q of the server %q", kindWord(r.row.kind), shortened(r.row.name), r.server.Name)
+	switch code {
+	case codeNoRole:
+		return "no active role of the user lets them use " + name
+	case codeDelegation:
+		return "the user has not delegated the use of " + name + " to the agent"
+	case verdict.CodeAgentRole:
+		return "no active role of the agent lets it use " + name
+	}
+	return reason
+}
+
+// RowNames returns the rows of a server by kind and name, such as tools/search, in order.
+func RowNames(s *resources.MCPServer) []string {
+	var names []string
+	for _, r := range used(s) {
+		names = append(names, r.kind+"/"+r.name)
+	}
+	slices.Sort(names)
+	return names
+}
