@@ -70,7 +70,7 @@ func (d documents) texts() (out []string) {
 
 // withoutGrants returns the texts of all documents except data.grants.
 func (d documents) withoutGrants() []string {
-	return slices.DeleteFunc(slices.Clone(d), func(document document) bool { return question.Within(document.ref, "data.grants") }).texts()
+	return slices.DeleteFunc(slices.Clone(d), func(document document) bool { return question.PartOf(document.ref, "data.grants") }).texts()
 }
 
 // documentsOf returns the documents of the tree that the definitions refer to. Documents made by rules are left out.
@@ -81,7 +81,7 @@ func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all d
 			if !ref.HasPrefix(ast.DefaultRootRef) {
 				return false
 			}
-			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && question.Within(prefix.String(), r.prefix) {
+			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && question.PartOf(prefix.String(), r.prefix) {
 				refs[prefix.String()] = prefix
 			}
 			return false

@@ -206,8 +206,8 @@ func isElseOf(rule, branch *ast.Rule) bool {
 // describe sets the paths that the group reads, and its fingerprints.
 func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule) error {
 	read, ok := question.Reads(definitions)
-	if g.inputRows = question.At(read); !ok {
-		g.inputRows = question.All()
+	if g.inputRows = question.RowsAt(read); !ok {
+		g.inputRows = question.AllRows()
 	}
 	for _, dep := range g.deps {
 		g.inputRows = append(g.inputRows, dep.inputRows...)
@@ -219,7 +219,7 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 	g.constants = comparedConstants(definitions)
 	for p := range paths {
 		g.reads[p] = !ok || slices.ContainsFunc(read, func(path string) bool {
-			return question.Within(path, p.String()) || question.Within(p.String(), path)
+			return question.PartOf(path, p.String()) || question.PartOf(p.String(), path)
 		})
 	}
 	var texts, forms, deps []string

@@ -294,7 +294,7 @@ func (t *table) assignmentsNumber(s *side, g *group, pt *point) int {
 	id, ok := t.assignmentIDs[key]
 	if !ok {
 		q, text := t.question(s.number, *pt), "holds"
-		input := question.Of(&q)
+		input := question.NewInput(&q)
 		for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
 			if kinds&(1<<i) != 0 {
 				text += " " + input.Value(p.String()).String()
@@ -313,7 +313,7 @@ func (t *table) evaluate(s *side, g *group, pt *point) int {
 	}
 	t.evaluations++
 	q := t.question(s.number, *pt)
-	document := question.Of(&q)
+	document := question.NewInput(&q)
 	input := document.Term(g.inputRows)
 	if g.element != nil {
 		elements, err := s.rules.set.Elements(t.ctx, g.element, input, t.grants[pt[grantPart]].now, evaluationLimit)

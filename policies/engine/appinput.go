@@ -26,7 +26,7 @@ type appInput struct {
 
 // newAppInput reads what was sent. The error is a *resources.Error of KindBadRequest.
 func newAppInput(q *resources.Question, parsed sentTerms) (*appInput, error) {
-	input := &appInput{Input: question.Of(&resources.Question{
+	input := &appInput{Input: question.NewInput(&resources.Question{
 		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
 	})}
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {

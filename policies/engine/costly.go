@@ -22,14 +22,14 @@ func (s *Set) ByText() []Costly { return s.byText }
 func (s *Set) findCosts() {
 	for _, entry := range EntryPoints() {
 		if s.queries[entry].plan == nil {
-			s.uncached = append(s.uncached, Costly{nameOf(entry), question.Against(s.tree.Compiler, entry)})
+			s.uncached = append(s.uncached, Costly{nameOf(entry), question.Obstacles(s.tree.Compiler, entry)})
 		} else if because := question.ByText(s.tree.Compiler, entry); len(because) > 0 {
 			s.byText = append(s.byText, Costly{nameOf(entry), because})
 		}
 	}
 	for _, name := range s.tree.Apps {
 		rule := AppRules(name) + ".decision"
-		if because := question.AgainstApp(s.tree.Compiler, rule); len(because) > 0 {
+		if because := question.AppObstacles(s.tree.Compiler, rule); len(because) > 0 {
 			s.uncached = append(s.uncached, Costly{rule[len("data."):], because})
 		}
 	}

@@ -118,21 +118,18 @@ func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.De
 	return e.Pin().Access(ctx, q)
 }
 
-// asked is a question with room for its key: what a cached verdict takes of memory, in one piece.
-type asked struct {
-	q     resources.Question
-	input question.Input
-	room  [keyRoom]byte
-}
-
 // ask returns the cached verdict of an equal question, or evaluates. After the end of the context it evaluates, which
 // fails, with or without a cache.
 func (e *Engine) ask(
 	ctx context.Context, set *Set, through *gate.Gate, limit time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
-	a := &asked{q: q}
-	a.input = question.Of(&a.q)
-	input := &a.input
+	piece := &struct { // what a cached verdict takes of memory, in one piece
+		q     resources.Question
+		input question.Input
+		room  [keyRoom]byte
+	}{q: q}
+	piece.input = question.NewInput(&piece.q)
+	input := &piece.input
 	start, hit, rejected := time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while the key or the input was made
@@ -148,9 +145,9 @@ func (e *Engine) ask(
 	if d, hit = set.unlisted(entry, q.Action); hit {
 		return d, nil
 	}
-	key := set.key(a.room[:0], entry, input)
+	key := set.key(piece.room[:0], entry, input)
 	if d, hit = e.cached(ctx, set, entry, key); hit {
-		return input.Told(d), nil
+		return input.FillReason(d), nil
 	}
 	if err = through.Enter(ctx, q.AccountID); err != nil { // a full gate is not a failure of the policy
 		rejected = true
@@ -158,12 +155,12 @@ func (e *Engine) ask(
 	}
 	defer through.Leave()
 	if d, hit = e.cached(ctx, set, entry, key); hit { // an equal question may have been evaluated meanwhile
-		return input.Told(d), nil
+		return input.FillReason(d), nil
 	}
 	start = time.Now()
 	if d, err = set.evaluate(ctx, entry, input, limit); err == nil {
 		set.keep(key, d)
-		d = input.Told(d)
+		d = input.FillReason(d)
 	}
 	return d, err
 }

@@ -39,7 +39,7 @@ func (e *Engine) BringBeside(s *Set) {
 
 // Unfilled is Judge with the places of the reason as the tree has them, as verdicts are cached.
 func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, limit time.Duration) (resources.Decision, error) {
-	input := question.Of(&q)
+	input := question.NewInput(&q)
 	return s.evaluate(ctx, entry, &input, limit)
 }
 
@@ -68,7 +68,7 @@ func (k *Keys) Of(part, entry string, q *resources.Question) string {
 	if plan == nil {
 		return ""
 	}
-	input := question.Of(q)
+	input := question.NewInput(q)
 	return string(plan.Key(nil, &input))
 }
 
@@ -85,7 +85,7 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 			if p == nil {
 				p = &question.Plan{ByKind: map[string]question.Rows{}}
 				for _, kind := range principalKinds() {
-					p.ByKind[kind] = question.All()
+					p.ByKind[kind] = question.AllRows()
 				}
 				p = omit(p, "now")
 			}

@@ -128,7 +128,7 @@ func (r *Rejudge) Masked(m *Masked) (*Recorded, error) {
 		}
 		if row != nil {
 			q.onRow(row)
-			parts = slices.DeleteFunc(parts, func(part string) bool { return question.Within(part, "route") || question.Within(part, "action") })
+			parts = slices.DeleteFunc(parts, func(part string) bool { return question.PartOf(part, "route") || question.PartOf(part, "action") })
 		}
 	}
 	q.masked = parts
@@ -230,7 +230,7 @@ func dotted(parts [][]string) []string {
 func noneRead(paths, parts []string) error {
 	for _, part := range parts {
 		for _, path := range paths {
-			if question.Within(path, part) || question.Within(part, path) {
+			if question.PartOf(path, part) || question.PartOf(part, path) {
 				return fmt.Errorf("%w: %s", ErrMasked, strings.TrimSuffix("input."+path, "."))
 			}
 		}

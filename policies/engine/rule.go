@@ -32,8 +32,8 @@ func (r Rule) Value(ctx context.Context, input *ast.Term, now resources.Time, li
 
 // InputOf returns the whole input for a question.
 func InputOf(q *resources.Question) *ast.Term {
-	input := question.Of(q)
-	return input.Term(question.All())
+	input := question.NewInput(q)
+	return input.Term(question.AllRows())
 }
 
 // Compiled returns what the set was made of. It is not to be changed.

@@ -96,7 +96,7 @@ func NewSet(ctx context.Context, tree Compiled) (*Set, error) {
 		s.queries[entry] = newQuery(entry)
 		q := s.queries[entry]
 		q.plan, q.reads = question.NewPlan(tree.Compiler, entry, i), question.ReadBy(tree.Compiler, entry)
-		q.rows = question.At(q.reads)
+		q.rows = question.RowsAt(q.reads)
 	}
 	s.apps = s.newApps()
 	s.findCosts()
@@ -111,14 +111,14 @@ func NewSet(ctx context.Context, tree Compiled) (*Set, error) {
 
 func newQuery(name string) *query {
 	rule := ast.MustParseRef(name)
-	return &query{name: name, rule: rule, rows: question.All(), body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm()))}
+	return &query{name: name, rule: rule, rows: question.AllRows(), body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm()))}
 }
 
 // Judge evaluates a question at an entry point, without a cache. The error says why it has not decided.
 func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, limit time.Duration) (resources.Decision, error) {
-	input := question.Of(&q)
+	input := question.NewInput(&q)
 	d, err := s.evaluate(ctx, entry, &input, limit)
-	return input.Told(d), err
+	return input.FillReason(d), err
 }
 
 // key appends what names the question's verdict; nil where none may be cached.

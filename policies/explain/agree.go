@@ -15,7 +15,7 @@ import (
 // check compares the document with the engine's input, which the rules read. The error has all problems.
 func (d *Document) check(given ast.Value) error {
 	q := d.question()
-	input := question.Of(&q)
+	input := question.NewInput(&q)
 	rows := map[string]*ast.Term{}
 	for _, row := range question.Table() {
 		rows[row.Path] = input.Value(row.Path)

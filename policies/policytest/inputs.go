@@ -111,8 +111,8 @@ func NewInputs(tb testing.TB, tree fs.FS) *Inputs {
 	r := NewRandom(0, 0)
 	for range 300 {
 		ask := r.Ask()
-		document := question.Of(&ask.Question)
-		input, err := ast.JSON(document.Term(question.All()).Value)
+		document := question.NewInput(&ask.Question)
+		input, err := ast.JSON(document.Term(question.AllRows()).Value)
 		if err != nil {
 			tb.Fatal(err)
 		}

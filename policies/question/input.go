@@ -24,8 +24,8 @@ type Input struct {
 	route   *resources.Route   // never nil
 }
 
-// Of returns the input for a question, which must stay as it is for as long as the input is used.
-func Of(q *resources.Question) Input {
+// NewInput returns the input for a question, which must stay as it is for as long as the input is used.
+func NewInput(q *resources.Question) Input {
 	input := Input{q: q, subject: q.Facts.Subject, route: q.Route}
 	if input.subject == nil {
 		input.subject = nobody()
@@ -152,8 +152,8 @@ func (input *Input) time() time.Time { return time.UnixMilli(int64(input.q.Now))
 // Rows are some rows of the table, in its order.
 type Rows []int
 
-// All returns every row.
-func All() Rows {
+// AllRows returns every row.
+func AllRows() Rows {
 	rows := make(Rows, len(table()))
 	for i := range rows {
 		rows[i] = i
@@ -161,8 +161,8 @@ func All() Rows {
 	return rows
 }
 
-// At returns the rows at some paths, above and below them; "" is the whole input.
-func At(paths []string) (rows Rows) {
+// RowsAt returns the rows at some paths, above and below them; "" is the whole input.
+func RowsAt(paths []string) (rows Rows) {
 	for i := range table() {
 		row := table()[i].Path
 		for _, path := range paths {

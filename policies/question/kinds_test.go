@@ -36,7 +36,7 @@ decision if {
 	}
 	plan := question.NewPlan(compiler, "data.authz.decision", 0)
 	key := func(q resources.Question) []byte {
-		input := question.Of(&q)
+		input := question.NewInput(&q)
 		return plan.Key(nil, &input)
 	}
 	user := key(resources.Question{

@@ -28,7 +28,7 @@ func NewPlan(c *ast.Compiler, rule string, entry int) *Plan {
 	plan := &Plan{Entry: entry, ByKind: map[string]Rows{}}
 	for _, kind := range principalKinds() {
 		paths, _ := inputsOf(branchesFor(c, rule, kind))
-		plan.ByKind[kind] = At(paths)
+		plan.ByKind[kind] = RowsAt(paths)
 	}
 	return plan
 }

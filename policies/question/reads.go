@@ -113,5 +113,5 @@ func ReadBy(c *ast.Compiler, rule string) []string {
 // ok for a rule beside the pure functions of the input, or with a `with`.
 func Reads(rules []*ast.Rule) (paths []string, ok bool) { return inputsOf(rules) }
 
-// Within reports whether the value at a path is the one at the other, or a part of it.
-func Within(path, other string) bool { return below(path, other) }
+// PartOf reports whether the value at a path is the one at the other, or a part of it.
+func PartOf(path, other string) bool { return below(path, other) }

@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Told returns a decision for the asker: its reason has the question's own values in its places.
-func (input *Input) Told(d resources.Decision) resources.Decision {
+// FillReason returns a decision for the asker: its reason has the question's own values in its places.
+func (input *Input) FillReason(d resources.Decision) resources.Decision {
 	d.Reason = Fill(d.Reason, input.text)
 	return d
 }

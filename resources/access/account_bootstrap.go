@@ -42,7 +42,7 @@ func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, err
 		return Bootstrapped{}, err
 	}
 	var out Bootstrapped
-	err = s.Store.Transact(changes.By(ctx, "account.bootstrap"), func(tx store.Tx) error {
+	err = s.Store.Transact(changes.OfSystem(ctx, "account.bootstrap"), func(tx store.Tx) error {
 		for _, account := range []string{"", draft.id} {
 			if _, err := tx.Bump(ctx, account); err != nil {
 				return err

@@ -17,8 +17,8 @@ type attribution struct {
 
 type attributionKey struct{}
 
-// By returns a context for changes of the system, under that route's name.
-func By(ctx context.Context, route string) context.Context {
+// OfSystem returns a context for changes of the system, under that route's name.
+func OfSystem(ctx context.Context, route string) context.Context {
 	return context.WithValue(ctx, attributionKey{}, attribution{
 		actor: resources.ChangeActor{Kind: resources.ActorSystem, ID: "portcullis"}, route: route,
 	})
@@ -40,7 +40,7 @@ func Attributed(routes wire.Routes) wire.Routes {
 func attributionOf(ctx context.Context) attribution {
 	a, ok := ctx.Value(attributionKey{}).(attribution)
 	if !ok {
-		return attributionOf(By(ctx, "system.change"))
+		return attributionOf(OfSystem(ctx, "system.change"))
 	}
 	return a
 }

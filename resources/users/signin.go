@@ -33,7 +33,7 @@ func (s *Service) SignIn(ctx context.Context, subject, email string) (done bool,
 		return err
 	})
 	if err == nil && inv == invitationOpen {
-		err = s.Store.Transact(changes.By(ctx, "user.sign_in"), func(tx store.Tx) (err error) {
+		err = s.Store.Transact(changes.OfSystem(ctx, "user.sign_in"), func(tx store.Tx) (err error) {
 			inv, err = s.acceptInvitation(ctx, tx, subject, email)
 			return err
 		})

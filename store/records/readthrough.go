@@ -46,14 +46,14 @@ func ReadOnce() ReadThrough {
 		id   string
 	}
 	results := map[name]any{}
-	return Through(
+	return NewReadThrough(
 		func(kind Shared, id string) (v any, ok bool) { v, ok = results[name{kind, id}]; return v, ok },
 		func(kind Shared, id string, v any) { results[name{kind, id}] = v },
 	)
 }
 
-// Through returns the cache that looks results up and keeps them so.
-func Through(get func(kind Shared, id string) (v any, ok bool), put func(kind Shared, id string, v any)) ReadThrough {
+// NewReadThrough returns the cache that looks results up and keeps them so.
+func NewReadThrough(get func(kind Shared, id string) (v any, ok bool), put func(kind Shared, id string, v any)) ReadThrough {
 	return func(kind Shared, ids []string, read func([]string) ([]any, error)) ([]any, error) {
 		out, missing, places := make([]any, len(ids)), []string(nil), []int(nil)
 		for i, id := range ids {

@@ -250,7 +250,7 @@ func (c *Cache) put(k key, project string, facts resources.Facts) {
 // sharing returns the reader of what users of the account share at that revision. It adds to found
 // what it had to read.
 func (c *Cache) sharing(k key, values map[sharedKey]any) records.ReadThrough {
-	return records.Through(func(kind records.Shared, id string) (any, bool) {
+	return records.NewReadThrough(func(kind records.Shared, id string) (any, bool) {
 		named := k.sharedKeyOf(kind, id)
 		if v := c.shared.Get(named); v != nil {
 			return *v, true

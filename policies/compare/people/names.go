@@ -58,7 +58,7 @@ func newNames(ctx context.Context, sets [2]*engine.Set, gaps []compare.Gap) (*na
 		}
 		ast.WalkTerms(ast.NewTerm(value), n.add)
 	}
-	n.rows = question.At(slices.Compact(slices.Sorted(slices.Values(reads))))
+	n.rows = question.RowsAt(slices.Compact(slices.Sorted(slices.Values(reads))))
 	return n, nil
 }
 

@@ -68,7 +68,7 @@ func (n *names) held(p *Person, spot *place, target *resources.Target) (out []re
 func (s *stand) key(rows question.Rows) [sha256.Size]byte {
 	q := s.base
 	q.Grant = &resources.Grant{}
-	input := question.Of(&q)
+	input := question.NewInput(&q)
 	return sha256.Sum256(input.AppendKey([]byte(s.kind+"\n"+strings.Join(s.keys, ",")+"\n"), rows))
 }
 

@@ -8,14 +8,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Against explains why no verdict of an entry point is cached. It returns a line with the place of each reachable rule
+// Obstacles explains why no verdict of an entry point is cached. It returns a line with the place of each reachable rule
 // that prevents it, and nothing for an entry point with a plan.
-func Against(c *ast.Compiler, rule string) []string {
+func Obstacles(c *ast.Compiler, rule string) []string {
 	return obstacles(c, rule, "input.now", readsTime)
 }
 
-// AgainstApp is Against for the rule of an app.
-func AgainstApp(c *ast.Compiler, rule string) []string {
+// AppObstacles is Obstacles for the rule of an app.
+func AppObstacles(c *ast.Compiler, rule string) []string {
 	return obstacles(c, rule, "input.facts.now", readsAppTime)
 }
 
@@ -44,7 +44,7 @@ func obstacles(c *ast.Compiler, entry, now string, timed func(path string) bool)
 func ByText(c *ast.Compiler, rule string) (lines []string) {
 	for _, r := range reachable(c, rule) {
 		paths, _ := inputsOf([]*ast.Rule{r})
-		for _, i := range At(paths) {
+		for _, i := range RowsAt(paths) {
 			if row := table()[i]; row.Kind == Text {
 				lines = append(lines, r.Location.File+":"+strconv.Itoa(r.Location.Row)+": reads input."+row.Path)
 			}
