@@ -113,7 +113,7 @@ func group(root *cobra.Command) {
 	}
 }
 
-// usageByConcern writes the usage of serve, with its flags in the groups of CONFIGURATION.md.
+// usageByConcern writes the usage of serve, with its flags in the groups of docs/reference/configuration.md.
 func usageByConcern(cmd *cobra.Command) error {
 	out := cmd.OutOrStderr()
 	fmt.Fprintf(out, "Usage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)

@@ -190,6 +190,45 @@ func TestFilesNamePagesThatExist(t *testing.T) {
 	}
 }
 
+// TestCommentsNameFilesThatExist: a comment names a Go file of its own folder, or by its path from the root.
+func TestCommentsNameFilesThatExist(t *testing.T) {
+	t.Parallel()
+	named := 0
+	walk(t, func(name string) {
+		if path.Ext(name) != ".go" {
+			return
+		}
+		files, problems := commented(name, read(t, name))
+		named += files
+		for _, problem := range problems {
+			t.Error(problem)
+		}
+	})
+	if named < 30 {
+		t.Errorf("%d names of files were found", named)
+	}
+}
+
+var (
+	comment  = regexp.MustCompile(`(?m)(?:^|\s)//.*$`)
+	fileName = regexp.MustCompile(`(?:^|[\s(])([a-z0-9_]+(?:/[a-z0-9_]+)*\.go)\b`)
+)
+
+// commented returns how many Go files the comments of a file name, and those that are not there.
+func commented(name, text string) (files int, problems []string) {
+	for _, c := range comment.FindAllString(text, -1) {
+		for _, file := range fileName.FindAllStringSubmatch(c, -1) {
+			files++
+			_, beside := os.Stat(path.Join(root, path.Dir(name), file[1]))
+			_, below := os.Stat(path.Join(root, file[1]))
+			if beside != nil && below != nil {
+				problems = append(problems, fmt.Sprintf("%s names %s, which is not there", name, file[1]))
+			}
+		}
+	}
+	return files, problems
+}
+
 // TestTheMapHasEveryFolder: the README names each folder at the top with those right below it, and no other. The layout
 // of the architecture has them, too.
 func TestTheMapHasEveryFolder(t *testing.T) {
@@ -278,6 +317,10 @@ func TestABadPageIsFound(t *testing.T) {
 		t.Errorf("%q", problems)
 	}
 	if problems := limits("docs/long.md", all["docs/long.md"]); len(problems) != 2 {
+		t.Errorf("%q", problems)
+	}
+	_, problems = commented("store/store.go", strings.ReplaceAll("# x is in gone.go\nx := 1 # as y of store.go, gateway/edge.go (edge.go)\n", "#", "//"))
+	if want := []string{"store/store.go names gone.go, which is not there", "store/store.go names edge.go, which is not there"}; !slices.Equal(problems, want) {
 		t.Errorf("%q", problems)
 	}
 	shown := map[string]string{"gateway": "`route` `helpers`", "utils": ""}
