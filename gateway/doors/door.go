@@ -125,7 +125,8 @@ func (o *Original) Public(rows *catalogue.Index) bool {
 	return len(o.Problems) == 0 && o.Action.ID == "" && rows.Public(o.Call)
 }
 
-// Find returns the row of the call, or one of its named action. Its errors are catalogue.Index.Find's.
+// Find returns the row of the call. A named action stands in for the row, a named audience for the row's audience. The
+// errors are those of catalogue.Index.Find.
 func (o *Original) Find(rows *catalogue.Index) (catalogue.Match, error) {
 	find := rows.Find
 	if o.Action.ID != "" {

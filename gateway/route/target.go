@@ -15,8 +15,8 @@ const (
 
 // ParseTarget reads the place a path names:
 // [api/v1/][accounts/{account}/][projects/{project}/]rest (API contract, 3). The
-// path has no problems (PathProblems). A problem comes back where `accounts` or
-// `projects` stands anywhere else, since then it could name two places.
+// path has no problems (PathProblems). It returns a problem if `accounts` or
+// `projects` stands anywhere else, since the path could then name two places.
 func ParseTarget(path string) (resources.Target, string) {
 	var t resources.Target
 	rest := path

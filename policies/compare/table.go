@@ -149,20 +149,20 @@ func (t *table) sizes() [parts]int {
 	return [parts]int{requestPart: len(t.requests), personPart: len(t.persons), targetPart: len(t.targets), grantPart: len(t.grants)}
 }
 
-// numberReads numbers what each group reads of each value of each part. Values with equal numbers are the same to the
-// group.
+// numberReads numbers, for each value of each part, what each group reads of it. A group can't distinguish two values
+// with the same number. If it only compares a path with constants, all other values of the path are one to it: -1.
 func (t *table) numberReads(s *side) {
 	s.reads = make([][parts][]int, len(s.groups))
-	for n, size := range t.sizes() {
-		part := part(n)
-		for i := range size {
+	for number, size := range t.sizes() {
+		part := part(number)
+		for value := range size {
 			if t.ctx.Err() != nil {
 				return
 			}
 			pt := point{}
-			pt[part] = i
+			pt[part] = value
 			read := t.pathNumbers(s, pt, part)
-			for n, g := range s.groups {
+			for i, g := range s.groups {
 				t.buffer = t.buffer[:0]
 				for p := range paths {
 					if g.reads[p] && p.part() == part {
@@ -173,7 +173,7 @@ func (t *table) numberReads(s *side) {
 						t.buffer = binary.AppendVarint(t.buffer, int64(id))
 					}
 				}
-				s.reads[n][part] = append(s.reads[n][part], t.id("tuple "+string(t.buffer), nil))
+				s.reads[i][part] = append(s.reads[i][part], t.id("tuple "+string(t.buffer), nil))
 			}
 		}
 	}

@@ -160,7 +160,8 @@ func (d *Document) question() resources.Question {
 	}
 }
 
-// held returns an assignment of the document. One without an end never ends.
+// held returns an assignment of the document as held at that place. The document's roles have the permissions
+// of a custom one.
 func (d *Document) held(a documentAssignment, project, resource string) resources.HeldRole {
 	h := resources.HeldRole{
 		RoleID: a.Role, RoleScope: a.RoleScope, RoleStatus: a.RoleStatus, Custom: a.Custom, ProjectID: project, ResourceID: resource,

@@ -225,6 +225,7 @@ func ofReplace(operands []*ast.Term, _ int) int {
 	return len(s) + strings.Count(s, textAt(operands, 1))*len(textAt(operands, 2))
 }
 
+// ofReplaceN estimates the text after all replacements, and the tables of Go's replacer: one for each byte of the keys.
 func ofReplaceN(operands []*ast.Term, _ int) int {
 	s, keys, made := textAt(operands, 1), 0, 0
 	if patterns, ok := operands[0].Value.(ast.Object); ok {
@@ -234,7 +235,7 @@ func ofReplaceN(operands []*ast.Term, _ int) int {
 			made += strings.Count(s, textAt(pair, 0)) * len(textAt(pair, 1))
 		})
 	}
-	return len(s) + made + 512*keys // Go's replacer has a table for each byte of the old strings
+	return len(s) + made + 512*keys
 }
 
 // ofPattern is the cost of compiling and matching a pattern: tooMuch if its compiled form exceeds maxPattern.

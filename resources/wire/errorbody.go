@@ -61,7 +61,7 @@ func Status(kind resources.Kind) int { return answerOf(kind).status }
 // ErrorBody renders the error in the area's shape (specification, "Errors"). The body does
 // not show the error's cause, and shows credentials masked.
 func ErrorBody(area string, e *resources.Error) []byte {
-	as := answerOf(e.Kind)
+	codes := answerOf(e.Kind)
 	var body any
 	switch area {
 	case resources.AreaFirewall:
@@ -69,20 +69,20 @@ func ErrorBody(area string, e *resources.Error) []byte {
 			Error   string            `json:"error"`
 			Code    string            `json:"code"`
 			Details map[string]string `json:"details,omitempty"`
-		}{e.Message, as.code, byField(e.Problems)}
+		}{e.Message, codes.code, byField(e.Problems)}
 	case resources.AreaUsers:
-		code := as.userCode
+		code := codes.userCode
 		if e.Kind == resources.KindNotFound && e.Noun == NounAPIKey {
 			code = "KEY_001"
 		}
 		body = struct {
 			Success bool      `json:"success"`
 			Error   userError `json:"error"`
-		}{Error: userError{code, as.userType, e.Message, strings.Join(lines(e.Problems), "; ")}}
+		}{Error: userError{code, codes.userType, e.Message, strings.Join(lines(e.Problems), "; ")}}
 	default:
 		body = struct {
 			Error accessError `json:"error"`
-		}{accessError{as.code, e.Message, lines(e.Problems)}}
+		}{accessError{codes.code, e.Message, lines(e.Problems)}}
 	}
 	out, err := Render(body)
 	if err != nil {

@@ -203,7 +203,7 @@ func (r Reader) backwardIn(s segment, f *Filter, part span, yield func(step, err
 
 // blocks returns the records of a part of a segment, in blocks with the last one first.
 func (r Reader) blocks(s segment, part span) (*segmentReader, iter.Seq2[[]recordLine, error], error) {
-	g, err := r.growing(s)
+	g, err := r.openGrowing(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -295,7 +295,7 @@ func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, e
 // behind returns the records of a segment behind an offset. text is what stands there in a growing segment. The caller
 // calls done after the last record.
 func (r Reader) behind(s segment, text []byte, offset int64) (reader *segmentReader, lines []recordLine, done func(), err error) {
-	g, err := r.growing(s)
+	g, err := r.openGrowing(s)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -306,8 +306,9 @@ func (r Reader) behind(s segment, text []byte, offset int64) (reader *segmentRea
 	return reader, slices.DeleteFunc(lines, func(l recordLine) bool { return l.start < offset }), func() {}, err
 }
 
-// growing opens a segment with the index. It returns nil without an index, and for a compressed segment.
-func (r Reader) growing(s segment) (*growing, error) {
+// openGrowing opens a growing segment with the index, and reports the records that are missing in it. It returns nil
+// without an index, and for a segment that was compressed or removed.
+func (r Reader) openGrowing(s segment) (*growing, error) {
 	if r.Index == nil || s.packed {
 		return nil, nil
 	}

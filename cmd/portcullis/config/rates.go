@@ -31,7 +31,7 @@ func (r Rates) Limits() RateLimits {
 	return limits
 }
 
-// Validate returns the rates that are none.
+// Validate returns a problem for each rate that cannot be read.
 func (r Rates) Validate() []resources.Problem {
 	_, problems := r.read()
 	return problems

@@ -38,7 +38,7 @@ const (
 var errOldSnapshot = errors.New("explain: the facts are older than those that were known before")
 
 // Answer implements doors.Door: 400 with all problems of the question, 403 if the caller may not have it explained, 503
-// without a verdict.
+// without a verdict. It charges the least price before it judges, and afterwards takes what the judged questions cost more.
 func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	q, problems := doors.ReadQuestion(c)
 	if len(problems) > 0 {

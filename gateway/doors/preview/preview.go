@@ -82,7 +82,8 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	return a, nil
 }
 
-// check returns what is wrong with the call but for its query and its changes.
+// check refuses a body in another form than JSON (415), and an identity header with two readings (400). It reads neither
+// the query nor the changes.
 func check(c doors.Call) error {
 	if kinds, odd := c.Headers.Values("Content-Type"); c.Encoded || len(c.Body) > 0 && (odd || len(kinds) != 1 || !isJSON(kinds[0])) {
 		return &resources.Error{
