@@ -3,19 +3,12 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/portcullis-authz/portcullis/policies/arguments"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
-)
-
-// Bounds of a number that a client sends, written out: OPA computes exactly, and takes its time for what is longer.
-const (
-	maxNumber   = 128
-	maxExponent = 400
 )
 
 // appInput is the input of an app (policies/schemas/app).
@@ -98,9 +91,7 @@ func objectTerm(sent []byte) (term *ast.Term, problem string) {
 func tooLong(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
-		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
-		n, err := strconv.Atoi(exponent)
-		return len(v) > maxNumber || exponent != "" && (err != nil || n > maxExponent || n < -maxExponent)
+		return arguments.TooLong(v)
 	case map[string]any:
 		for _, member := range v {
 			if tooLong(member) {

@@ -20,7 +20,7 @@ func CountedEntries() (names []string) {
 	for _, entry := range EntryPoints() {
 		names = append(names, nameOf(entry))
 	}
-	return append(names, entryApp)
+	return append(names, entryApp, entryArguments)
 }
 
 // app is one app of a set.

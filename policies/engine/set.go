@@ -62,6 +62,7 @@ type Set struct {
 	noMetadata map[string]any
 	verdicts   *cache[resources.Decision]
 	apps       *apps
+	tools      map[string]*toolRules // by MCP server
 	uncached   []Costly
 	byText     []Costly
 	listed     map[string]bool // the actions that the tree lists, by id
@@ -99,6 +100,9 @@ func NewSet(ctx context.Context, tree Compiled) (*Set, error) {
 		q.rows = question.RowsAt(q.reads)
 	}
 	s.apps = s.newApps()
+	if s.tools, err = s.newTools(); err != nil {
+		return nil, err
+	}
 	s.findCosts()
 	limits.Charge(tree.Compiler, func(loc *ast.Location, problem string) {
 		err = errors.Join(err, fmt.Errorf("%s:%d: %s", loc.File, loc.Row, problem))

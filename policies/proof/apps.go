@@ -3,73 +3,17 @@ package proof
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // appsFolder has a folder for each app.
 const appsFolder = "apps"
-
-// findApps returns the names of the apps. It reports files of an app outside its folder apps/<name>/, files directly in
-// apps/, and folders without rules.
-func findApps(src *policies.Source, modules, tests map[string]*ast.Module, p *Problems) []string {
-	hasRules := map[string]bool{}
-	for _, name := range src.Names {
-		rest, isApp := strings.CutPrefix(policies.Place(name), appsFolder+"/")
-		app, _, below := strings.Cut(rest, "/")
-		switch module := either(modules[name], tests[name]); {
-		case isApp && !below:
-			p.report(name, 0, "is not in the folder of an app: move it to %s/<name>/", appsFolder)
-		case isApp:
-			hasRules[app] = hasRules[app] || isModule(name) && !isTest(name)
-			if module != nil {
-				checkPackage(name, app, module, tests[name] != nil, p)
-			}
-		case module != nil && len(module.Package.Path) > 1 && partOf(module, 1) == appsFolder:
-			p.report(name, module.Package.Location.Row, "package %s is that of an app: its files are in %s", module.Package.Path, path.Join(appsFolder, partOf(module, 2)))
-		}
-	}
-	for _, app := range slices.Sorted(maps.Keys(hasRules)) {
-		if !hasRules[app] {
-			p.report(path.Join(appsFolder, app), 0, "has no rules: an app is a package apps.%s with types and decision", app)
-		}
-	}
-	return slices.Sorted(maps.Keys(hasRules))
-}
-
-func either(serving, test *ast.Module) *ast.Module {
-	if serving != nil {
-		return serving
-	}
-	return test
-}
-
-// partOf returns part i of the path of the module's package, "" if the path is shorter.
-func partOf(module *ast.Module, i int) string {
-	if i >= len(module.Package.Path) {
-		return ""
-	}
-	part, _ := module.Package.Path[i].Value.(ast.String)
-	return string(part)
-}
-
-func checkPackage(name, app string, module *ast.Module, isTest bool, p *Problems) {
-	want := app
-	if isTest {
-		want += "_test"
-	}
-	if len(module.Package.Path) != 3 || partOf(module, 1) != appsFolder || partOf(module, 2) != want {
-		p.report(name, module.Package.Location.Row, "the package must be apps.%s, not %s: a folder is one app", want, module.Package.Path)
-	}
-}
 
 // checkApps reports apps without the rules types and decision, decisions of another form than one value, and decisions
 // that allow by default.

@@ -84,7 +84,7 @@ func TestAnAppThatProvesNothingIsRefused(t *testing.T) {
 		"a test elsewhere":        {fine.With("authz/more_test.rego", "package apps.docs_test\n\ntest_a if true"), "authz/more_test.rego:1: package data.apps.docs_test is that of an app"},
 		"all apps at once":        {fine.With("authz/more.rego", "package apps\n\ndocs := 1"), "authz/more.rego:1: package data.apps is that of an app"},
 		"a file of no app":        {fine.With("apps/data.json", "{}"), "apps/data.json: is not in the folder of an app: move it to apps/<name>/"},
-		"an app of data only":     {fine.With("apps/books/data.json", "{}"), "apps/books: has no rules: an app is a package apps.books with types and decision"},
+		"an app of data only":     {fine.With("apps/books/data.json", "{}"), "apps/books: has no rules: it needs a package apps.books with types and decision"},
 		"an app of tests only":    {fine.With("apps/books/books_test.rego", "package apps.books_test\n\ntest_a if true"), "apps/books: has no rules"},
 		"no types":                {change("types", "kinds"), "apps/docs: there is no rule types: say about which types"},
 		"no decision":             {fine.With("apps/docs/docs.rego", "package apps.docs\n\ntypes := {\"doc\"}"), "apps/docs: there is no rule decision"},

@@ -24,19 +24,22 @@ type compiled struct {
 	data    map[string]any
 }
 
-// parsed is the parsed files of a tree: its modules, the tests of these, its schemas and the names of its apps.
+// parsed is the parsed files of a tree: its modules, the tests of these, its schemas, the names of its apps, and those of
+// the MCP servers with rules over arguments.
 type parsed struct {
 	modules, tests map[string]*ast.Module
 	schemas        *ast.SchemaSet
-	apps           []string
+	apps, tools    []string
 }
 
-// parseTree parses the schemas and modules, finds the apps, and assigns packages the schemas of their inputs.
-func parseTree(src *policies.Source, p *Problems) (tree parsed) {
+// parseTree parses the schemas and modules, finds the packages of apps and of MCP servers, and assigns packages the
+// schemas of their inputs.
+func parseTree(src *policies.Source, docs map[string]documents, p *Problems) (tree parsed) {
 	tree.schemas = readSchemas(src, p)
 	tree.modules, tree.tests = parse(src, p)
-	tree.apps = findApps(src, tree.modules, tree.tests, p)
-	tree.addInputs(src, p)
+	tree.apps = packages{appsFolder, "an app", "types and decision"}.find(src, tree.modules, tree.tests, p)
+	tree.tools = packages{toolsFolder, "an MCP server", "deny"}.find(src, tree.modules, tree.tests, p)
+	tree.addInputs(src, docs, p)
 	return tree
 }
 
@@ -49,8 +52,8 @@ type tested struct {
 
 // compile compiles the tree without its tests, with the checks of `opa check --strict --schema schemas` and of limits.
 // It reports problems, and then returns nil.
-func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) *compiled {
-	tree := parseTree(src, p)
+func compile(ctx context.Context, src *policies.Source, data map[string]any, docs map[string]documents, p *Problems) *compiled {
+	tree := parseTree(src, docs, p)
 	if len(*p) > 0 {
 		return nil
 	}
@@ -180,12 +183,8 @@ func readSchemas(src *policies.Source, p *Problems) *ast.SchemaSet {
 			p.report(name, 0, "isn't JSON: %v", err)
 			continue
 		}
-		ref := ast.Ref{ast.SchemaRootDocument}
 		key := strings.TrimSuffix(strings.TrimPrefix(policies.Place(name), schemaFolder), path.Ext(name))
-		for part := range strings.SplitSeq(key, "/") {
-			ref = append(ref, ast.StringTerm(part))
-		}
-		set.Put(ref, schema)
+		set.Put(schemaRef(strings.Split(key, "/")...), schema)
 		if key == "input/schema" {
 			set.Put(ast.SchemaRootRef, schema)
 			hasInput = true

@@ -22,30 +22,43 @@ const (
 const inputAnnotation = `# METADATA
 # scope: subpackages
 # schemas:
-#   - input: schema.%s.schema
+#   - input: %s
 package %s
 `
 
-// addInputs assigns the packages of apps, of guards and of the decision log the schemas of their inputs. Apps have the
-// schema of the tree. Guards have the embedded one. The log has that of the tree, or else the embedded one.
-func (tree *parsed) addInputs(src *policies.Source, p *Problems) {
+// addInputs assigns the packages of apps, of guards, of the decision log and of MCP servers the schemas of their inputs.
+// Apps have the schema of the tree. Guards and MCP servers have the embedded one. The log has that of the tree, or else
+// the embedded one.
+func (tree *parsed) addInputs(src *policies.Source, docs map[string]documents, p *Problems) {
 	if len(tree.apps) > 0 {
 		if file := schemaFile("app"); src.File(file) == nil {
 			p.report(file, 0, "is missing: the rules of apps are checked against it; copy it from the embedded tree")
 		} else {
-			tree.annotate(appsFolder, "app", p)
+			tree.annotate(appsFolder, schemaRef("app", "schema"), file, p)
 		}
 	}
 	if tree.has(guardsPackage) {
 		tree.addSchema("guards", p)
-		tree.annotate(guardsPackage, "guards", p)
+		tree.annotate(guardsPackage, schemaRef("guards", "schema"), schemaFile("guards"), p)
 	}
 	if tree.has(logPackage) {
 		if src.File(schemaFile("log")) == nil {
 			tree.addSchema("log", p)
 		}
-		tree.annotate(logPackage, "log", p)
+		tree.annotate(logPackage, schemaRef("log", "schema"), schemaFile("log"), p)
 	}
+	for _, server := range tree.tools {
+		tree.addToolInput(server, docs, p)
+	}
+}
+
+// schemaRef returns the name of a schema in annotations.
+func schemaRef(parts ...string) ast.Ref {
+	ref := ast.Ref{ast.SchemaRootDocument}
+	for _, part := range parts {
+		ref = append(ref, ast.StringTerm(part))
+	}
+	return ref
 }
 
 func schemaFile(name string) string { return schemaFolder + name + "/schema.json" }
@@ -62,21 +75,25 @@ func (tree *parsed) has(name string) bool {
 
 // addSchema adds a schema of the embedded tree.
 func (tree *parsed) addSchema(name string, p *Problems) {
-	var schema any
+	if schema := embeddedSchema(name, p); schema != nil {
+		tree.schemas.Put(schemaRef(name, "schema"), schema)
+	}
+}
+
+// embeddedSchema returns a schema of the embedded tree.
+func embeddedSchema(name string, p *Problems) (schema any) {
 	raw, err := fs.ReadFile(policies.Tree(), schemaFile(name))
 	if err == nil {
 		err = util.Unmarshal(raw, &schema)
 	}
 	if err != nil {
 		p.report(schemaFile(name), 0, "%v", err)
-		return
 	}
-	tree.schemas.Put(ast.Ref{ast.SchemaRootDocument, ast.StringTerm(name), ast.StringTerm("schema")}, schema)
+	return schema
 }
 
-// annotate adds the module of inputAnnotation for a package.
-func (tree *parsed) annotate(name, schema string, p *Problems) {
-	file := schemaFile(schema)
+// annotate adds the module of inputAnnotation for a package, under the name of a file.
+func (tree *parsed) annotate(name string, schema ast.Ref, file string, p *Problems) {
 	opts := ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1}
 	module, err := ast.ParseModuleWithOpts(file, fmt.Sprintf(inputAnnotation, schema, name), opts)
 	if err != nil {

@@ -58,12 +58,13 @@ func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *c
 	}
 	data, docs := readData(src, p)
 	list := readCatalogue(ctx, src, docs, p)
-	c := compile(ctx, src, data, p)
+	c := compile(ctx, src, data, docs, p)
 	if c == nil {
 		return nil, nil
 	}
 	checkEntries(c.serving, p)
 	checkApps(c.serving, c.apps, p)
+	checkTools(c.serving, c.tools, p)
 	return c, list
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/arguments"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -176,7 +177,7 @@ func (s *server) checkInputSchemas() {
 }
 
 // CheckInputSchema returns why a tree can't contain the schema of a tool's arguments. OPA's validator does not
-// terminate with every schema.
+// terminate with every schema, and the gateway's has to compile it.
 func CheckInputSchema(raw []byte) error {
 	var schema any
 	if err := util.Unmarshal(raw, &schema); err != nil {
@@ -188,5 +189,6 @@ func CheckInputSchema(raw []byte) error {
 	if problem := schemaProblem(schema); problem != "" {
 		return errors.New(problem)
 	}
-	return nil
+	_, err := arguments.Compile(raw)
+	return err
 }

@@ -69,8 +69,8 @@ func (r TestRun) Tests(ctx context.Context, src *policies.Source, out io.Writer)
 func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.Cover, traced bool) ([]*tester.Result, map[string]*ast.Module, error) {
 	var p Problems
 	checkSchemas(src, &p)
-	data, _ := readData(src, &p)
-	tree := parseTree(src, &p)
+	data, docs := readData(src, &p)
+	tree := parseTree(src, docs, &p)
 	if err := p.err(); err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,140 @@
+package proof_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+)
+
+// ticketRows is a server with a dash in its name and a tool with a dot in its name.
+const ticketRows = `{"upstream": "d", "pin": "names", "tools": {
+	"close.ticket": {"action": "project:desk:close", "effect": "write"}, "open": {"action": "project:desk:open", "effect": "read"}}}`
+
+const ticketSchemas = `{"close.ticket": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": {
+	"reason": {"type": "string"}, "refund": {"$ref": "#/$defs/money"}}, "$defs": {"money": {"type": "object", "properties": {"amount": {"type": "number"}}}}},
+	"open": {"type": "object", "properties": {"queue": {"type": "string"}}}}`
+
+const named = "# METADATA\n# schemas:\n#   - input.arguments: schema.tools[\"my-desk\"][\"close.ticket\"]\n"
+
+// withTools returns the small tree with the tickets' server and rules over its arguments.
+func withTools(t *testing.T, rules string) policytest.Tree {
+	return serving(t, "my-desk", ticketRows).With("mcp/my-desk/schema/data.json", ticketSchemas).
+		With("tools/my-desk/rules.rego", "package tools[\"my-desk\"]\n\n"+rules+"\n")
+}
+
+// TestRulesOverArgumentsAreCheckedAgainstTheSchemas guarantees that a misspelt argument or member of the input does not
+// compile, with or without an annotation, in a server and a tool of any name.
+func TestRulesOverArgumentsAreCheckedAgainstTheSchemas(t *testing.T) {
+	for rules, want := range map[string]string{
+		named + `deny contains "no" if input.arguments.refund.amount > 100`:            "",
+		`deny contains "no" if { args := input.arguments; args.reason == "" }`:         "",
+		`deny contains "no" if { some name, value in input.arguments; value == name }`: "",
+		`deny contains "no" if input.arguments[input.agent.id] == input.user.id`:       "",
+
+		named + `deny contains "no" if input.arguments.refund.amuont > 100`:                                                                  "undefined ref: input.arguments.refund.amuont",
+		named + `deny contains "no" if input.arguments.queue == "x"`:                                                                         "undefined ref: input.arguments.queue",
+		named + `deny contains "no" if startswith(input.arguments.refund, "x")`:                                                              "startswith: invalid argument",
+		`deny contains "no" if { args := input.arguments; args.raeson == "" }`:                                                               "undefined ref: args.raeson",
+		`deny contains "no" if input.arguments.raeson == ""`:                                                                                 "undefined ref: input.arguments.raeson",
+		`deny contains "no" if { input.arguments.reason; input.agent.client }`:                                                               "undefined ref: input.agent.client",
+		`deny contains "no" if { input.arguments.reason; input.subject.id }`:                                                                 "undefined ref: input.subject.id",
+		"# METADATA\n# schemas:\n#   - input.arguments: schema.tools[\"my-desk\"].closed\n" + `deny contains "no" if input.arguments.reason`: "undefined schema",
+	} {
+		_, err := load(t, withTools(t, rules))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s\n%v\nwant %q", rules, err, want)
+		}
+	}
+	open := withTools(t, `deny contains "no" if input.arguments.raeson == ""`)
+	for schemas, want := range map[string]bool{
+		`{"open": {"type": "object"}}`: true, // close.ticket has any arguments
+		strings.Replace(ticketSchemas, `"type": "object", "properties": {"queue"`, `"additionalProperties": true, "properties": {"queue"`, 1):  true,
+		strings.Replace(ticketSchemas, `"type": "object", "properties": {"queue"`, `"additionalProperties": false, "properties": {"queue"`, 1): false,
+	} {
+		if _, err := load(t, open.With("mcp/my-desk/schema/data.json", schemas)); (err == nil) != want {
+			t.Errorf("%s: %v", schemas, err)
+		}
+	}
+}
+
+// TestRulesOverArgumentsOnlyDeny guarantees that a package of rules has the name of a server of the tree, stands in
+// the folder of that name, and has a set of denials.
+func TestRulesOverArgumentsOnlyDeny(t *testing.T) {
+	fine := withTools(t, `deny contains "no" if input.arguments.reason == ""`)
+	file := "tools/my-desk/rules.rego"
+	for name, c := range map[string]struct {
+		tree policytest.Tree
+		want string
+	}{
+		"fine":                    {fine, ""},
+		"helpers and data":        {fine.With("tools/my-desk/more.rego", "package tools[\"my-desk\"]\n\nallow := data.tools[\"my-desk\"].most > 3\n").With("tools/my-desk/data.json", `{"most": 5}`), ""},
+		"an unknown server":       {fine.With("tools/other/a.rego", "package tools.other\n\ndeny contains \"a\" if input.arguments.a\n"), `tools/other: the tree has no MCP server "other": add mcp/other/data.json`},
+		"no server at all":        {fine.Without("mcp/my-desk/data.json").Without("mcp/my-desk/schema/data.json"), `the tree has no MCP server "my-desk"`},
+		"another package":         {fine.With(file, "package tools.desk\n\ndeny contains \"a\" if input.arguments.reason\n"), file + `:1: the package must be tools["my-desk"], not data.tools.desk`},
+		"a package below":         {fine.With("tools/my-desk/b.rego", "package tools[\"my-desk\"].deny\n\nx := 1\n"), `the package must be tools["my-desk"]`},
+		"rules elsewhere":         {fine.With("authz/desk.rego", "package tools[\"my-desk\"]\n\ndeny contains \"a\" if input.arguments.reason\n"), "is that of an MCP server: its files are in tools/my-desk"},
+		"a file beside":           {fine.With("tools/rules.rego", "package tools\n\nx := 1\n"), "tools/rules.rego: is not in the folder of an MCP server: move it to tools/<name>/"},
+		"no rules":                {fine.Without(file).With("tools/my-desk/data.json", `{}`), `tools/my-desk: has no rules: it needs a package tools["my-desk"] with deny`},
+		"no deny":                 {fine.With(file, "package tools[\"my-desk\"]\n\nallow if input.arguments.reason\n"), "tools/my-desk: there is no rule deny"},
+		"a value":                 {fine.With(file, "package tools[\"my-desk\"]\n\ndeny := {\"a\"} if input.arguments.reason\n"), file + ":3: deny must be a set of messages"},
+		"an object":               {fine.With(file, "package tools[\"my-desk\"]\n\ndeny[x] := 1 if x := input.arguments.reason\n"), file + ":3: deny must be a set of messages"},
+		"a set below":             {fine.With(file, "package tools[\"my-desk\"]\n\ndeny.a contains \"x\" if input.arguments.reason\n"), file + ":3: deny must be a set of messages"},
+		"a function":              {fine.With(file, "package tools[\"my-desk\"]\n\ndeny(x) if input.arguments.reason == x\n"), file + ":3: deny must be a set of messages"},
+		"a default":               {fine.With(file, "package tools[\"my-desk\"]\n\ndefault deny := set()\n"), file + ":3: deny must be a set of messages"},
+		"an uncompilable schema":  {fine.With("mcp/my-desk/schema/data.json", `{"open": {"properties": {"a": {"pattern": "(?!x)"}}}}`), "schema.open: can't be compiled"},
+		"a circle in the schemas": {fine.With("mcp/my-desk/schema/data.json", `{"open": {"$ref": "#"}}`), "schema.open: its references go round in a circle"},
+	} {
+		if _, err := load(t, c.tree); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v\nwant %q", name, err, c.want)
+		}
+	}
+}
+
+// TestRulesThatReadNoArgumentAreWarnedOf guarantees a warning for each of them, also behind helpers.
+func TestRulesThatReadNoArgumentAreWarnedOf(t *testing.T) {
+	set, err := load(t, withTools(t, `deny contains "a" if input.tool == "open"
+deny contains "b" if input.arguments.reason == ""
+deny contains "c" if late
+deny contains "d" if empty
+deny contains "e" if helper(input)
+deny contains "f" if { not empty; input.agent.named }
+deny contains "g" if count(input[data.tools["my-desk"].member]) == 0
+late if input.now > 5
+empty if count(args) == 0
+args := input.arguments
+helper(x) if x.arguments.reason == ""`).With("tools/my-desk/data.json", `{"member": "arguments"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(proof.IdleRules(set), "\n")
+	if strings.Count(got, "\n") != 1 || !strings.Contains(got, "rules.rego:3: deny reads no argument") || !strings.Contains(got, "rules.rego:5: deny reads no argument") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestTestsOfRulesOverArgumentsRun guarantees that the tests beside rules run with a reload, and with coverage.
+func TestTestsOfRulesOverArgumentsRun(t *testing.T) {
+	tree := withTools(t, named+`deny contains "too much" if input.arguments.refund.amount > data.tools["my-desk"].most`).With("tools/my-desk/data.json", `{"most": 5}`)
+	const test = "package tools[\"my-desk_test\"]\n\nimport data.tools[\"my-desk\"]\n\n" +
+		"test_too_much if \"too much\" in data.tools[\"my-desk\"].deny with input.arguments as {\"refund\": {\"amount\": 6}}\n\n" +
+		"test_enough if data.tools[\"my-desk\"].deny == set() with input.arguments as {\"refund\": {\"amount\": 5}}\n"
+	fine := tree.With("tools/my-desk/rules_test.rego", strings.Replace(test, "import data.tools[\"my-desk\"]\n\n", "", 1))
+	if _, err := load(t, fine); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(t, fine.With("tools/my-desk/data.json", `{"most": 6}`)); err == nil || !strings.Contains(err.Error(), "test_too_much") {
+		t.Errorf("a test that fails: %v", err)
+	}
+	src, err := policies.Read(fine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if passed, err := (proof.TestRun{Run: "my-desk", Coverage: true}).Tests(t.Context(), src, &out); err != nil || !passed || strings.Contains(out.String(), "tools/my-desk/rules.rego: not covered") {
+		t.Errorf("%v, %v\n%s", passed, err, out.String())
+	}
+}
