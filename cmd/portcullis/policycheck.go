@@ -40,7 +40,7 @@ func newPolicyCheck() *cobra.Command {
 			if err != nil {
 				return tellProblems(cmd, err)
 			}
-			src.Warnings = append(src.Warnings, hiddenPages(rows)...)
+			src.Warnings = append(append(src.Warnings, hiddenPages(rows)...), proof.IdleRules(set)...)
 			return reportChecked(cmd.Context(), set, src, tests, tree.where, cmd.OutOrStdout())
 		},
 	}

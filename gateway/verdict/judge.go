@@ -132,6 +132,9 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 		return Outcome{Err: o.Err}, nil //nolint:nilerr // it is the outcome's
 	}
 	o.AccountRevision = RevisionFor(a.caller, account.id, asked.Facts.Revision)
+	if asked.Agent != nil {
+		o.AgentID = asked.Agent.ID
+	}
 	a.tell(resources.PathDecision, &o, &asked)
 	last := len(a.judgements) - 1
 	if o.Allowed && asked.Agent != nil {

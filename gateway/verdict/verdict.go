@@ -28,6 +28,8 @@ type Tree interface {
 	Granting(action resources.Action) []string
 	// Actions returns the actions that the tree names.
 	Actions() []string
+	// Arguments judges the arguments of a call of a tool, beside Decide.
+	Arguments(ctx context.Context, call *resources.ToolCall) (resources.ArgumentsVerdict, error)
 	// MCPServer returns the MCP server of a name, which nobody changes; nil without one.
 	MCPServer(name string) *resources.MCPServer
 	// MCPServers returns the names of the MCP servers, in order.
@@ -76,6 +78,8 @@ type Outcome struct {
 	Context []resources.Member
 	// AccountRevision is the revision of the account's facts, as the caller may know it (RevisionFor).
 	AccountRevision int64
+	// AgentID is the id of the acting agent, "" without one and for an unregistered one.
+	AgentID string
 	// ID names the verdict, "" if there is not one.
 	ID string
 	// Err is of KindBadRequest, KindForbidden or KindUnavailable. The decision denies beside one.
@@ -89,6 +93,14 @@ func (j *Judge) Pinned() *Judge {
 	tree, now, out := j.Pin(), j.Now(), *j
 	out.Pin, out.Now = func() Tree { return tree }, func() time.Time { return now }
 	return &out
+}
+
+// Arguments judges the arguments of a call of a tool by the tree in force: by the tool's schema, and then by the rules of
+// its server. They only deny: the caller asks whether the user and the agent may call the tool. The error is of
+// KindUnavailable if a retry may succeed.
+func (j *Judge) Arguments(ctx context.Context, call resources.ToolCall) (resources.ArgumentsVerdict, error) {
+	call.Now = resources.At(j.Now())
+	return j.Pin().Arguments(ctx, &call)
 }
 
 // Quiet returns the judge for verdicts that stay inside the gateway: they have no id, and are not recorded.

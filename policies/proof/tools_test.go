@@ -61,8 +61,8 @@ func TestRulesOverArgumentsAreCheckedAgainstTheSchemas(t *testing.T) {
 	}
 }
 
-// TestRulesOverArgumentsOnlyDeny guarantees that a package of rules has the name of a server of the tree, stands in
-// the folder of that name, and has a set of denials.
+// TestRulesOverArgumentsOnlyDeny guarantees that a package of rules stands in the folder of a server of the tree, and has
+// a set of denials.
 func TestRulesOverArgumentsOnlyDeny(t *testing.T) {
 	fine := withTools(t, `deny contains "no" if input.arguments.reason == ""`)
 	file := "tools/my-desk/rules.rego"

@@ -21,6 +21,7 @@ const (
 	codeDefinition      = "definition_changed"
 	codeApproval        = "needs_approval"
 	codeArguments       = "argument_denied"
+	codeInvalid         = "invalid_arguments"
 	codeExchange        = "exchange_refused"
 )
 
@@ -39,6 +40,8 @@ type visit struct {
 	rejected *atomic.Bool
 	// tasks are the tasks of the message.
 	tasks tasks
+	// argued says why the arguments are denied.
+	argued string
 	// outcome is the verdict of the row that the message names, or nil.
 	outcome *verdict.Outcome
 	// needed is the approval without which the call is denied, or nil.
@@ -122,6 +125,8 @@ func (v *visit) reason(o *verdict.Outcome, r row) string {
 		return fmt.Sprintf("no role of your agent lets it use the %s %q of the server %q", kind, r.name, v.server.Name)
 	case codeDelegation:
 		return fmt.Sprintf("you have not delegated the use of the %s %q of the server %q to your agent", kind, r.name, v.server.Name)
+	case codeArguments, codeInvalid:
+		return v.argued
 	case codeApproval:
 		return v.needed.reason(v.page(), r, v.server.Name)
 	case codeExchange:

@@ -72,9 +72,13 @@ func unknown(p *posted, text string) doors.Answer {
 	return doors.Answer{Status: status, Body: message.Error(p.ID, message.CodeMethodNotFound, text)}
 }
 
-// undecided answers a message without a verdict or without a response of the server. The client may retry.
+// undecided answers a message without a verdict or without a response of the server. The client may retry, unless the
+// rules over the arguments have failed.
 func (v *visit) undecided(p *posted, err error) doors.Answer {
 	v.Log.Warn("mcp: a message failed", "server", v.server.Name, "method", p.Method, "error", err.Error())
+	if errors.Is(err, errRules) {
+		return doors.Answer{Status: http.StatusOK, Body: message.Error(p.ID, message.CodeInternal, "The gateway can't judge the arguments.")}
+	}
 	return doors.Answer{
 		Status: http.StatusOK, Header: []doors.Header{{Name: "Retry-After", Value: "1"}},
 		Body: message.Error(p.ID, message.CodeInternal, "The gateway can't answer now; try again."),
@@ -104,7 +108,7 @@ func (v *visit) notSent(ctx context.Context, p *posted, named *row, err error) d
 func (v *visit) rowOf(p *posted) row {
 	switch {
 	case p.Method == message.MethodCall:
-		return toolRow(v.server, p.Name)
+		return calling(toolRow(v.server, p.Name), p.Arguments)
 	case p.Method == message.MethodPrompt:
 		return promptRow(v.server, p.Name)
 	case p.Method == message.MethodComplete && p.Ref.Type == message.RefPrompt:
@@ -132,7 +136,7 @@ func (v *visit) judged(ctx context.Context, p *posted, r row) (doors.Answer, err
 	o := &out[0]
 	v.use = v.newUse(p, r, o)
 	if o.Allowed {
-		if err := v.hold(o, r); err != nil {
+		if err := v.hold(ctx, v.judge, o, r); err != nil {
 			return v.unsent(ctx, p, codeUndecided, v.undecided(p, err), nil)
 		}
 	}
@@ -173,8 +177,9 @@ func (v *visit) unsent(ctx context.Context, p *posted, code string, a doors.Answ
 	return a, err
 }
 
-// hold denies an allowed use if the definition has changed. It returns an error if the current definition is unknown.
-func (v *visit) hold(o *verdict.Outcome, r row) error {
+// hold denies an allowed use if the definition has changed, or if the arguments are denied. It returns an error if the
+// current definition is unknown, or if the rules over the arguments have no answer.
+func (v *visit) hold(ctx context.Context, judge *verdict.Judge, o *verdict.Outcome, r row) error {
 	if r.kind == kindTool && v.server.Pin == resources.MCPPinDefinitions {
 		is, err := v.Pins.Definition(v.server, r.name)
 		switch {
@@ -185,7 +190,7 @@ func (v *visit) hold(o *verdict.Outcome, r row) error {
 			return nil
 		}
 	}
-	return nil
+	return v.holdArguments(ctx, judge, o, r)
 }
 
 // lacking returns the scope that a call needs if the token does not have it.
@@ -208,8 +213,12 @@ func (v *visit) denied(p *posted, o *verdict.Outcome, r row) []byte {
 		message.Text("policy_revision", o.PolicyRevision), message.Number("account_revision", o.AccountRevision),
 	}
 	data = append(data, v.accessRequest()...)
-	if v.server.Denial == resources.MCPDenialResult && p.Method == message.MethodCall {
-		return message.Denial(p.ID, p.Spoken.Era, "Denied: "+reason, data...)
+	code, text := message.CodeDenied, "Denied: "+reason
+	if o.Code == codeInvalid {
+		code, text = message.CodeInvalidParams, "Invalid arguments: "+reason
 	}
-	return message.Error(p.ID, message.CodeDenied, "Denied: "+reason, data...)
+	if v.server.Denial == resources.MCPDenialResult && p.Method == message.MethodCall {
+		return message.Denial(p.ID, p.Spoken.Era, text, data...)
+	}
+	return message.Error(p.ID, code, text, data...)
 }

@@ -23,6 +23,15 @@ import (
 type tree struct {
 	verdict.Tree
 	server *resources.MCPServer
+	// argued is the verdict on arguments, nil allows them.
+	argued func(*resources.ToolCall) (resources.ArgumentsVerdict, error)
+}
+
+func (t tree) Arguments(_ context.Context, call *resources.ToolCall) (resources.ArgumentsVerdict, error) {
+	if t.argued == nil {
+		return resources.ArgumentsVerdict{Allowed: true}, nil
+	}
+	return t.argued(call)
 }
 
 func (tree) Decide(context.Context, resources.Question) (resources.Decision, error) {
@@ -86,6 +95,7 @@ type desk struct {
 	*mcp.Door
 	records *recorder
 	sent    int
+	policy  *tree
 }
 
 func newDesk(t *testing.T, fails string) *desk {
@@ -100,7 +110,8 @@ func newDesk(t *testing.T, fails string) *desk {
 	}
 	d := &desk{records: &recorder{fails: fails}}
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
-	policy := tree{server: server}
+	policy := &tree{server: server}
+	d.policy = policy
 	d.Door = &mcp.Door{
 		Judge:   &verdict.Judge{Pin: func() verdict.Tree { return policy }, Facts: policy, IDs: ids, Now: time.Now, Log: d.records},
 		Records: d.records, Base: "https://gateway.example", Sealed: sealed, IDs: ids, Log: slog.New(slog.DiscardHandler),

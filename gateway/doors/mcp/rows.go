@@ -23,6 +23,8 @@ type row struct {
 	// ofTask is true for the tool of a task. The call that began the task had the approval.
 	ofTask bool
 	schema []byte
+	// arguments are those of a call of the tool, nil in any other message.
+	arguments []byte
 }
 
 // toolRow returns the row of a tool.

@@ -147,7 +147,7 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 }
 
 // still judges rows by the policy in force, and updates which of them are held. The error says why the stream must end.
-// Rows that were judged one by one are also held to their definitions and approvals.
+// Rows that were judged one by one are also held to their definitions, arguments and approvals.
 func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool) error {
 	if client := v.call.Caller.Client; client != nil && resources.At(v.IDs.Now()) >= client.Until {
 		return errExpired
@@ -176,7 +176,7 @@ var (
 	errExpired = errors.New("mcp: the token has expired")
 )
 
-// allowed judges the rows of the current tree, in order. With hold it also checks definitions and approvals. The approval
+// allowed judges the rows of the current tree, in order. With hold it also checks definitions, arguments and approvals. The approval
 // that a call has used up holds until the end of its stream.
 func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, hold bool) ([]bool, error) {
 	out := make([]bool, len(rows))
@@ -193,7 +193,7 @@ func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, h
 	}
 	for i := range verdicts {
 		if hold && verdicts[i].Allowed {
-			if err := v.hold(&verdicts[i], current[i]); err != nil {
+			if err := v.hold(ctx, judge, &verdicts[i], current[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -209,7 +209,9 @@ func (v *visit) again(r row) row {
 		if r.ofTask {
 			return asTask(toolRow(v.server, r.name))
 		}
-		return toolRow(v.server, r.name)
+		t := toolRow(v.server, r.name)
+		t.arguments = r.arguments
+		return t
 	case kindPrompt:
 		return promptRow(v.server, r.name)
 	}

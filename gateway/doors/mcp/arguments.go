@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// errRules is in the chain of the error of a call on which the rules over arguments have no answer. A retry has none
+// either.
+var errRules = errors.New("mcp: the rules over the arguments failed")
+
+// noArguments are the arguments of a call without any.
+var noArguments = []byte("{}")
+
+// calling returns the row of a tool for a call with arguments.
+func calling(r row, arguments []byte) row {
+	if r.arguments = arguments; len(arguments) == 0 {
+		r.arguments = noArguments
+	}
+	return r
+}
+
+// holdArguments denies an allowed call of a tool whose arguments do not fit the tool's schema, or are denied by a rule.
+// The outcome has the code alone: reasons may quote arguments, and records may not.
+func (v *visit) holdArguments(ctx context.Context, judge *verdict.Judge, o *verdict.Outcome, r row) error {
+	if r.arguments == nil {
+		return nil
+	}
+	_, acts := v.call.Caller.Client.Agent()
+	said, err := judge.Arguments(ctx, resources.ToolCall{
+		Server: v.server.Name, Tool: r.name, UserID: v.call.Caller.ID, Acts: acts, AgentID: o.AgentID,
+		AccountID: v.account(), ProjectID: v.place.project, Arguments: r.arguments,
+	})
+	switch {
+	case resources.IsKind(err, resources.KindUnavailable):
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: %w", errRules, err)
+	case said.Allowed:
+		return nil
+	}
+	o.Allowed, o.Code, o.Reason = false, codeArguments, ""
+	v.argued = strings.Join(said.Reasons, "; ")
+	if len(said.Problems) > 0 {
+		o.Code = codeInvalid
+		var lines []string
+		for _, problem := range said.Problems {
+			lines = append(lines, "params."+problem.String())
+		}
+		v.argued = strings.Join(lines, "; ")
+	}
+	if v.argued == "" {
+		v.argued = fmt.Sprintf("a rule denies these arguments of the tool %q of the server %q", r.name, v.server.Name)
+	}
+	return nil
+}
