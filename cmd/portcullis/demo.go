@@ -29,10 +29,13 @@ const (
 	demoCarol   = "user-carol-v1"
 )
 
-// makeDemo makes the demo data on an empty store, in two steps; a repeat changes nothing. It
+// makeDemo makes the demo data on an empty store with --demo, in two steps; a repeat changes nothing. It
 // leaves a store with accounts of its own alone, and reports whether the demo account is
 // there.
 func (a *app) makeDemo(ctx context.Context) (exists bool, err error) {
+	if !a.settings.Demo {
+		return false, nil
+	}
 	var foreign bool
 	err = a.store.View(ctx, func(tx store.Tx) error {
 		recs, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated, Limit: 2})
@@ -56,7 +59,7 @@ func (a *app) makeDemo(ctx context.Context) (exists bool, err error) {
 	return true, a.fillDemo(ctx)
 }
 
-// fillDemo makes the demo's account with its project and users, unless they are there.
+// fillDemo makes the demo's account with its project, users and agent, unless they are there.
 func (a *app) fillDemo(ctx context.Context) error {
 	_, err := a.access.Bootstrap(ctx, access.Bootstrap{
 		AccountID: demoAccount, AccountName: "Demo", AdminEmail: "alice@demo.example", AdminID: demoAlice, AdminName: "Alice",
@@ -68,7 +71,7 @@ func (a *app) fillDemo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.store.Transact(ctx, func(tx store.Tx) error {
+	err = a.store.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, demoAccount); err != nil {
 			return err
 		}
@@ -78,6 +81,10 @@ func (a *app) fillDemo(ctx context.Context) error {
 			a.demoMember(ctx, tx, demoBob, "Bob", "bob@demo.example", bob),
 			a.demoMember(ctx, tx, demoCarol, "Carol", "carol@demo.example", carol))
 	})
+	if err != nil {
+		return err
+	}
+	return a.fillAgent(ctx)
 }
 
 // demoMember makes one user with one role, unless the user is there.
@@ -120,20 +127,24 @@ const (
 )
 
 // showDemo prints how to use the demo, and has the simulated provisioner make its clusters until the context ends.
-func (a *app) showDemo(ctx context.Context, out io.Writer, open listeners, site *consoleServer) error {
+func (a *app) showDemo(ctx context.Context, out io.Writer, open listeners, site *consoleServer, desk *demoDesk) error {
 	lines, err := a.demoLines(ctx, open, site)
 	if err != nil {
 		return err
 	}
+	more, err := a.agentLines(desk)
+	if err != nil {
+		return err
+	}
 	go a.provideDemo(ctx, open.edge[0].Addr())
-	_, err = fmt.Fprintln(out, strings.Join(lines, "\n"))
+	_, err = fmt.Fprintln(out, strings.Join(append(lines, more...), "\n"))
 	return err
 }
 
 // demoLines returns what listens where, and a command for each kind of answer with the answer of this
 // moment: the demo data may have been changed since it was made. The gateway listens already.
 func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer) ([]string, error) {
-	token, path, err := a.writeDemoToken()
+	token, path, err := a.writeDemoToken(demoTokenFile, authn.TokenRequest{Subject: "service-demo", Scopes: []string{resources.ServiceScopeCheck}, TTL: demoTTL})
 	if err != nil {
 		return nil, err
 	}
@@ -193,14 +204,14 @@ func (a *app) consoleLines(ctx context.Context, site *consoleServer) ([]string, 
 		"#   "+linkTo(site.url, code), "#"), nil
 }
 
-// writeDemoToken writes a new token into the data folder, for its owner alone, and returns it and the
-// file's path for a shell.
-func (a *app) writeDemoToken() (token, path string, err error) {
+// writeDemoToken writes a new token into a file of the data folder, for its owner alone, and returns it and
+// the file's path for a shell.
+func (a *app) writeDemoToken(name string, request authn.TokenRequest) (token, path string, err error) {
 	signer, err := authn.NewSigner(a.master)
 	if err != nil {
 		return "", "", err
 	}
-	token, err = signer.Sign(authn.TokenRequest{Subject: "service-demo", Scopes: []string{resources.ServiceScopeCheck}, TTL: demoTTL})
+	token, err = signer.Sign(request)
 	if err != nil {
 		return "", "", err
 	}
@@ -211,10 +222,10 @@ func (a *app) writeDemoToken() (token, path string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil { // on a database there is none yet
 		return "", "", err
 	}
-	if err := replaceFile(filepath.Join(dir, demoTokenFile), token+"\n"); err != nil {
+	if err := replaceFile(filepath.Join(dir, name), token+"\n"); err != nil {
 		return "", "", err
 	}
-	return token, quoted(filepath.Join(dir, demoTokenFile)), nil
+	return token, quoted(filepath.Join(dir, name)), nil
 }
 
 // replaceFile puts a file that only its owner can read in the place of another one.

@@ -100,7 +100,7 @@ func (a *app) tokenIssuers() []string {
 
 // pinnedServers returns the servers whose tools are listed: none while the door is off.
 func (a *app) pinnedServers() []*resources.MCPServer {
-	if a.settings.Listeners.PublicURL == "" {
+	if a.mcp == nil || a.mcp.Base == "" {
 		return nil
 	}
 	return mcpServers(a.policy.Pin())
@@ -108,9 +108,6 @@ func (a *app) pinnedServers() []*resources.MCPServer {
 
 // warnMCP logs the servers of the policy in force that the settings do not reach.
 func (a *app) warnMCP() {
-	if a.mcp == nil {
-		return
-	}
 	upstreams := a.settings.Areas.Upstreams()
 	for _, s := range a.pinnedServers() {
 		missing := a.mcpCredentials.missing(s)

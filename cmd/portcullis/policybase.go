@@ -14,10 +14,11 @@ import (
 )
 
 // acceptBase has the guards of the last tree in force judge the tree to start with, if the program brings another base: no
-// reload asks them about an upgrade. Nobody asks them about changes of the folder at a start.
+// reload asks them about an upgrade. Nobody asks them about changes of the folder at a start. A tree that comes with the
+// program has no guards.
 func (a *app) acceptBase(ctx context.Context) error {
 	next := a.policy.Source()
-	if next.Base == "" {
+	if next.Base == "" || a.settings.Policy.Shipped() {
 		return nil
 	}
 	var last *policies.Source
@@ -67,7 +68,7 @@ func askOfBase(ctx context.Context, last, next *policies.Source) error {
 // keptWithin bounds the write of the tree in force, which a reload waits for.
 const keptWithin = 10 * time.Second
 
-// keepPolicy keeps an overlay's tree for the next start, and warns of replaced parts with changes in the base.
+// keepPolicy keeps the tree of an operator's overlay for the next start, and warns of replaced parts with changes in the base.
 func (a *app) keepPolicy(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keptWithin)
 	defer cancel()
@@ -75,7 +76,7 @@ func (a *app) keepPolicy(ctx context.Context) {
 	for _, warning := range tree.Warnings {
 		a.log.Warn("policy: " + warning)
 	}
-	if tree.Base == "" {
+	if tree.Base == "" || a.settings.Policy.Shipped() {
 		return
 	}
 	raw, err := overlay.Pack(tree)

@@ -93,6 +93,11 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	defer stop()
 	hangups, giveBack := catchHangups()
 	defer giveBack()
+	desk, err := openDesk(ctx, settings)
+	if err != nil {
+		return err
+	}
+	defer desk.close()
 	a, err := assemble(background, settings, log)
 	if err != nil {
 		return err
@@ -104,23 +109,19 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 		}
 	}()
 	defer func() { err = errors.Join(err, a.close()) }()
-	demo := false
-	if settings.Demo {
-		if demo, err = a.makeDemo(ctx); err != nil {
-			return fmt.Errorf("--demo: %w", err)
-		}
+	demo, err := a.makeDemo(ctx)
+	if err != nil {
+		return fmt.Errorf("--demo: %w", err)
 	}
 	open, err := openListeners(ctx, settings)
 	if err != nil {
 		return err
 	}
-	log.Info("settings", settings.InForce(cmd.Flags())...)
-	for _, warning := range settings.Warnings() {
-		log.Warn(warning)
-	}
+	logSettings(settings, cmd.Flags(), log)
 	if err := a.warnWithoutAccounts(ctx); err != nil {
 		return err
 	}
+	desk.serve(a, open, demo)
 	var draining atomic.Bool
 	private := a.newPrivate(draining.Load).Server()
 	site, err := a.newConsole(ctx, open, demo)
@@ -133,7 +134,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	failed := a.listen(background, open, private, site, hangups)
 	log.Always("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
 	if demo {
-		if err := a.showDemo(ctx, cmd.OutOrStdout(), open, site); err != nil {
+		if err := a.showDemo(ctx, cmd.OutOrStdout(), open, site, desk); err != nil {
 			return err
 		}
 	}
@@ -148,6 +149,14 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	}
 	beside.stopMail()
 	return errors.Join(err, a.drain(private, site))
+}
+
+// logSettings logs the settings in force, and warns of those that a production would not want.
+func logSettings(settings *config.Config, flags *pflag.FlagSet, log *observe.Log) {
+	log.Info("settings", settings.InForce(flags)...)
+	for _, warning := range settings.Warnings() {
+		log.Warn(warning)
+	}
 }
 
 // listen answers on all listeners and watches the policy tree. The channel tells the first

@@ -15,12 +15,13 @@ import (
 
 func newToken() *cobra.Command {
 	settings := &config.Config{}
-	var user, service, scope, audience string
+	var user, service, agent, scope, audience string
 	var ttl time.Duration
 	cmd := &cobra.Command{
 		Use: "token", Short: "Print a token signed with the data folder's own key", Args: noArguments,
 		Example: "  portcullis token --user user-alice-v1\n" +
-			"  portcullis token --service widgets --scope authz:check --ttl 14d",
+			"  portcullis token --service widgets --scope authz:check --ttl 14d\n" +
+			"  portcullis token --user user-bob-v1 --agent assistant --scope mcp:read --audience https://gateway.example/mcp/issues",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
@@ -31,7 +32,7 @@ func newToken() *cobra.Command {
 			if service == "" && (!resources.ValidID(user) || strings.HasPrefix(user, resources.ServicePrefix)) {
 				return errors.New("--user must be a user's external id: 1 to 128 characters of [A-Za-z0-9._@-] that do not begin with service-")
 			}
-			request := authn.TokenRequest{Subject: user, Scopes: strings.Fields(scope), Audience: audience, TTL: ttl}
+			request := authn.TokenRequest{Subject: user, Scopes: strings.Fields(scope), Audience: audience, Agent: agent, TTL: ttl}
 			if service != "" {
 				request.Subject = resources.ServicePrefix + strings.TrimPrefix(service, resources.ServicePrefix)
 			}
@@ -46,7 +47,8 @@ func newToken() *cobra.Command {
 	settings.AddDataFolderFlags(cmd.Flags())
 	cmd.Flags().StringVar(&user, "user", "", "the external `id` of a user")
 	cmd.Flags().StringVar(&service, "service", "", "the `name` of a service")
-	cmd.Flags().StringVar(&scope, "scope", "", "the `scopes` of the service, separated by spaces: "+strings.Join(resources.ServiceScopes(), ", "))
+	cmd.Flags().StringVar(&agent, "agent", "", "the `client` of the agent that acts for the user, as their account registered it")
+	cmd.Flags().StringVar(&scope, "scope", "", "the `scopes`, separated by spaces: of a service "+strings.Join(resources.ServiceScopes(), ", ")+"; with --audience of an MCP server "+resources.MCPScopeRead+", "+resources.MCPScopeWrite)
 	cmd.Flags().StringVar(&audience, "audience", "", "a resource's own `URL`, for which alone the token is (RFC 8707)")
 	config.DurationVar(cmd.Flags(), &ttl, "ttl", time.Hour, "how long the token is valid")
 	return cmd

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/tickets"
 	"github.com/portcullis-authz/portcullis/gateway/private"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
@@ -22,6 +23,9 @@ func openPolicy(ctx context.Context, settings *config.Config, options engine.Opt
 		tree, err := policyTree(settings.Policy.Dir)
 		if err != nil {
 			return nil, nil, fmt.Errorf("--policy-dir: %w", err)
+		}
+		if settings.Demo && settings.Policy.Shipped() {
+			tree = tickets.Policy()
 		}
 		options.Read = overlay.Read
 		policy, err := engine.New(ctx, tree, proof.Load, options)

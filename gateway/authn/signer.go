@@ -30,6 +30,7 @@ var (
 	errSignSubject  = errors.New("the subject must be a user's id of at most 255 bytes, or service-NAME of at most 128 characters of [A-Za-z0-9._@-]")
 	errSignTTL      = errors.New("the time to live must be at least a second, and end before the year 10000")
 	errSignScope    = errors.New("scopes must be left out for a user; only a service's token has them, and one for another audience")
+	errSignAgent    = errors.New("the agent's client must be 1 to 255 bytes of visible text, and acts for a user")
 	errSignTooLarge = errors.New("the token must not be longer than 8 KiB; name fewer scopes")
 )
 
@@ -55,6 +56,8 @@ type TokenRequest struct {
 	Scopes []string
 	// Audience is the `aud`, "" for the issuer's own.
 	Audience string
+	// Agent is the client of the agent that acts for a user (`act`), "" for the user alone.
+	Agent string
 	// TTL is how long the token is valid, cut to whole seconds, at least one.
 	TTL time.Duration
 }
@@ -98,8 +101,8 @@ func (s *Signer) Issuer() Issuer {
 	}
 }
 
-// Sign returns a token with iss, aud, sub, iat, exp, jti and, for a service, scope. It refuses a
-// request whose token Verify would refuse; the error says what to change.
+// Sign returns a token with iss, aud, sub, iat, exp, jti, and scope and act if the request has them. It
+// refuses a request whose token Verify would refuse; the error says what to change.
 func (s *Signer) Sign(r TokenRequest) (string, error) {
 	now := s.Now()
 	if err := r.check(now); err != nil {
@@ -120,6 +123,9 @@ func (s *Signer) Sign(r TokenRequest) (string, error) {
 	if len(r.Scopes) > 0 {
 		claims["scope"] = strings.Join(r.Scopes, " ")
 	}
+	if r.Agent != "" {
+		claims["act"] = map[string]string{"sub": r.Agent}
+	}
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	token.Header["kid"] = s.kid
 	signed, err := token.SignedString(s.key)
@@ -136,6 +142,9 @@ func (s *Signer) Sign(r TokenRequest) (string, error) {
 func (r TokenRequest) check(now time.Time) error {
 	if r.TTL < time.Second || now.Add(r.TTL).Unix() > lastSecond {
 		return errSignTTL
+	}
+	if r.Agent != "" && (!resources.ValidSubject(r.Agent) || strings.HasPrefix(r.Subject, resources.ServicePrefix)) {
+		return errSignAgent
 	}
 	if !strings.HasPrefix(r.Subject, resources.ServicePrefix) {
 		if !resources.ValidSubject(r.Subject) {

@@ -61,6 +61,13 @@ func TestBuiltInIssuerSignsAndChecks(t *testing.T) {
 	if p := mustAccept(t, a, user); p.Kind != resources.PrincipalUser || p.ID != "user-alice-v1" {
 		t.Errorf("%+v", p)
 	}
+	through := mustSign(t, s, authn.TokenRequest{Subject: "user-alice-v1", Agent: "assistant", TTL: time.Hour})
+	if agent, ok := mustAccept(t, a, through).Client.Agent(); !ok || agent.ClientID != "assistant" || agent.Issuer != "portcullis" {
+		t.Errorf("%+v", agent)
+	}
+	if _, ok := mustAccept(t, a, user).Client.Agent(); ok {
+		t.Error("the user's own token is an agent's")
+	}
 	if p := mustAccept(t, a, service); !p.HasScope("platform:admin") || !p.HasScope("authz:check") || p.HasScope("users:sync") {
 		t.Errorf("%+v", p)
 	}
@@ -146,6 +153,9 @@ func TestSignRefusesWhatVerifyWouldRefuse(t *testing.T) {
 		"two in one":      {Subject: "service-x", TTL: time.Hour, Scopes: []string{"authz:check users:sync"}},
 		"nameless":        {Subject: "service-", TTL: time.Hour},
 		"strange name":    {Subject: "service-a/b", TTL: time.Hour},
+		"service's agent": {Subject: "service-x", TTL: time.Hour, Scopes: []string{"authz:check"}, Agent: "assistant"},
+		"agent's blank":   {Subject: "user-1", TTL: time.Hour, Agent: " assistant"},
+		"long agent":      {Subject: "user-1", TTL: time.Hour, Agent: strings.Repeat("a", 256)},
 		"too large":       {Subject: "service-x", TTL: time.Hour, Scopes: slices.Repeat([]string{"authz:check"}, 1000)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func demoAnswers(t *testing.T, g *harness.Gateway) []string {
 	t.Helper()
 	// The last command is printed after `ready`, on another stream.
 	harness.SoonWithin(t, 30*time.Second, "the demo's commands are printed", func() bool {
-		return strings.Contains(g.Stdout.String(), `X-Action: create-instances"`+"\n")
+		return strings.Contains(g.Stdout.String(), `"tools/list", "params": {}}'`+"\n")
 	})
 	for try := 1; ; try++ {
 		out, err := exec.Command("bash", "-euc", g.Stdout.String()).CombinedOutput()
@@ -48,7 +48,7 @@ func demoDecision(t *testing.T, answer string) string {
 // command.
 func checkDemo(t *testing.T, g *harness.Gateway, answers []string, want ...string) {
 	t.Helper()
-	if len(answers) != len(want)+1 {
+	if len(answers) != len(want)+2 {
 		t.Fatalf("%d answers: %q", len(answers), answers)
 	}
 	var above []string
@@ -67,6 +67,9 @@ func checkDemo(t *testing.T, g *harness.Gateway, answers []string, want ...strin
 	}
 	if last := answers[len(want)]; !strings.Contains(last, `"code":"BAD_REQUEST"`) || !strings.Contains(last, `"X-Action: must have the form`) {
 		t.Errorf("the malformed action: %s", last)
+	}
+	if tools := answers[len(want)+1]; !strings.Contains(tools, `"name":"search_tickets"`) || strings.Contains(tools, "close_ticket") {
+		t.Errorf("the tools of Bob's agent: %s", tools)
 	}
 }
 
@@ -125,13 +128,15 @@ func TestDemoPrintsWhatItSays(t *testing.T) {
 func checkDemoToken(t *testing.T, g *harness.Gateway, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, "demo.token")
-	info, err := os.Stat(path)
-	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-	token, err := os.ReadFile(path)
-	if err != nil || strings.Contains(g.Stdout.String()+g.Stderr.String(), strings.TrimSpace(string(token))) {
-		t.Errorf("the token is printed, or can't be read: %v", err)
+	for _, file := range []string{path, filepath.Join(dir, "demo-agent.token")} {
+		info, err := os.Stat(file)
+		if err != nil || info.Mode() != 0o600 {
+			t.Fatalf("%v, %v", info, err)
+		}
+		token, err := os.ReadFile(file)
+		if err != nil || strings.Contains(g.Stdout.String()+g.Stderr.String(), strings.TrimSpace(string(token))) {
+			t.Errorf("the token is printed, or can't be read: %v", err)
+		}
 	}
 	for _, p := range g.Each() {
 		for _, says := range []string{p.URL + "/docs", p.UsersURL, p.HealthURL, "Ctrl-C", "$(cat " + path + ")"} {

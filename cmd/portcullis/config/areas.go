@@ -66,6 +66,11 @@ func (a Areas) Upstreams() map[string]*url.URL {
 	return bases
 }
 
+// AddUpstream adds an upstream that the program itself starts.
+func (a *Areas) AddUpstream(name, address string) {
+	a.upstreams = append(a.upstreams, name+"="+address)
+}
+
 // Local returns the resource areas that this process serves.
 func (a Areas) Local() []string {
 	switch a.role {

@@ -67,7 +67,7 @@ func (c *Config) fileFlags(f *pflag.FlagSet) {
 }
 
 func (c *Config) demoFlags(f *pflag.FlagSet) {
-	f.BoolVar(&c.Demo, "demo", false, "on an empty store, first make demo data; print what listens where, how to ask, and the answers; on a terminal the log is text unless --log-format says otherwise")
+	f.BoolVar(&c.Demo, "demo", false, "on an empty store, first make demo data; without a policy tree of yours, run an MCP server with tickets for its agent; print what listens where, how to ask, and the answers; on a terminal the log is text unless --log-format says otherwise")
 }
 
 // AddFlags adds the flags of these names, or all where none is named. Every setting of c gets

@@ -53,6 +53,9 @@ func (p *Policy) flags(f *pflag.FlagSet) {
 	f.IntVar(&p.DenyStatus, "deny-status", http.StatusOK, "the `status` of a denied authorize call: 200, or 403 for callers that look at the status only")
 }
 
+// Shipped says that the operator gives no tree.
+func (p Policy) Shipped() bool { return p.Dir == "" && p.Bundle == "" }
+
 // Validate returns what is wrong with the policy's settings.
 func (p Policy) Validate() (problems []resources.Problem) {
 	if p.Bundle != "" && p.Dir != "" {
