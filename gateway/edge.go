@@ -71,7 +71,7 @@ func newBounded(cfg Config) *Edge {
 		bodies: bodies{most: int64(cfg.Limits.Bodies)},
 		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
 		open:    listen.NewBounds(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
-		waiting: waiting{clients: newGate(cfg.Limits.Requests), over: make(chan struct{})},
+		waiting: waiting{clients: newGate(cfg.Limits.Requests), drained: make(chan struct{})},
 		streams: newStreams(cfg.Limits),
 	}
 }
@@ -199,7 +199,7 @@ func (x *exchange) enter(g *gate.Gate) error {
 	if err := g.TryEnter(); err != nil {
 		return err
 	}
-	x.inside = g
+	x.gate = g
 	return x.share()
 }
 
@@ -209,7 +209,7 @@ func (x *exchange) share() error {
 	if x.shared != "" {
 		return nil
 	}
-	err := x.inside.Share(account)
+	err := x.gate.Share(account)
 	if err == nil {
 		x.shared = account
 	}
@@ -218,11 +218,11 @@ func (x *exchange) share() error {
 
 // leave gives the place back, if the request has one.
 func (x *exchange) leave() {
-	if x.inside != nil {
-		x.inside.Unshare(x.shared)
-		x.inside.Leave()
+	if x.gate != nil {
+		x.gate.Unshare(x.shared)
+		x.gate.Leave()
 	}
-	x.inside, x.shared = nil, ""
+	x.gate, x.shared = nil, ""
 }
 
 // newGate makes a bound without a queue: a request that waits would hold memory for a late answer.

@@ -51,8 +51,8 @@ type exchange struct {
 	bodyRead  bool
 	bodyHeld  int64
 	principal resources.Principal
-	// inside is the gate that the request has to leave; rated is how its caller's rates stand.
-	inside *gate.Gate
+	// gate is the one that the request has to leave; rated is how its caller's rates stand.
+	gate *gate.Gate
 	// shared is the account as whose the request is counted there, "" for none.
 	shared string
 	rated  *ratelimit.Verdict

@@ -30,12 +30,12 @@ type waiting struct {
 	longest time.Duration
 	// again holds the steps before the handler is asked again.
 	again []step
-	// over is closed when the edge drains, which ends every wait.
-	over chan struct{}
-	once sync.Once
+	// drained is closed when the edge drains, which ends every wait.
+	drained chan struct{}
+	once    sync.Once
 }
 
-func (w *waiting) end() { w.once.Do(func() { close(w.over) }) }
+func (w *waiting) end() { w.once.Do(func() { close(w.drained) }) }
 
 // respond asks the handler, and while the client waits and there is nothing to answer, asks it again.
 func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
@@ -92,7 +92,7 @@ func (w *waiting) sleep(d time.Duration, wake <-chan struct{}) bool {
 		return true
 	case <-wake:
 		return true
-	case <-w.over:
+	case <-w.drained:
 		return false
 	}
 }

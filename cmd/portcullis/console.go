@@ -32,9 +32,9 @@ const consoleConns = 300
 // consoleServer is a console in the gateway's process.
 type consoleServer struct {
 	server *http.Server
-	// inside leads to the edge, operators to the private listener.
-	inside, operators *listen.Memory
-	url               *url.URL
+	// edge leads to the edge, operators to the private listener.
+	edge, operators *listen.Memory
+	url             *url.URL
 }
 
 // newSessions makes the sessions of the console.
@@ -63,7 +63,7 @@ func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*conso
 	if open.console == nil {
 		return nil, nil
 	}
-	site := &consoleServer{inside: listen.NewMemory(), operators: listen.NewMemory()}
+	site := &consoleServer{edge: listen.NewMemory(), operators: listen.NewMemory()}
 	operators := a.settings.Console.Operators()
 	if demo && len(operators) == 0 {
 		operators = []string{demoAlice}
@@ -71,7 +71,7 @@ func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*conso
 	var err error
 	site.server, site.url, err = newConsoleServer(ctx, a.settings, open.console.Addr(), console.Config{
 		Sessions: consoleSessions{a.sessions}, Operators: operators, IDs: a.ids, Now: time.Now, Log: a.log.Logger,
-		API: reaching(site.inside), Private: reaching(site.operators), Compare: comparer{"http://" + reachable(open.health.Addr())},
+		API: reaching(site.edge), Private: reaching(site.operators), Compare: comparer{"http://" + reachable(open.health.Addr())},
 	})
 	if err == nil {
 		a.mcp.Console = site.url.String()

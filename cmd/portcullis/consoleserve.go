@@ -34,7 +34,7 @@ func consoleFlags() []string {
 
 // newConsoleCommand returns the command that runs a console, with its subcommands.
 func newConsoleCommand() *cobra.Command {
-	settings, gateway := &config.Config{}, &behind{}
+	settings, gateway := &config.Config{}, &remoteGateway{}
 	cmd := &cobra.Command{
 		Use: "console", Short: "Run the web console in a separate process, or make links that sign in to it", Args: oneOfItsCommands,
 		Example: "  portcullis console --url https://gateway.example.com --private-url http://10.0.0.5:9002 \\\n" +
@@ -61,17 +61,17 @@ func newConsoleCommand() *cobra.Command {
 	return cmd
 }
 
-// behind locates the gateway behind a console in a separate process.
-type behind struct{ url, private, tokenFile string }
+// remoteGateway locates the gateway of a console in a separate process.
+type remoteGateway struct{ url, private, tokenFile string }
 
-func (b *behind) flags(cmd *cobra.Command) {
+func (b *remoteGateway) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&b.url, "url", "", "the `URL` of the gateway")
 	f.StringVar(&b.private, "private-url", "", "the `URL` of the gateway's private listener, which stores the sessions")
 	f.StringVar(&b.tokenFile, "token-file", "", "a `file` with the token of a service with console:sessions, read at each use (default: signed with the master key)")
 }
 
-func (b *behind) validate() (problems []resources.Problem) {
+func (b *remoteGateway) validate() (problems []resources.Problem) {
 	for _, one := range []struct{ flag, value string }{{"--url", b.url}, {"--private-url", b.private}} {
 		if u := baseOf(one.value); u == nil {
 			problems = append(problems, resources.Problem{Field: one.flag, Text: fmt.Sprintf("must be http:// or https:// and a host, without a query, not %q", one.value)})
@@ -90,7 +90,7 @@ func baseOf(text string) *url.URL {
 }
 
 // token returns a function that returns the console's token for the sessions.
-func (b *behind) token(settings *config.Config) func() (string, error) {
+func (b *remoteGateway) token(settings *config.Config) func() (string, error) {
 	if b.tokenFile == "" {
 		return func() (string, error) { return sign(settings, consoleToken()) }
 	}
@@ -106,7 +106,7 @@ func (b *behind) token(settings *config.Config) func() (string, error) {
 
 // sealer returns the sealer of the sign-in cookie. Consoles with the installation's master key share its key. A console
 // without it makes a key, so a sign-in has to end at the console where it began.
-func (b *behind) sealer(settings *config.Config) (resources.Sealer, error) {
+func (b *remoteGateway) sealer(settings *config.Config) (resources.Sealer, error) {
 	if b.tokenFile == "" {
 		master, err := masterKeyFile(settings.Store).Read()
 		if err != nil {
@@ -128,7 +128,7 @@ type remoteSessions struct {
 }
 
 // serveConsole runs the console until the context ends.
-func serveConsole(ctx context.Context, settings *config.Config, gateway *behind, log *observe.Log) error {
+func serveConsole(ctx context.Context, settings *config.Config, gateway *remoteGateway, log *observe.Log) error {
 	sealer, err := gateway.sealer(settings)
 	if err != nil {
 		return err

@@ -128,8 +128,8 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	if err != nil {
 		return errors.Join(err, open.close())
 	}
-	beside := a.runBackground()
-	defer beside.end() // after the last request, before the store is closed
+	jobs := a.runBackground()
+	defer jobs.end() // after the last request, before the store is closed
 	started = true
 	failed := a.listen(background, open, private, site, hangups)
 	log.Always("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
@@ -147,7 +147,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	if err == nil {
 		err = a.leave(failed)
 	}
-	beside.stopMail()
+	jobs.stopMail()
 	return errors.Join(err, a.drain(private, site))
 }
 
@@ -171,7 +171,7 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server, 
 	}
 	go func() { failed <- listenerEnded(private.Serve(open.health)) }()
 	if site != nil {
-		go func() { failed <- listenerEnded(a.edge.ListenInside(site.inside)) }()
+		go func() { failed <- listenerEnded(a.edge.ListenInside(site.edge)) }()
 		go func() { failed <- listenerEnded(private.Serve(site.operators)) }()
 		go func() { failed <- listenerEnded(site.server.Serve(a.edge.Listener(open.console, "http/1.1"))) }()
 	}

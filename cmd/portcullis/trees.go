@@ -107,7 +107,7 @@ func (a *app) newShadow() *shadow.Shadow {
 // shadowedLog offers the callers' verdicts to the candidate, with their ids. It leaves out those of apps and of grants:
 // the candidate's entry points do not answer them.
 type shadowedLog struct {
-	beside *shadow.Shadow
+	candidate *shadow.Shadow
 	// log is nil if no verdict is recorded.
 	log resources.DecisionLog
 }
@@ -121,7 +121,7 @@ func (l shadowedLog) Record(ctx context.Context, judgements ...*resources.Judgem
 	}
 	for _, one := range judgements {
 		if (one.Path == resources.PathDecision || one.Path == resources.PathAccess) && !one.Unasked {
-			l.beside.Offer(one.ID, one.Path == resources.PathAccess, &one.Question, one.Decision)
+			l.candidate.Offer(one.ID, one.Path == resources.PathAccess, &one.Question, one.Decision)
 		}
 	}
 	return nil

@@ -133,8 +133,8 @@ func isTerminal(out io.Writer) bool {
 
 // branch is a line of a tree with those below it.
 type branch struct {
-	text  string
-	below []branch
+	text     string
+	branches []branch
 }
 
 // explained returns the lines of an explanation as a tree for people.
@@ -143,9 +143,9 @@ func explained(x resources.Explanation) []string {
 	if x.Code != "" {
 		root.text += " [" + x.Code + "]"
 	}
-	add := func(title string, below []branch) {
-		if len(below) > 0 {
-			root.below = append(root.below, branch{title, below})
+	add := func(title string, parts []branch) {
+		if len(parts) > 0 {
+			root.branches = append(root.branches, branch{title, parts})
 		}
 	}
 	add("conditions", branches(x.Conditions, conditionLine))
@@ -158,19 +158,19 @@ func explained(x resources.Explanation) []string {
 	add("would be allowed after one of", fixes)
 	add("no change gets past", branches(x.BlockedBy, ruleLine))
 	if !x.Complete {
-		root.below = append(root.below, branch{text: "not everything was looked at"})
+		root.branches = append(root.branches, branch{text: "not everything was looked at"})
 	}
-	root.below = append(root.below, branch{text: fmt.Sprintf("policy %s, account revision %d, %s", x.PolicyRevision, x.AccountRevision, x.DecidedAt)})
-	return append([]string{root.text}, drawn(root.below, "")...)
+	root.branches = append(root.branches, branch{text: fmt.Sprintf("policy %s, account revision %d, %s", x.PolicyRevision, x.AccountRevision, x.DecidedAt)})
+	return append([]string{root.text}, drawn(root.branches, "")...)
 }
 
 func drawn(branches []branch, indent string) (lines []string) {
 	for i, b := range branches {
-		edge, below := "├─ ", "│  "
+		edge, line := "├─ ", "│  "
 		if i == len(branches)-1 {
-			edge, below = "└─ ", "   "
+			edge, line = "└─ ", "   "
 		}
-		lines = append(append(lines, indent+edge+b.text), drawn(b.below, indent+below)...)
+		lines = append(append(lines, indent+edge+b.text), drawn(b.branches, indent+line)...)
 	}
 	return lines
 }
@@ -228,17 +228,17 @@ func fixLine(f resources.Fix) string {
 
 // stepLine returns a step of a fix in words.
 func stepLine(s resources.Step) string {
-	through := ""
+	group := ""
 	if s.GroupID != "" {
-		through = " through " + s.GroupID
+		group = " through " + s.GroupID
 	}
 	switch s.Kind {
 	case resources.StepAssign:
 		return "assign " + s.RoleID + placed(s.ProjectID, s.ResourceID)
 	case resources.StepExtend:
-		return "extend " + s.RoleID + placed(s.ProjectID, s.ResourceID) + through + ", as until " + s.Until.String()
+		return "extend " + s.RoleID + placed(s.ProjectID, s.ResourceID) + group + ", as until " + s.Until.String()
 	case resources.StepActivateAssignment:
-		return "activate the assignment of " + s.RoleID + placed(s.ProjectID, s.ResourceID) + through
+		return "activate the assignment of " + s.RoleID + placed(s.ProjectID, s.ResourceID) + group
 	case resources.StepActivateUser:
 		return "activate the user"
 	case resources.StepActivateAccount:

@@ -69,9 +69,9 @@ type core struct {
 }
 
 // openCore reads the master key, loads the policy and opens the store. The key comes first,
-// since the proof of the policy takes a second. The store is used through those around it; tracer may be nil.
+// since the proof of the policy takes a second. The store is used through the wrappers; tracer may be nil.
 func openCore(
-	ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger, tracer *tracing.Tracer, around ...func(store.Store) store.Store,
+	ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger, tracer *tracing.Tracer, wrappers ...func(store.Store) store.Store,
 ) (_ *core, err error) {
 	c := &core{settings: settings, collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
 	if c.master, err = masterKeyFile(settings.Store).ReadOrMake(); err != nil {
@@ -94,7 +94,7 @@ func openCore(
 		return nil, err
 	}
 	c.store, c.opened = opened, opened
-	for _, wrap := range around {
+	for _, wrap := range wrappers {
 		c.store = wrap(c.store)
 	}
 	if err = transfer.Complete(ctx, c.store, c.collections); err == nil {
@@ -155,9 +155,9 @@ type app struct {
 	sessions *sessions.Service
 }
 
-// assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends. The store is used through those
-// around it.
-func assemble(ctx context.Context, settings *config.Config, log *observe.Log, around ...func(store.Store) store.Store) (*app, error) {
+// assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends. The store is used through the
+// wrappers.
+func assemble(ctx context.Context, settings *config.Config, log *observe.Log, wrappers ...func(store.Store) store.Store) (*app, error) {
 	a := &app{log: log, metrics: observe.NewMetrics(), gates: newGates(settings), state: newState()}
 	a.metrics.WatchLog(log)
 	a.metrics.Build(version(), commit(), runtime.Version())
@@ -190,7 +190,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 		a.ungated = a.tracing.Store(s, settings.Store.Engine())
 		return inTurns{a.ungated, a.gates.views, a.gates.changes}
 	}
-	if a.core, err = openCore(ctx, settings, options, log.Logger, a.tracing, append(around, a.metrics.Timed, gated)...); err != nil {
+	if a.core, err = openCore(ctx, settings, options, log.Logger, a.tracing, append(wrappers, a.metrics.Timed, gated)...); err != nil {
 		return nil, err
 	}
 	if err := a.acceptBase(ctx); err != nil {

@@ -70,12 +70,12 @@ func (p *proxy) trusted() bool {
 
 // valid returns until when the certificate is valid by these authorities: as long as one chain is.
 func (p *proxy) valid(authorities *x509.CertPool) (until time.Time) {
-	behind := x509.NewCertPool()
+	intermediates := x509.NewCertPool()
 	for _, c := range p.shown[1:] {
-		behind.AddCert(c)
+		intermediates.AddCert(c)
 	}
 	chains, err := p.shown[0].Verify(x509.VerifyOptions{
-		Roots: authorities, Intermediates: behind, CurrentTime: p.certificates.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: authorities, Intermediates: intermediates, CurrentTime: p.certificates.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil {
 		return time.Time{}

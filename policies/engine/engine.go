@@ -121,7 +121,7 @@ func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.De
 // ask returns the cached verdict of an equal question, or evaluates. After the end of the context it evaluates, which
 // fails, with or without a cache.
 func (e *Engine) ask(
-	ctx context.Context, set *Set, through *gate.Gate, limit time.Duration, entry string, q resources.Question,
+	ctx context.Context, set *Set, admission *gate.Gate, limit time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
 	piece := &struct { // what a cached verdict takes of memory, in one piece
 		q     resources.Question
@@ -149,11 +149,11 @@ func (e *Engine) ask(
 	if d, hit = e.cached(ctx, set, entry, key); hit {
 		return input.FillReason(d), nil
 	}
-	if err = through.Enter(ctx, q.AccountID); err != nil { // a full gate is not a failure of the policy
+	if err = admission.Enter(ctx, q.AccountID); err != nil { // a full gate is not a failure of the policy
 		rejected = true
 		return d, err
 	}
-	defer through.Leave()
+	defer admission.Leave()
 	if d, hit = e.cached(ctx, set, entry, key); hit { // an equal question may have been evaluated meanwhile
 		return input.FillReason(d), nil
 	}

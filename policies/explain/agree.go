@@ -31,8 +31,8 @@ func (d *Document) check(given ast.Value) error {
 			return
 		}
 		members, isObject := given.(ast.Object)
-		below := slices.ContainsFunc(slices.Collect(maps.Keys(rows)), func(row string) bool { return path == "" || strings.HasPrefix(row, path+".") })
-		if !isObject || !below {
+		hasRows := slices.ContainsFunc(slices.Collect(maps.Keys(rows)), func(row string) bool { return path == "" || strings.HasPrefix(row, path+".") })
+		if !isObject || !hasRows {
 			problems = append(problems, fmt.Sprintf("%q is not a value of the input (policies/schemas/input)", path))
 			return
 		}

@@ -18,7 +18,7 @@ const limitErr = "limit_error"
 // CheckReach is a stage of OPA's compiler, before it builds the graph of rules. It rejects too many rules, too many
 // references, and too long chains of them.
 func CheckReach(c *ast.Compiler) *ast.Error {
-	r := reach{numbers: map[*ast.Rule]int32{}, below: map[*ast.TreeNode][]int32{}}
+	r := reach{numbers: map[*ast.Rule]int32{}, byNode: map[*ast.TreeNode][]int32{}}
 	if r.number(c.RuleTree); len(r.rules) > maxRules {
 		return ast.NewError(limitErr, r.rules[maxRules].Location, "the tree has more than %d rules: put what is data into a data.json", maxRules)
 	}
@@ -35,7 +35,7 @@ func CheckReach(c *ast.Compiler) *ast.Error {
 type reach struct {
 	rules   []*ast.Rule
 	numbers map[*ast.Rule]int32
-	below   map[*ast.TreeNode][]int32
+	byNode  map[*ast.TreeNode][]int32
 	refers  [][]int32
 	// depths has the length of the longest chain of references from each rule, 0 if not yet computed.
 	depths []int
@@ -55,9 +55,9 @@ func (r *reach) number(node *ast.TreeNode) {
 			r.number(child)
 		}
 	}
-	r.below[node] = nil
+	r.byNode[node] = nil
 	for n := start; n < len(r.rules); n++ {
-		r.below[node] = append(r.below[node], int32(n)) //nolint:gosec // bounded by the text of the tree
+		r.byNode[node] = append(r.byNode[node], int32(n)) //nolint:gosec // bounded by the text of the tree
 	}
 }
 
@@ -70,8 +70,8 @@ func (r *reach) link(c *ast.Compiler) (err *ast.Error) {
 		see := func(ref ast.Ref) bool {
 			if node := nodeOf(c.RuleTree, ref); node != nil && !seen[node] && err == nil {
 				seen[node] = true
-				r.refers[n] = append(r.refers[n], r.below[node]...)
-				if edges += len(r.below[node]); edges > maxEdges {
+				r.refers[n] = append(r.refers[n], r.byNode[node]...)
+				if edges += len(r.byNode[node]); edges > maxEdges {
 					err = ast.NewError(limitErr, rule.Location, "the rules refer to each other more than %d times: "+
 						"refer to a rule by its name, and put what is data into a data.json", maxEdges)
 				}

@@ -111,8 +111,8 @@ func (w *written) checkKeys(s scope, ref ast.Ref) {
 	if !repeated {
 		return
 	}
-	node.DepthFirst(func(below *ast.TreeNode) bool {
-		for _, rule := range below.Values {
+	node.DepthFirst(func(child *ast.TreeNode) bool {
+		for _, rule := range child.Values {
 			if _, unevenKeys := (scope{}).depths(keysOf(rule.Head)...).spread(); uneven || unevenKeys {
 				w.cycle()
 			}

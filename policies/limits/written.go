@@ -78,8 +78,8 @@ type scope map[ast.Var]piece
 
 func (w *written) replace(node *ast.TreeNode) {
 	if node != nil {
-		node.DepthFirst(func(below *ast.TreeNode) bool {
-			w.replaced[below] = true
+		node.DepthFirst(func(child *ast.TreeNode) bool {
+			w.replaced[child] = true
 			return false
 		})
 	}
@@ -302,9 +302,9 @@ func (w *written) term(s scope, t *ast.Term) piece {
 
 // comprehension returns the value of a comprehension with one element.
 func (w *written) comprehension(s scope, body ast.Body, each ...*ast.Term) piece {
-	inside := maps.Clone(s)
-	w.body(inside, body)
-	return w.literal(inside, each...)
+	local := maps.Clone(s)
+	w.body(local, body)
+	return w.literal(local, each...)
 }
 
 // literal returns the value of a literal with these members.
@@ -345,12 +345,12 @@ func (w *written) literal(s scope, members ...*ast.Term) piece {
 func (w *written) gather(s scope, members []*ast.Term, parts map[*value][]string) (size int) {
 	for _, t := range members {
 		if composite(t) {
-			below := map[*value][]string{}
-			inner := w.gather(s, membersOf(t), below)
-			for base, paths := range below {
+			innerParts := map[*value][]string{}
+			inner := w.gather(s, membersOf(t), innerParts)
+			for base, paths := range innerParts {
 				parts[base] = append(parts[base], paths...)
 			}
-			if size++; len(below) > 0 {
+			if size++; len(innerParts) > 0 {
 				size += inner
 			}
 			continue

@@ -83,8 +83,8 @@ func (c *catalogue) readServers(ctx context.Context, src *policies.Source, docs 
 // report adds a problem with a member of the server, at its line.
 func (s *server) report(member, format string, args ...any) {
 	docs, inFile := s.docs, member
-	if under, ok := strings.CutPrefix(member, inputSchemas+"."); ok && s.schemas != nil {
-		docs, inFile = s.schemas, under
+	if nested, ok := strings.CutPrefix(member, inputSchemas+"."); ok && s.schemas != nil {
+		docs, inFile = s.schemas, nested
 	}
 	row, _, _ := strings.Cut(inFile, ".")
 	file, line := docs.line(inFile, inFile[:max(strings.LastIndexByte(inFile, '.'), 0)], row)

@@ -24,9 +24,9 @@ func (k packages) find(src *policies.Source, modules, tests map[string]*ast.Modu
 	hasRules := map[string]bool{}
 	for _, name := range src.Names {
 		rest, isInside := strings.CutPrefix(policies.Place(name), k.folder+"/")
-		pkg, _, below := strings.Cut(rest, "/")
+		pkg, _, nested := strings.Cut(rest, "/")
 		switch module := either(modules[name], tests[name]); {
-		case isInside && !below:
+		case isInside && !nested:
 			p.report(name, 0, "is not in the folder of %s: move it to %s/<name>/", k.one, k.folder)
 		case isInside:
 			hasRules[pkg] = hasRules[pkg] || isModule(name) && !isTest(name)

@@ -35,7 +35,7 @@ func NewAppPlan(c *ast.Compiler, rule string, entry int) *AppPlan {
 	plan := &AppPlan{Entry: entry}
 	for _, path := range paths {
 		switch {
-		case below(path, assignmentsPath), below(path, rolesPath):
+		case PartOf(path, assignmentsPath), PartOf(path, rolesPath):
 			plan.Held = true
 		default:
 			plan.Paths = append(plan.Paths, path)
@@ -53,7 +53,7 @@ func Constant(c *ast.Compiler, rule string) bool {
 }
 
 func readsAppTime(path string) bool {
-	return path == "" || path == factsPath || below(path, appTimePath)
+	return path == "" || path == factsPath || PartOf(path, appTimePath)
 }
 
 // Key appends the key of the question's answer. Each part is delimited, so no two questions share a key. The document

@@ -166,7 +166,7 @@ func RowsAt(paths []string) (rows Rows) {
 	for i := range table() {
 		row := table()[i].Path
 		for _, path := range paths {
-			if below(path, row) || below(row, path) {
+			if PartOf(path, row) || PartOf(row, path) {
 				rows = append(rows, i)
 				break
 			}

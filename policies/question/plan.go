@@ -47,9 +47,9 @@ func (p *Plan) Key(b []byte, input *Input) []byte {
 }
 
 // readsTime reports whether a path includes the time. The whole input does.
-func readsTime(path string) bool { return path == "" || below(path, "now") }
+func readsTime(path string) bool { return path == "" || PartOf(path, "now") }
 
-// below reports whether the value at a path is the one at the other, or a part of it; "" is the whole input.
-func below(path, other string) bool {
+// PartOf reports whether the value at a path is the one at the other, or a part of it; "" is the whole input.
+func PartOf(path, other string) bool {
 	return other == "" || path == other || strings.HasPrefix(path, other+".")
 }

@@ -112,6 +112,3 @@ func ReadBy(c *ast.Compiler, rule string) []string {
 // Reads returns the dotted paths of the input that the rules read, without their dependencies; "" is all of it. It isn't
 // ok for a rule beside the pure functions of the input, or with a `with`.
 func Reads(rules []*ast.Rule) (paths []string, ok bool) { return inputsOf(rules) }
-
-// PartOf reports whether the value at a path is the one at the other, or a part of it.
-func PartOf(path, other string) bool { return below(path, other) }

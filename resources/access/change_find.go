@@ -31,12 +31,12 @@ type changeSearch struct {
 	query   store.Query
 	changes []resources.Change
 	bytes   int
-	// full says whether there are more records than the page has room for, over whether there are none left.
-	full, over bool
+	// full says whether there are more records than the page has room for, ended whether there are none left.
+	full, ended bool
 }
 
 // findChanges returns the records that were asked for. A caller may ask for few records among many: each step is a
-// snapshot of its own, those behind the first one wait for their turn, and the search ends, neither full nor over,
+// snapshot of its own, those behind the first one wait for their turn, and the search ends, neither full nor ended,
 // while there is time to answer.
 func (s *Service) findChanges(ctx context.Context, r *wire.Request, input changeInput) (*changeSearch, error) {
 	search := &changeSearch{input: input, kept: changes.Horizon(s.Now(), s.ChangeRetention), query: input.query()}
@@ -52,7 +52,7 @@ func (s *Service) findChanges(ctx context.Context, r *wire.Request, input change
 	searching, stop := context.WithTimeout(ctx, remaining)
 	defer stop()
 	err := s.changesStep(ctx, r, search, input.after != "" && !resumed)
-	for err == nil && !search.full && !search.over && searching.Err() == nil {
+	for err == nil && !search.full && !search.ended && searching.Err() == nil {
 		err = s.changesTurn(ctx, searching, r, search)
 	}
 	return search, err
@@ -71,9 +71,9 @@ func (s *Service) changesTurn(ctx, searching context.Context, r *wire.Request, s
 	return s.changesStep(ctx, r, search, false)
 }
 
-// changesStep adds the next records the caller may read. With behind it begins after the record named by the caller, or
+// changesStep adds the next records the caller may read. With locate it begins after the record named by the caller, or
 // at the page token's place.
-func (s *Service) changesStep(ctx context.Context, r *wire.Request, search *changeSearch, behind bool) error {
+func (s *Service) changesStep(ctx context.Context, r *wire.Request, search *changeSearch, locate bool) error {
 	var now changeSearch
 	err := s.Store.View(ctx, func(tx store.Tx) error {
 		now = *search
@@ -81,7 +81,7 @@ func (s *Service) changesStep(ctx context.Context, r *wire.Request, search *chan
 		if _, err := s.reauthorize(ctx, tx, r.Principal, now.input.account, actionChangeRead); err != nil {
 			return err
 		}
-		if behind {
+		if locate {
 			named, err := s.placeOfChange(ctx, tx, now.input)
 			if err != nil {
 				return err
@@ -108,7 +108,7 @@ func (s *Service) look(ctx context.Context, tx store.Tx, search *changeSearch, s
 	for _, rec := range step {
 		c := rec.Value
 		if !input.follow && c.At+clocksApart < max(input.since, search.kept) { // the others are older
-			search.over = true
+			search.ended = true
 			return nil
 		}
 		if c.At >= search.kept && input.wants(c) {
@@ -123,6 +123,6 @@ func (s *Service) look(ctx context.Context, tx store.Tx, search *changeSearch, s
 		}
 		search.query.After = s.c.Changes.CursorAt(search.query, rec.Value)
 	}
-	search.over = len(step) < changesRead
+	search.ended = len(step) < changesRead
 	return nil
 }

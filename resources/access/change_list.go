@@ -47,7 +47,7 @@ func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Respon
 	for i, c := range search.changes {
 		out.Changes[i] = changeBodyOf(c)
 	}
-	early := !search.full && !search.over
+	early := !search.full && !search.ended
 	if early || search.full && !input.follow {
 		out.NextPageToken = s.Tokens.Seal(search.query.After.Marshal(), input.binding)
 	}

@@ -89,7 +89,7 @@ func (f *feed) answer(ctx context.Context, s *Service, want *input) (*feedAnswer
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	if now := s.Now(); f.over(now) { // the log is watched before it is read
+	if now := s.Now(); f.due(now) { // the log is watched before it is read
 		f.began, f.watch, f.ends, f.answers, f.brought = now, s.Watch(want.filter.Account), nil, map[string]*feedAnswer{}, false
 	}
 	key, err := json.Marshal(want.start.Places)
@@ -110,8 +110,8 @@ func (f *feed) answer(ctx context.Context, s *Service, want *input) (*feedAnswer
 	return a, f.watch, nil
 }
 
-// over reports whether it is time for the next look.
-func (f *feed) over(now time.Time) bool {
+// due reports whether it is time for the next look.
+func (f *feed) due(now time.Time) bool {
 	age := now.Sub(f.began)
 	return f.watch == nil || age >= feedEvery || age >= feedSoon && !f.brought && !f.watch.Quiet()
 }

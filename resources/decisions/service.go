@@ -62,7 +62,7 @@ func (s *Service) list(ctx context.Context, r *wire.Request) (wire.Response, err
 	case want.newest:
 		return s.latest(ctx, r, want)
 	case want.follow:
-		return s.behind(ctx, r, want)
+		return s.decisionsAfter(ctx, r, want)
 	}
 	page := s.ask(ctx, want, want.question())
 	if err := page.err(); err != nil {
@@ -84,8 +84,8 @@ type waiting struct {
 	watch *decisionlog.Watch
 }
 
-// behind answers with the decisions behind the cursor, the oldest first.
-func (s *Service) behind(ctx context.Context, r *wire.Request, want *input) (wire.Response, error) {
+// decisionsAfter answers with the decisions behind the cursor, the oldest first.
+func (s *Service) decisionsAfter(ctx context.Context, r *wire.Request, want *input) (wire.Response, error) {
 	watch := s.Watch(want.filter.Account) // before the log is read
 	if before, resumed := r.Place.(waiting); resumed {
 		want.start = before.start

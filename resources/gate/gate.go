@@ -18,16 +18,16 @@ type Gate struct {
 	refused          atomic.Uint64
 
 	mu      sync.Mutex
-	inside  int
+	running int
 	waiting turns
 	// shares are how many of those inside are counted as an account's, nil for none.
 	shares map[string]int
 }
 
-// New makes a gate. At most inside callers, and at least one, are inside at once; at most waiting
+// New makes a gate. At most room callers, and at least one, are inside at once; at most waiting
 // callers wait.
-func New(inside, waiting int) *Gate {
-	return &Gate{room: max(inside, 1), maxWaiting: waiting, waiting: newTurns()}
+func New(room, waiting int) *Gate {
+	return &Gate{room: max(room, 1), maxWaiting: waiting, waiting: newTurns()}
 }
 
 // ErrFull is in the chain of the refusal when the queue is full.
@@ -66,10 +66,10 @@ func (g *Gate) TryEnter() error {
 func (g *Gate) take() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.inside == g.room {
+	if g.running == g.room {
 		return false
 	}
-	g.inside++
+	g.running++
 	return true
 }
 
@@ -102,8 +102,8 @@ func (g *Gate) join(account string) (*waiter, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.inside < g.room:
-		g.inside++
+	case g.running < g.room:
+		g.running++
 		return nil, nil
 	case g.waiting.count < g.maxWaiting:
 	case !g.waiting.giveUp(account):
@@ -123,7 +123,7 @@ func (g *Gate) Leave() {
 		next.called <- true // the place goes over
 		return
 	}
-	g.inside--
+	g.running--
 }
 
 // Full returns the refusal of a full queue: KindUnavailable with the cause ErrFull.
@@ -138,7 +138,7 @@ func refusal(cause error) error {
 func (g *Gate) Inside() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.inside
+	return g.running
 }
 
 // Waiting returns how many callers wait.

@@ -9,7 +9,7 @@ func (g *Gate) Share(account string) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.shares[account] >= g.room/2 && g.inside > g.room-g.room/8 {
+	if g.shares[account] >= g.room/2 && g.running > g.room-g.room/8 {
 		g.refused.Add(1)
 		return refusal(ErrFull)
 	}

@@ -278,7 +278,7 @@ func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, e
 			return end, true, nil
 		}
 	}
-	reader, lines, done, err := r.behind(s, text, offset)
+	reader, lines, done, err := r.recordsAfter(s, text, offset)
 	if err != nil {
 		return end, false, err
 	}
@@ -292,9 +292,9 @@ func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, e
 	return end, true, nil
 }
 
-// behind returns the records of a segment behind an offset. text is what stands there in a growing segment. The caller
+// recordsAfter returns the records of a segment behind an offset. text is what stands there in a growing segment. The caller
 // calls done after the last record.
-func (r Reader) behind(s segment, text []byte, offset int64) (reader *segmentReader, lines []recordLine, done func(), err error) {
+func (r Reader) recordsAfter(s segment, text []byte, offset int64) (reader *segmentReader, lines []recordLine, done func(), err error) {
 	g, err := r.openGrowing(s)
 	if err != nil {
 		return nil, nil, nil, err

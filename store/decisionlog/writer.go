@@ -195,7 +195,7 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 		err = w.flush()
 	}
 	if err != nil {
-		return errors.Join(err, w.back(before))
+		return errors.Join(err, w.takeBack(before))
 	}
 	w.notedLost, w.notedLostOf = missing, byAccount
 	w.watches.wrote(w.log, position{w.number, w.size}, all)
@@ -272,8 +272,8 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// back takes back what was written behind that end.
-func (w *writer) back(before chainEnd) error {
+// takeBack removes what was written behind that end.
+func (w *writer) takeBack(before chainEnd) error {
 	w.chainEnd, w.facts = before, newFactsTable(w.facts.last) // which of its facts are in the file is not known
 	if err := w.file.Truncate(w.size); err != nil {
 		return err
@@ -340,7 +340,7 @@ func (w *writer) shut(cut int64) error {
 		err = w.file.Sync()
 	}
 	if err != nil {
-		return errors.Join(err, w.back(before))
+		return errors.Join(err, w.takeBack(before))
 	}
 	w.size += n
 	w.onDisk()

@@ -38,8 +38,8 @@ func (t *tx) begin() error {
 // end undoes what was not committed, and lets the next change of the process move the epoch, also after a panic. A
 // caller past its deadline does not wait for it.
 func (t *tx) end() {
-	committed := t.over
-	t.over = true
+	committed := t.ended
+	t.ended = true
 	end := func() {
 		if t.ses != nil {
 			if !committed {
@@ -52,7 +52,7 @@ func (t *tx) end() {
 		}
 	}
 	if t.late || t.ctx.Err() != nil {
-		t.s.behind(end)
+		t.s.inBackground(end)
 		return
 	}
 	end()
@@ -72,7 +72,7 @@ func (t *tx) commit() (again bool, err error) {
 	if err := t.ready(t.ctx); err != nil {
 		return t.conflict, err
 	}
-	t.over = true
+	t.ended = true
 	if !t.writable { // a read counts only once a majority has it; its commit has no unknown result
 		err := t.ses.CommitTransaction(t.ctx)
 		return hasLabel(err, labelTransient), translate(t.ctx, err)

@@ -68,7 +68,7 @@ func (m *member) play(part *tx) {
 	var err error
 	m.panicked = true
 	defer func() {
-		part.over = true
+		part.ended = true
 		m.said <- err
 	}()
 	err = m.fn(part)
@@ -97,13 +97,13 @@ func (s *Store) lead(members []*member) {
 
 // apart gives the slot to each member of a failed group, one after the other.
 func (s *Store) apart(members []*member) {
-	s.slot.back(slices.DeleteFunc(members, func(m *member) bool {
+	s.slot.putBack(slices.DeleteFunc(members, func(m *member) bool {
 		m.alone = true
-		over := m.ctx.Err()
-		if over != nil {
-			m.result <- outcome{err: unavailable(over)}
+		ended := m.ctx.Err()
+		if ended != nil {
+			m.result <- outcome{err: unavailable(ended)}
 		}
-		return m.panicked || over != nil
+		return m.panicked || ended != nil
 	}))
 }
 

@@ -121,7 +121,7 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 			return nil, fmt.Errorf("collection %s: %w", schema.Name, err)
 		}
 	}
-	s.behind(func() { s.keepFilled(background) })
+	s.inBackground(func() { s.keepFilled(background) })
 	return s, nil
 }
 

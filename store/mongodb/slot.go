@@ -53,8 +53,8 @@ func (l *slot) leave(m *member) bool {
 	return true
 }
 
-// back puts changes at the front of the queue.
-func (l *slot) back(members []*member) {
+// putBack puts changes at the front of the queue.
+func (l *slot) putBack(members []*member) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.line = slices.Concat(members, l.line)

@@ -60,8 +60,8 @@ func (s *Store) leave() {
 	}
 }
 
-// behind runs work in the background, which Close waits for.
-func (s *Store) behind(fn func()) {
+// inBackground runs work, which Close waits for.
+func (s *Store) inBackground(fn func()) {
 	s.mu.Lock()
 	s.users++
 	s.mu.Unlock()

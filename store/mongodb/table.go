@@ -133,11 +133,11 @@ func (t *table) filter(q store.Query, paged bool) (bson.D, error) {
 		}
 	}
 	if paged && q.After != nil {
-		behind, err := t.behind(ix, len(q.Equal), *q.After)
+		bound, err := t.afterCursor(ix, len(q.Equal), *q.After)
 		if err != nil {
 			return nil, err
 		}
-		filter = append(filter, behind...)
+		filter = append(filter, bound...)
 	}
 	return filter, nil
 }
@@ -152,17 +152,17 @@ func (t *table) prefixed(q store.Query) (bson.D, error) {
 	return bounds, err
 }
 
-// behind selects the records after a place in the index's order: a bound on the first of the ordering
+// afterCursor selects the records after a place in the index's order: a bound on the first of the ordering
 // columns, for the index, and a chain of comparisons that makes it exact.
-func (t *table) behind(ix store.Index, n int, after store.Cursor) (bson.D, error) {
+func (t *table) afterCursor(ix store.Index, n int, after store.Cursor) (bson.D, error) {
 	rest := ix.Columns[n:]
 	if len(after.Values) != len(rest) {
 		return nil, fmt.Errorf("store: %s: a cursor of %d values for the %d columns that order the query",
 			t.schema.Name, len(after.Values), len(rest))
 	}
-	over, source := "$gt", "$gte"
+	strict, source := "$gt", "$gte"
 	if ix.Descending {
-		over, source = "$lt", "$lte"
+		strict, source = "$lt", "$lte"
 	}
 	fields, values := make([]string, 0, len(rest)+1), make([]any, 0, len(rest)+1)
 	for i, name := range rest {
@@ -177,7 +177,7 @@ func (t *table) behind(ix store.Index, n int, after store.Cursor) (bson.D, error
 		for j := range i {
 			step = append(step, bson.E{Key: fields[j], Value: values[j]})
 		}
-		ladder = append(ladder, append(step, bson.E{Key: fields[i], Value: bson.D{{Key: over, Value: values[i]}}}))
+		ladder = append(ladder, append(step, bson.E{Key: fields[i], Value: bson.D{{Key: strict, Value: values[i]}}}))
 	}
 	return bson.D{
 		{Key: "$and", Value: bson.A{bson.D{{Key: fields[0], Value: bson.D{{Key: source, Value: values[0]}}}}}},

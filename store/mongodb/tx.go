@@ -25,7 +25,7 @@ type tx struct {
 	// fail too. conflict is set if the whole transaction can be retried.
 	failed   error
 	conflict bool
-	over     bool
+	ended    bool
 	// wrote is set if more than revisions was written.
 	wrote bool
 	// holds is set if this transaction has the slot.
@@ -62,7 +62,7 @@ func (t *tx) session(ctx context.Context) context.Context { return mongo.NewSess
 
 // ready returns an error where no operation may run any more.
 func (t *tx) ready(ctx context.Context) error {
-	if t.over {
+	if t.ended {
 		return errOver
 	}
 	if t.failed == nil {

@@ -15,7 +15,7 @@ func (r factsReader) addAgents(ctx context.Context, pairs []resources.About, fac
 			clients = append(clients, AgentClientID(r.account, pair.Agent.Client))
 		}
 	}
-	byClient, err := readThrough(r.through, SharedClient, clients, func(keys []string) (map[string]string, error) {
+	byClient, err := readThrough(r.cache, SharedClient, clients, func(keys []string) (map[string]string, error) {
 		recs, err := r.AgentClients.GetAll(ctx, r.tx, keys)
 		out := make(map[string]string, len(keys))
 		for key, rec := range recs {
@@ -41,11 +41,11 @@ func (r factsReader) addAgents(ctx context.Context, pairs []resources.About, fac
 	if len(ids) == 0 {
 		return nil
 	}
-	agents, err := readThrough(r.through, SharedAgent, ids, func(ids []string) (map[string]*resources.Subject, error) { return r.agents(ctx, ids) })
+	agents, err := readThrough(r.cache, SharedAgent, ids, func(ids []string) (map[string]*resources.Subject, error) { return r.agents(ctx, ids) })
 	if err != nil {
 		return err
 	}
-	delegations, err := readThrough(r.through, SharedDelegation, delegated, func(keys []string) (map[string]*resources.Delegation, error) {
+	delegations, err := readThrough(r.cache, SharedDelegation, delegated, func(keys []string) (map[string]*resources.Delegation, error) {
 		recs, err := r.Delegations.GetAll(ctx, r.tx, keys)
 		out := make(map[string]*resources.Delegation, len(recs))
 		for key, rec := range recs {
@@ -74,7 +74,7 @@ func (r factsReader) agents(ctx context.Context, ids []string) (map[string]*reso
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := readThrough(r.through, SharedAccount, []string{r.account}, func(ids []string) (map[string]*store.Record[resources.Account], error) {
+	accounts, err := readThrough(r.cache, SharedAccount, []string{r.account}, func(ids []string) (map[string]*store.Record[resources.Account], error) {
 		return pointers(r.Accounts.GetAll(ctx, r.tx, ids))
 	})
 	if err != nil {

@@ -26,8 +26,8 @@ func (c Collections) Concerned(ctx context.Context, tx store.Tx, concern Concern
 		if err != nil {
 			return 0, err
 		}
-		except, err := store.Lookup(c.Users.Get(ctx, tx, concern.Except))
-		if err == nil && except != nil && except.Value.AccountID == concern.AccountID {
+		excluded, err := store.Lookup(c.Users.Get(ctx, tx, concern.Except))
+		if err == nil && excluded != nil && excluded.Value.AccountID == concern.AccountID {
 			n--
 		}
 		return n, err

@@ -37,7 +37,7 @@ func (c Collections) LoadFactsOf(
 	if err != nil {
 		return nil, err
 	}
-	r := factsReader{Collections: c, tx: tx, account: account, through: caching(revision)}
+	r := factsReader{Collections: c, tx: tx, account: account, cache: caching(revision)}
 	subjects, err := r.subjects(ctx, starts, rows)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ type factsReader struct {
 	Collections
 	tx      store.Tx
 	account string
-	through ReadThrough
+	cache   ReadThrough
 }
 
 // member is what was found of a member of the account.
@@ -101,7 +101,7 @@ type member struct {
 // subjects returns the subjects of the rows of users: the user, memberships, assignments and keys. The user's own reads
 // begin at these places.
 func (r factsReader) subjects(ctx context.Context, starts map[string]int, rows [][]store.Row) (map[string]*resources.Subject, error) {
-	accounts, err := readThrough(r.through, SharedAccount, []string{r.account}, func(ids []string) (map[string]*store.Record[resources.Account], error) {
+	accounts, err := readThrough(r.cache, SharedAccount, []string{r.account}, func(ids []string) (map[string]*store.Record[resources.Account], error) {
 		return pointers(r.Accounts.GetAll(ctx, r.tx, ids))
 	})
 	if err != nil {
@@ -197,7 +197,7 @@ func (r factsReader) assign(ctx context.Context, members []*member) error {
 			groups = append(groups, facts.GroupID)
 		}
 	}
-	byGroup, err := readThrough(r.through, SharedGroup, groups, func(ids []string) (map[string][]resources.HeldRole, error) {
+	byGroup, err := readThrough(r.cache, SharedGroup, groups, func(ids []string) (map[string][]resources.HeldRole, error) {
 		return r.heldByGroups(ctx, ids)
 	})
 	if err != nil {
@@ -266,7 +266,7 @@ func (r factsReader) roles(ctx context.Context, assigned []assignmentFacts) (map
 	for i, a := range assigned {
 		ids[i] = a.RoleID
 	}
-	return readThrough(r.through, SharedRole, ids, func(ids []string) (map[string]*store.Record[resources.Role], error) {
+	return readThrough(r.cache, SharedRole, ids, func(ids []string) (map[string]*store.Record[resources.Role], error) {
 		return pointers(r.Roles.GetAll(ctx, r.tx, ids))
 	})
 }
@@ -292,7 +292,7 @@ func (r factsReader) held(group string, assigned []assignmentFacts, roles map[st
 
 // projectStates returns the states of projects of the account. It leaves out a deleted project and another account's.
 func (r factsReader) projectStates(ctx context.Context, projects []string) (map[string]string, error) {
-	return readThrough(r.through, SharedProject, projects, func(ids []string) (map[string]string, error) {
+	return readThrough(r.cache, SharedProject, projects, func(ids []string) (map[string]string, error) {
 		records, err := r.Projects.GetAll(ctx, r.tx, ids)
 		if err != nil {
 			return nil, err

@@ -98,7 +98,7 @@ func New(s store.Store, c records.Collections, o Options) *Cache {
 		subjects: memo.New[key, *resources.Subject](o.Entries), shared: memo.New[sharedKey, any](o.Entries),
 		homes: memo.New[lookup, userRef](o.Entries), unknown: memo.New[string, store.Freshness](o.Entries),
 	}
-	cache.flights.under = map[flightName]*flight{}
+	cache.flights.running = map[flightName]*flight{}
 	if o.Remote != nil {
 		cache.remote = &remote{Remote: o.Remote, format: factsFormat(), keys: o.Secrets, observe: o.Observe}
 	}

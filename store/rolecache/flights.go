@@ -22,8 +22,8 @@ var errLost = errors.New("rolecache: a read ended without a result")
 // flights let concurrent callers share one read. The name says enough of what is read for a caller to
 // take the result of a read that began before the call.
 type flights struct {
-	mu    sync.Mutex
-	under map[flightName]*flight
+	mu      sync.Mutex
+	running map[flightName]*flight
 }
 
 // flightName is a key with the further inputs of its read: the pair of a fill, the epoch of a look-up, and the
@@ -46,18 +46,18 @@ type flight struct {
 func (f *flights) join(name flightName) (one *flight, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one, ok := f.under[name]; ok {
+	if one, ok := f.running[name]; ok {
 		return one, false
 	}
 	one = &flight{done: make(chan struct{}), err: errLost}
-	f.under[name] = one
+	f.running[name] = one
 	return one, true
 }
 
 // land ends the flight.
 func (f *flights) land(name flightName, one *flight) {
 	f.mu.Lock()
-	delete(f.under, name)
+	delete(f.running, name)
 	f.mu.Unlock()
 	close(one.done)
 }

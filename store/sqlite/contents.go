@@ -53,7 +53,7 @@ func (s *Store) unwritten(since *footprint) error {
 	if since == nil {
 		return nil
 	}
-	if now, inside := s.footprintOf(s.path); !inside || now == *since || s.contents.file.Load() != since {
+	if now, same := s.footprintOf(s.path); !same || now == *since || s.contents.file.Load() != since {
 		return nil
 	}
 	s.contents.void.Store(true)
@@ -105,8 +105,8 @@ func (s *Store) unchanged() error {
 	if err := s.refuseLost(); err != nil {
 		return err
 	}
-	if log, inside := s.footprintOf(s.path + "-wal"); !inside || log != s.contents.log {
-		s.contents.void.Store(inside) // the sessions still read a log after it was moved away
+	if log, same := s.footprintOf(s.path + "-wal"); !same || log != s.contents.log {
+		s.contents.void.Store(same) // the sessions still read a log after it was moved away
 		return s.lose(errForeign(s.path + "-wal"))
 	}
 	return nil
@@ -148,7 +148,7 @@ func (s *Store) move(ctx context.Context, ses *session) (all bool) {
 // before.
 func (s *Store) checkMoved(ctx context.Context, ses *session, all bool) {
 	s.stamp()
-	if now, inside := s.footprintOf(s.path); inside {
+	if now, same := s.footprintOf(s.path); same {
 		defer s.contents.file.Store(&now)
 	}
 	var last mark
@@ -158,7 +158,7 @@ func (s *Store) checkMoved(ctx context.Context, ses *session, all bool) {
 	}
 	m, err := markOf(ctx, s.path)
 	switch {
-	case all && (err != nil || m != last), err == nil && !m.between(s.contents.base, last):
+	case all && (err != nil || m != last), err == nil && !m.fits(s.contents.base, last):
 		s.contents.void.Store(true)
 		_ = s.lose(errForeign(s.path))
 	case err != nil: // with a part of the log alone a file need not be readable

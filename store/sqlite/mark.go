@@ -16,9 +16,9 @@ type mark struct {
 // unknown is the number of a mark that could not be read.
 const unknown = -1
 
-// between reports whether a data file with this mark can belong to a log begun on base. last is the mark of the log's
+// fits reports whether a data file with this mark can belong to a log begun on base. last is the mark of the log's
 // last transaction. The number never becomes smaller.
-func (m mark) between(base, last mark) bool {
+func (m mark) fits(base, last mark) bool {
 	return base.seq == unknown || m.seq >= base.seq && (m.generation == base.generation || m.generation == last.generation)
 }
 
@@ -58,7 +58,7 @@ func belongs(ctx context.Context, path string) error {
 	if err != nil { // a process was killed while it moved the log, without which the file is not whole
 		return nil //nolint:nilerr // the log completes it
 	}
-	if !mark.between(base, last) {
+	if !mark.fits(base, last) {
 		return fmt.Errorf("the data file %s is %w: it was overwritten, and its log %s-wal is that of the file before", path, ErrCorrupt, path)
 	}
 	return nil

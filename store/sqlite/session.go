@@ -131,14 +131,14 @@ func (s *session) each(ctx context.Context, text string, args []any, fn func(row
 	return s.query(ctx, context.Background(), text, args, fn)
 }
 
-// query runs a statement that the end of under interrupts, and calls fn for every row.
-func (s *session) query(ctx, under context.Context, text string, args []any, fn func(row []driver.Value) error) (err error) {
-	st, err := s.stmt(under, text, args)
+// query runs a statement that the end of lifetime interrupts, and calls fn for every row.
+func (s *session) query(ctx, lifetime context.Context, text string, args []any, fn func(row []driver.Value) error) (err error) {
+	st, err := s.stmt(lifetime, text, args)
 	if err != nil {
 		return err
 	}
 	defer clear(st.args)
-	rows, err := st.QueryContext(under, st.args)
+	rows, err := st.QueryContext(lifetime, st.args)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 		}
 		t := &tx{ctx: ctx, ses: ses, tables: s.tables, met: s.met}
 		defer func() {
-			t.over = true
+			t.ended = true
 			ses.release(held)
 		}()
 		if err := fn(t); err != nil {
@@ -69,7 +69,7 @@ func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 		}
 		seq, epoch, err := t.seal()
 		if err == nil {
-			t.over = true
+			t.ended = true
 			err = commit(ctx, ses, seq)
 		}
 		s.settled(err)

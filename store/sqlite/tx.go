@@ -21,7 +21,7 @@ type tx struct {
 	// failed is the first error after which SQLite may have ended the transaction: the next write
 	// would be a transaction of its own, so it is refused.
 	failed error
-	over   bool
+	ended  bool
 }
 
 // begin begins the transaction. It undoes a failed BEGIN too: if the context ended at that instant, the BEGIN may have
@@ -36,15 +36,15 @@ func (t *tx) begin(ctx context.Context, text string) error {
 
 // end undoes what was not committed, also after a panic.
 func (t *tx) end() {
-	if !t.over {
-		t.over = true
+	if !t.ended {
+		t.ended = true
 		t.ses.rollback()
 	}
 }
 
 // ready returns an error where no operation may run any more.
 func (t *tx) ready(ctx context.Context) error {
-	if t.over {
+	if t.ended {
 		return errOver
 	}
 	if t.failed == nil {

@@ -22,27 +22,27 @@ func newLimited() *prometheus.CounterVec {
 func (m *Metrics) WatchBounds(edge *gateway.Edge, gates map[string]*gate.Gate) {
 	m.registry.MustRegister(&bounds{
 		edge: edge, gates: gates,
-		inside:  prometheus.NewDesc("portcullis_inflight", "Bounded work under way, by gate.", []string{"gate"}, nil),
-		waiting: prometheus.NewDesc("portcullis_queued", "Work that waits at a gate.", []string{"gate"}, nil),
-		shed:    prometheus.NewDesc("portcullis_shed_total", "Work that was refused with 503 because there was too much of it, by gate.", []string{"gate"}, nil),
-		bodies:  prometheus.NewDesc("portcullis_request_body_bytes", "Bytes that the bodies of requests under way take.", nil, nil),
-		open:    prometheus.NewDesc("portcullis_connections", "Open connections of the edge.", nil, nil),
-		refused: prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by the bound that refused them.", []string{"bound"}, nil),
-		failed:  prometheus.NewDesc("portcullis_tls_handshakes_failed_total", "TLS handshakes of clients that failed.", nil, nil),
+		inflight: prometheus.NewDesc("portcullis_inflight", "Bounded work under way, by gate.", []string{"gate"}, nil),
+		waiting:  prometheus.NewDesc("portcullis_queued", "Work that waits at a gate.", []string{"gate"}, nil),
+		shed:     prometheus.NewDesc("portcullis_shed_total", "Work that was refused with 503 because there was too much of it, by gate.", []string{"gate"}, nil),
+		bodies:   prometheus.NewDesc("portcullis_request_body_bytes", "Bytes that the bodies of requests under way take.", nil, nil),
+		open:     prometheus.NewDesc("portcullis_connections", "Open connections of the edge.", nil, nil),
+		refused:  prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by the bound that refused them.", []string{"bound"}, nil),
+		failed:   prometheus.NewDesc("portcullis_tls_handshakes_failed_total", "TLS handshakes of clients that failed.", nil, nil),
 	})
 }
 
 // bounds is a collector that reads gates and connections at each scrape.
 type bounds struct {
-	edge                                         *gateway.Edge
-	gates                                        map[string]*gate.Gate
-	inside, waiting, shed, bodies, open, refused *prometheus.Desc
-	failed                                       *prometheus.Desc
+	edge                                           *gateway.Edge
+	gates                                          map[string]*gate.Gate
+	inflight, waiting, shed, bodies, open, refused *prometheus.Desc
+	failed                                         *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (b *bounds) Describe(target chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.inside, b.waiting, b.shed, b.bodies, b.open, b.refused, b.failed} {
+	for _, d := range []*prometheus.Desc{b.inflight, b.waiting, b.shed, b.bodies, b.open, b.refused, b.failed} {
 		target <- d
 	}
 }
@@ -53,7 +53,7 @@ func (b *bounds) Collect(target chan<- prometheus.Metric) {
 		if g == nil {
 			continue
 		}
-		target <- prometheus.MustNewConstMetric(b.inside, prometheus.GaugeValue, float64(g.Inside()), name)
+		target <- prometheus.MustNewConstMetric(b.inflight, prometheus.GaugeValue, float64(g.Inside()), name)
 		target <- prometheus.MustNewConstMetric(b.waiting, prometheus.GaugeValue, float64(g.Waiting()), name)
 		target <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(g.Refused()), name)
 	}

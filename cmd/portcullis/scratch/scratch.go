@@ -82,8 +82,8 @@ func sweep(dir string) (removed []string) {
 			continue
 		}
 		f := Folder{path, held}
-		inside, _ := os.ReadDir(path)
-		if f.Remove() == nil && len(inside) > 1 {
+		entries, _ := os.ReadDir(path)
+		if f.Remove() == nil && len(entries) > 1 {
 			removed = append(removed, path)
 		}
 	}

@@ -21,11 +21,11 @@ func (t *Tracer) Commands() *event.CommandMonitor {
 	if t == nil {
 		return nil
 	}
-	under := &underWay{t: t}
+	calls := &underWay{t: t}
 	return &event.CommandMonitor{
-		Started:   under.started,
-		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) { under.ended(&e.CommandFinishedEvent, nil) },
-		Failed:    func(_ context.Context, e *event.CommandFailedEvent) { under.ended(&e.CommandFinishedEvent, e.Failure) },
+		Started:   calls.started,
+		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) { calls.ended(&e.CommandFinishedEvent, nil) },
+		Failed:    func(_ context.Context, e *event.CommandFailedEvent) { calls.ended(&e.CommandFinishedEvent, e.Failure) },
 	}
 }
 

@@ -38,9 +38,9 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 
 // render renders the answer's JSON. A credential in the reason is masked.
 func render(allowed bool, reason string) []byte {
-	const around = len(`{"allowed":false,"reason":""}`)
+	const frame = len(`{"allowed":false,"reason":""}`)
 	reason = resources.MaskCredentials(reason)
-	body := strconv.AppendBool(append(make([]byte, 0, around+len(reason)), `{"allowed":`...), allowed)
+	body := strconv.AppendBool(append(make([]byte, 0, frame+len(reason)), `{"allowed":`...), allowed)
 	return append(wire.AppendString(append(body, `,"reason":`...), reason), '}')
 }
 
