@@ -8,4 +8,7 @@
 // # Rejected
 //
 // Types in each area: every area that touches an assignment would import another area.
+//
+// Packages of their own for the master key and the mask of credentials: gateway, policies, store and cmd use both, and
+// each of them may import this package already.
 package resources
