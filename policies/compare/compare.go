@@ -85,7 +85,7 @@ func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Differenc
 		all.Questions += r.Questions
 		all.Evaluations += r.Evaluations
 	}
-	gaps, err := appAndLogGaps(ctx, old, next)
+	gaps, err := gapsBesideTables(ctx, old, next)
 	if err != nil {
 		return nil, err
 	}

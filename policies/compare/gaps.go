@@ -31,6 +31,19 @@ func gap(location *ast.Location, reads, leftOut string) Gap {
 	return Gap{At: location.File + ":" + strconv.Itoa(location.Row), Reads: strings.TrimPrefix(reads, "input."), LeftOut: leftOut}
 }
 
+// gapsBesideTables returns the gaps of the rules that no entry point depends on.
+func gapsBesideTables(ctx context.Context, old, next *engine.Set) ([]Gap, error) {
+	gaps, err := appAndLogGaps(ctx, old, next)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := ArgumentRules(ctx, old, next)
+	if err != nil {
+		return nil, err
+	}
+	return append(gaps, argumentGaps(changed)...), nil
+}
+
 // appAndLogGaps returns a gap for each app, and for the decision log, whose rules differ between the trees. No table
 // covers them: questions to an app have any form, and an event of the log holds more than a question.
 func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err error) {

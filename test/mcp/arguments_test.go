@@ -51,8 +51,8 @@ func policiesWithRules(t testing.TB, row, rules string) string {
 	return policies
 }
 
-// TestRulesOverArgumentsDenyCalls guarantees that the server gets no call with denied arguments, with arguments that do not
-// fit, or with a failing rule. The records have the code, and nothing quotes a value.
+// TestRulesOverArgumentsDenyCalls guarantees that the server gets no call with denied or unfit arguments, or with a failing
+// rule. The records have the code, and nothing quotes a value.
 func TestRulesOverArgumentsDenyCalls(t *testing.T) {
 	t.Parallel()
 	u := newUpstream(t, true)
@@ -183,8 +183,8 @@ func TestNewRulesEndAnOpenStream(t *testing.T) {
 	}
 }
 
-// TestACallWithAnyArgumentsIsListed guarantees for random arguments and rules that the list has the tool of each allowed
-// call, and that authorization.check allows it. The rules deny all calls that they name.
+// TestACallWithAnyArgumentsIsListed guarantees for random arguments and rules: the list has the tool of each allowed call,
+// and authorization.check allows it. The rules deny all calls that they name.
 func TestACallWithAnyArgumentsIsListed(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()

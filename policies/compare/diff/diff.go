@@ -35,8 +35,8 @@ type Report struct {
 // Turning returns the rows in which access changes.
 func (r *Report) Turning() []compare.Row { return slices.Concat(r.NewAccess, r.LostAccess) }
 
-// Field is a field of a route that no rule reads, or a field of an MCP server or of one of its rows. A value is empty if the
-// tree does not have it.
+// Field is a field of a route that no rule reads, a field of an MCP server or of one of its rows, or a rule over the
+// arguments of its tools. A value is empty if the tree does not have it.
 type Field struct {
 	// Route is the row's name; mcp/<server> and mcp/<server>/tools/<tool> are those of a server.
 	Route string `json:"route"`
@@ -51,6 +51,11 @@ func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Report, e
 		Old: old.Revision(), New: next.Revision(), NewAccess: []compare.Row{}, LostAccess: []compare.Row{}, Reasons: []compare.Row{},
 		Routes: append(routes(old.Routes(), next.Routes()), servers(old, next)...), Unreachable: []compare.Row{}, NotExhaustive: []compare.Gap{},
 	}
+	rules, err := compare.ArgumentRules(ctx, old, next)
+	if err != nil {
+		return nil, err
+	}
+	r.Routes = append(r.Routes, argumentRules(rules)...)
 	difference, err := compare.Compare(ctx, old, next, atOnce)
 	if err != nil {
 		return nil, err

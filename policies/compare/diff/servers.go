@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/policies/compare"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
@@ -54,6 +56,14 @@ func serverFields(set *engine.Set) map[string]map[string]string {
 		}
 	}
 	return rows
+}
+
+// argumentRules returns the changed rules over arguments as fields of their servers.
+func argumentRules(rules []compare.ArgumentRule) (out []Field) {
+	for _, r := range rules {
+		out = append(out, Field{Route: "mcp/" + r.Server, Field: "rule " + strconv.Quote(r.Message), Old: r.Old, New: r.New})
+	}
+	return out
 }
 
 // truth returns "true", and "" for false.
