@@ -13,9 +13,10 @@ import (
 
 const (
 	dataFile = "data.json"
-	// apps and mcp have a document for each app and MCP server, schemas what the binary has itself.
+	// apps, mcp and tools have a document for each app and MCP server, schemas what the binary has itself.
 	apps    = "apps"
 	mcp     = "mcp"
+	tools   = "tools"
 	schemas = "schemas"
 	// manifestMember is the document that has the manifest of an overlay: OPA's reader leaves files of other names out.
 	manifestMember = "policy"
@@ -39,13 +40,13 @@ func addData(files map[string][]byte, all []bundle.Raw) error {
 	return nil
 }
 
-// addDocument adds what stands in `data` at a folder: in one document, or, at the root, for apps and for MCP servers, in one
-// for each member.
+// addDocument adds what stands in `data` at a folder: in one document, or, at the root, for apps, for MCP servers and for
+// their rules, in one for each member.
 func addDocument(files map[string][]byte, folder string, value []byte) error {
 	if folder == schemas || strings.HasPrefix(folder, schemas+"/") {
 		return nil
 	}
-	if folder == "." || folder == apps || folder == mcp {
+	if folder == "." || folder == apps || folder == mcp || folder == tools {
 		return eachMember(value, func(name string, member json.RawMessage) error {
 			if strings.Contains(name, "/") {
 				return fmt.Errorf("%q can't be the name of a folder, as names in data are: take another one", name)

@@ -17,6 +17,7 @@ const (
 	guardPackage = "data.guards"
 	logPackage   = "data.system.log"
 	appsPackage  = "data.apps"
+	toolsPackage = "data.tools"
 	denyRuleCode = "deny_rule"
 )
 
@@ -65,7 +66,7 @@ func (x *merge) checkModule(name string, module *ast.Module) {
 	pkg := module.Package.Path.String()
 	isTest := strings.HasSuffix(name, testSuffix)
 	allowed := pkg == authzPackage || pkg == testsPackage
-	for _, root := range []string{guardPackage, logPackage, appsPackage, "data.tools", guardPackage + "_test", logPackage + "_test"} {
+	for _, root := range []string{guardPackage, logPackage, appsPackage, toolsPackage, guardPackage + "_test", logPackage + "_test"} {
 		allowed = allowed || pkg == root || strings.HasPrefix(pkg, root+".")
 	}
 	switch {
@@ -77,7 +78,8 @@ func (x *merge) checkModule(name string, module *ast.Module) {
 	}
 	for _, a := range module.Annotations {
 		isWide := len(a.Schemas) > 0 || a.Scope == "package" || a.Scope == "subpackages"
-		if isWide && !strings.HasPrefix(pkg, appsPackage+".") && !x.hasAnnotation(x.replaced[name], a) {
+		perFolder := strings.HasPrefix(pkg, appsPackage+".") || strings.HasPrefix(pkg, toolsPackage+".")
+		if isWide && !perFolder && !x.hasAnnotation(x.replaced[name], a) {
 			x.problems.add(name, a.Location.Row, "an annotation with schemas, or of a whole package, changes what the checker holds the base's rules against: take it out")
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
@@ -18,6 +21,22 @@ func TestAnOverlayHasMCPServersOfItsOwn(t *testing.T) {
 	set, _ := proved(t, merged(t, base(t).With("mcp/portcullis/data.json", openTool), over(serverFile, openTool, "mcp/desk/schema/data.json", `{"open": {"type": "object"}}`)))
 	if got := strings.Join(set.MCPServers(), " "); got != "desk portcullis" || len(set.MCPServer("desk").Tools["open"].InputSchema) == 0 {
 		t.Errorf("servers %q, %+v", got, set.MCPServer("desk"))
+	}
+}
+
+// TestAnOverlayHasRulesOverArguments for its own servers and for those of its base, with the schemas of tools.
+func TestAnOverlayHasRulesOverArguments(t *testing.T) {
+	const schemas, rules = `{"open": {"type": "object", "properties": {"q": {"type": "string"}}}}`,
+		"package tools.desk\n\n# METADATA\n# schemas:\n#   - input.arguments: schema.tools.desk.open\ndeny contains \"no\" if input.arguments.q == \"x\"\n"
+	beside := over(serverFile, openTool, "mcp/desk/schema/data.json", schemas, "tools/desk/rules.rego", rules)
+	above := over("tools/desk/rules.rego", rules)
+	for name, src := range map[string]*policies.Source{
+		"own": merged(t, base(t), beside), "the base's": merged(t, base(t).With(serverFile, openTool).With("mcp/desk/schema/data.json", schemas), above),
+	} {
+		set, _ := proved(t, src)
+		if set.Compiled().Compiler.GetRules(ast.MustParseRef("data.tools.desk.deny")) == nil {
+			t.Errorf("%s: there are no rules", name)
+		}
 	}
 }
 

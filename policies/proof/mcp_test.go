@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
@@ -78,12 +80,16 @@ func TestTheTreeHasMCPServers(t *testing.T) {
 	}
 }
 
-// TestABundleHasTheServersOfItsFolder guarantees that a bundle keeps the MCP servers of the folder it is built from.
+// TestABundleHasTheServersOfItsFolder guarantees that a bundle keeps the MCP servers of its folder, the schemas of their
+// tools, and the rules over arguments with their data.
 func TestABundleHasTheServersOfItsFolder(t *testing.T) {
+	const ruleFile, rules = "tools/github/rules.rego", "package tools.github\n\n# METADATA\n# schemas:\n#   - input.arguments: schema.tools.github.search_issues\n" +
+		"deny contains \"no\" if input.arguments.q == \"x\"\n"
 	for name, tree := range map[string]policytest.Tree{
-		"a whole tree": serving(t, "github", github).With("mcp/github/schema/data.json", arguments).With("mcp/desk/data.json", `{"upstream": "d"}`),
+		"a whole tree": serving(t, "github", github).With("mcp/github/schema/data.json", arguments).With("mcp/desk/data.json", `{"upstream": "d"}`).
+			With(ruleFile, rules).With("tools/github/data.json", `{"most": 5}`),
 		"an overlay": policytest.Tree{}.With("policy.json", `{"base": "embedded"}`).With("mcp/github/data.json", github).
-			With("mcp/github/schema/data.json", arguments).With("mcp/desk/data.json", `{"upstream": "d"}`),
+			With("mcp/github/schema/data.json", arguments).With("mcp/desk/data.json", `{"upstream": "d"}`).With(ruleFile, rules),
 	} {
 		t.Run(name, func(t *testing.T) {
 			src, err := policies.Read(tree)
@@ -104,6 +110,9 @@ func TestABundleHasTheServersOfItsFolder(t *testing.T) {
 			}
 			if s := set.MCPServer("github"); len(set.MCPServers()) != 2 || len(s.Tools["search_issues"].InputSchema) == 0 || len(s.Resources) != 2 {
 				t.Errorf("%q: %+v", set.MCPServers(), s)
+			}
+			if len(set.Compiled().Compiler.GetRulesExact(ast.MustParseRef("data.tools.github.deny"))) != 1 {
+				t.Error("the bundle lacks the rules")
 			}
 		})
 	}
