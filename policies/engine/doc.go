@@ -14,6 +14,9 @@
 // (appinput.go). The engine evaluates its sets once for a tree (appsets.go), and bounds and caches its answers like
 // other verdicts. An app denies if its decision is undefined: a rule without a default is false if its body fails.
 //
+// The rules of a package tools.<server> deny calls of the server's tools by their arguments (tools.go), after the tools'
+// schemas (policies/arguments). No answer is cached: few arguments are sent twice.
+//
 // Rejected:
 //   - rego.PreparedEvalQuery: for each evaluation it starts a goroutine, needs a timer, opens a transaction and turns
 //     the result into Go values. Topdown on the compiled query needs none of it, and its clock is the question's.

@@ -2,6 +2,8 @@ package proof_test
 
 import (
 	"bytes"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -113,6 +115,28 @@ helper(x) if x.arguments.reason == ""`).With("tools/my-desk/data.json", `{"membe
 	got := strings.Join(proof.IdleRules(set), "\n")
 	if strings.Count(got, "\n") != 1 || !strings.Contains(got, "rules.rego:3: deny reads no argument") || !strings.Contains(got, "rules.rego:5: deny reads no argument") {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestTheRulesOfTheDocumentationAreTaken guarantees that Load accepts the files in docs/author/mcp-arguments.md, and no
+// misspelt argument in them.
+func TestTheRulesOfTheDocumentationAreTaken(t *testing.T) {
+	text, err := os.ReadFile("../../docs/author/mcp-arguments.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := serving(t, "desk", `{"upstream": "d", "pin": "names", "tools": {"close_ticket": {"action": "project:desk:close", "effect": "write"}}}`)
+	shown := regexp.MustCompile("`((?:tools|mcp)/[^`]+\\.(?:rego|json))`[^\n]*\n(?:[^\n]+\n)*\n```[a-z]+\n((?s:.*?))```\n").FindAllSubmatch(text, -1)
+	for _, file := range shown {
+		tree = tree.With(string(file[1]), string(file[2]))
+	}
+	if _, err := load(t, tree); err != nil || len(shown) != 3 {
+		t.Errorf("%d files: %v", len(shown), err)
+	}
+	const rules = "tools/desk/close_ticket.rego"
+	_, err = load(t, tree.With(rules, strings.Replace(string(tree[rules].Data), "arguments.refund", "arguments.refnud", 1)))
+	if err == nil || !strings.Contains(err.Error(), "undefined ref: input.arguments.refnud") {
+		t.Errorf("%v", err)
 	}
 }
 
