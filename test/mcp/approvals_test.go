@@ -2,10 +2,14 @@ package mcp_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -224,5 +228,45 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 	if calls := s.u.called(); len(calls) != 0 {
 		t.Errorf("the server was called: %v", calls)
+	}
+}
+
+// TestAnApprovedStreamGoesOn guarantees that a call's open stream, judged again, needs no further approval and makes no
+// request. The record of the call names the approval, without a value of the arguments.
+func TestAnApprovedStreamGoesOn(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-time.After(1700 * time.Millisecond): // the door judges it three times meanwhile
+			_, _ = io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"late\"}]}}\n\n")
+		}
+	}))
+	t.Cleanup(server.Close)
+	g := startOn(t, server.URL, policiesWith(t, approvalRows), "--decision-log", "required")
+	token, user := tokenFor(t, g, admin, bothScopes), g.UserToken(t, admin)
+	list := g.URL + "/api/v1/accounts/" + account + "/users/" + admin + "/approvals"
+	send := func() string {
+		_, text := raw(t, g, path, token, callWith(merge, `{"q":"personal-text"}`), modern("tools/call", merge)...)
+		return text
+	}
+	id := between(send(), `"access_request":{"id":"`)
+	if r := harness.Call(t, "PATCH", list+"/"+id, user, `{"status":"APPROVED"}`); r.Status != 200 {
+		t.Fatalf("%d %s", r.Status, r.Raw)
+	}
+	if text := send(); !strings.Contains(text, "late") || calls.Load() != 1 {
+		t.Errorf("%d calls: %s", calls.Load(), text)
+	}
+	if r := harness.Call(t, "GET", list, user, ""); fmt.Sprint(harness.At(r.Body, "total_count")) != "1" {
+		t.Errorf("%s", r.Raw)
+	}
+	log := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+account+"/decisions?page_size=100", user, "")
+	if text := string(log.Raw); strings.Count(text, `"approval":"`+id+`"`) != 1 || strings.Contains(text, "personal-text") {
+		t.Errorf("%s", text)
 	}
 }
