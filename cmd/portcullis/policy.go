@@ -65,15 +65,26 @@ func tellProblems(cmd *cobra.Command, err error) error {
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
 	}
-	var problems proof.Problems
-	var unmerged overlay.Problems
-	if !errors.As(err, &problems) && !errors.As(err, &unmerged) {
+	if problemsOf(err) == nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(cmd.ErrOrStderr(), err); err != nil {
 		return err
 	}
 	return errTree
+}
+
+// problemsOf returns the problems of a tree, nil for any other error.
+func problemsOf(err error) []string {
+	var problems proof.Problems
+	var unmerged overlay.Problems
+	switch {
+	case errors.As(err, &problems):
+		return problems
+	case errors.As(err, &unmerged):
+		return unmerged
+	}
+	return nil
 }
 
 // policyTree returns the tree in a folder, or the embedded one for "".

@@ -32,21 +32,29 @@ func newPolicyCheck() *cobra.Command {
 			if err != nil {
 				return tellProblems(cmd, err)
 			}
-			set, tests, err := proof.Prove(cmd.Context(), src)
-			var rows *catalogue.Index
-			if err == nil {
-				rows, err = catalogue.New(set.Routes()) // as the gateway reads them
-			}
-			if err != nil {
+			if err := checkTree(cmd.Context(), src, tree.where, cmd.OutOrStdout()); err != nil {
 				return tellProblems(cmd, err)
 			}
-			src.Warnings = append(append(src.Warnings, hiddenPages(rows)...), proof.IdleRules(set)...)
-			return reportChecked(cmd.Context(), set, src, tests, tree.where, cmd.OutOrStdout())
+			return nil
 		},
 	}
 	tree.flags(cmd)
 	checkAgainst(cmd, &tree)
 	return cmd
+}
+
+// checkTree holds a tree to everything that a reload demands, and prints what it has.
+func checkTree(ctx context.Context, src *policies.Source, where string, out io.Writer) error {
+	set, tests, err := proof.Prove(ctx, src)
+	if err != nil {
+		return err
+	}
+	rows, err := catalogue.New(set.Routes()) // as the gateway reads them
+	if err != nil {
+		return err
+	}
+	src.Warnings = append(append(src.Warnings, hiddenPages(rows)...), proof.IdleRules(set)...)
+	return reportChecked(ctx, set, src, tests, where, out)
 }
 
 // reportChecked prints a good tree's contents, its slow parts, and what to do next.
