@@ -32,8 +32,9 @@ type Edge struct {
 	leaving atomic.Bool
 	// bodies are those of the requests under way.
 	bodies bodies
-	// steps are the order of refusals: the first that applies answers. foreign are those of calls in other protocols.
-	steps, foreign []step
+	// steps are the order of refusals: the first that applies answers. foreign are those of calls in other protocols,
+	// inner those of calls that a door makes for its caller.
+	steps, foreign, inner []step
 	// quiet reaches verdicts for the edge's own use.
 	quiet   *verdict.Judge
 	waiting waiting
@@ -57,6 +58,7 @@ func New(cfg Config) (*Edge, error) {
 		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.answerProxy, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}
 	e.foreign = []step{e.admit, e.identify, e.limit, e.answerProxy}
+	e.inner = []step{e.find, e.admit, e.assume, e.limit, e.narrow, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer}
 	e.quiet = cfg.Judge.Quiet()
 	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identifyAgain, e.authorizeAgain}
 	if err := e.unusedUpstream(); err != nil {

@@ -42,7 +42,9 @@ type exchange struct {
 	// without a raw; vouched is the answer to it.
 	original *doors.Original
 	foreign  *doors.Foreign
-	vouched  []doors.Header
+	// inner is the call of a door for its caller, nil for none.
+	inner   *doors.Inside
+	vouched []doors.Header
 	// resource is that of a protected door, nil for other calls.
 	resource *doors.Resource
 	// public says that no credential is looked at.
@@ -74,8 +76,8 @@ type exchange struct {
 		values                [4]string
 	}
 	lifetime lifetime
-	// arrived is when the request did, by the clock that only goes on.
-	arrived time.Time
+	// arrived is when the request did, by the clock that only goes on; started is the same by the edge's clock.
+	arrived, started time.Time
 }
 
 // handle runs the steps and answers; it never panics and never answers twice.
@@ -86,25 +88,35 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 		}
 	}()
 	defer e.survive(raw)
-	started := e.cfg.Now()
-	arrived := time.Now()
-	x := &exchange{edge: e, raw: raw, arrived: arrived, lifetime: lifetime{parent: context.Background(), deadline: arrived.Add(e.cfg.Limits.Handle)}}
-	x.ctx = &x.lifetime
-	defer x.lifetime.end()
+	x := e.begin(context.Background(), raw)
 	if x.consistency = len(raw.Request.Header.PeekAll(headerConsistency)) > 0; x.consistency { // with any value: checkHeaders judges that
 		x.lifetime.parent = resources.WithStrict(x.lifetime.parent)
 	}
 	e.readLine(x)
 	x.trace()
-	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
+	e.complete(x, e.steps)
+}
+
+// begin returns the exchange of a request that has arrived.
+func (e *Edge) begin(parent context.Context, raw *fasthttp.RequestCtx) *exchange {
+	started, arrived := e.cfg.Now(), time.Now()
+	x := &exchange{edge: e, raw: raw, arrived: arrived, started: started, lifetime: lifetime{parent: parent, deadline: arrived.Add(e.cfg.Limits.Handle)}}
+	x.ctx = &x.lifetime
+	return x
+}
+
+// complete runs the steps, answers and records the request.
+func (e *Edge) complete(x *exchange, steps []step) {
+	defer x.lifetime.end()
+	x.raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
 	defer func() {
 		x.dropStream()
 		x.leave()
 		e.bodies.held.Add(-x.bodyHeld)
-		x.record.Status = raw.Response.StatusCode()
-		x.ended(started)
+		x.record.Status = x.raw.Response.StatusCode()
+		x.ended(x.started)
 	}()
-	if err := e.run(x, e.steps); err != nil {
+	if err := e.run(x, steps); err != nil {
 		e.refuse(x, err)
 	}
 	x.leaveBody()

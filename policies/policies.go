@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed actions authz grants routes schemas
+//go:embed actions authz grants mcp routes schemas
 var tree embed.FS
 
 // Tree returns the embedded tree, tests included. It is read-only.

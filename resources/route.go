@@ -28,6 +28,9 @@ const UpstreamExternal = "external"
 // UpstreamAuthorize is the upstream of rows whose calls the gateway's own doors answer.
 const UpstreamAuthorize = "authorize"
 
+// UpstreamPortcullis is the upstream of MCP servers of the gateway's own.
+const UpstreamPortcullis = "portcullis"
+
 // Route is one row of the action catalogue (policies/routes).
 type Route struct {
 	// Name is the row's key, such as "security_group.create".

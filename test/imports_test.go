@@ -147,6 +147,7 @@ var mayImport = map[string]row{
 	"gateway/doors/preview":     {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/verdict"}},
 	"gateway/doors/extauthz":    {inside: []string{"resources", "resources/wire", "gateway/authn", "gateway/doors", "gateway/route"}, outside: []string{grpc, envoy, genproto, protobuf}},
 	"gateway/doors/mcp":         {inside: []string{"resources", "resources/atonce", "resources/definition", "resources/memo", "resources/wire", "gateway/doors", "gateway/doors/mcp/message", "gateway/peer/assertion", "gateway/route", "gateway/verdict"}},
+	"gateway/doors/mcp/own":     {inside: []string{"resources", "gateway/doors", "gateway/doors/mcp", "gateway/doors/mcp/tools"}, outside: []string{mcpsdk}},
 	"gateway/doors/mcp/tools":   {inside: []string{"resources"}, outside: []string{mcpsdk, jsonschema}},
 	"gateway/doors/mcp/message": {inside: []string{"resources", "resources/wire"}, outside: []string{json}},
 	"gateway/doors/forwardauth": {inside: []string{"resources", "gateway/catalogue", "gateway/doors", "gateway/route"}},

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/own"
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -32,7 +34,12 @@ func (a *app) newMCP() (*mcp.Door, error) {
 	if a.mcpCredentials, err = newMCPCredentials(a.settings.MCP); err != nil {
 		return nil, err
 	}
+	inside := func(ctx context.Context, c *doors.Inside) doors.InsideAnswer { return a.edge.Inside(ctx, c) }
+	portcullis := own.New(version(), inside, a.log.Logger)
 	send := func(ctx context.Context, o mcp.Outgoing) (*mcp.Incoming, error) {
+		if o.Server.Upstream == resources.UpstreamPortcullis {
+			return portcullis.Send(ctx, o)
+		}
 		return sendMCP(ctx, peers[o.Server.Upstream], a.mcpCredentials, o)
 	}
 	lister := &mcp.Lister{Send: send, IDs: a.ids}
@@ -110,6 +117,9 @@ func (a *app) pinnedServers() []*resources.MCPServer {
 func (a *app) warnMCP() {
 	upstreams := a.settings.Areas.Upstreams()
 	for _, s := range a.pinnedServers() {
+		if s.Upstream == resources.UpstreamPortcullis {
+			continue
+		}
 		missing := a.mcpCredentials.missing(s)
 		if upstreams[s.Upstream] == nil {
 			missing = "no --upstream has the name " + s.Upstream

@@ -12,7 +12,7 @@ import (
 func CopyPolicies(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, part := range []string{"actions", "authz", "grants", "routes", "schemas"} {
+	for _, part := range []string{"actions", "authz", "grants", "mcp", "routes", "schemas"} {
 		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func ResourceAreas() []string { return []string{UpstreamClusters, UpstreamFirewa
 
 // builtIn returns the upstreams that no other process can serve.
 func builtIn() []string {
-	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, UpstreamDecisions, resources.UpstreamAuthorize}
+	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, UpstreamDecisions, resources.UpstreamAuthorize, resources.UpstreamPortcullis}
 }
 
 // Areas says which routes this process serves, and the addresses of the others.

@@ -95,12 +95,18 @@ func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]v
 }
 
 // agent returns the agent that acts for the caller, nil for none.
-func (v *visit) agent() *resources.ActingAgent {
-	client, acts := v.call.Caller.Client.Agent()
+func (v *visit) agent() *resources.ActingAgent { return acting(v.server, v.call.Caller) }
+
+// Agent returns the agent that acts for the caller, nil for none.
+func (o *Outgoing) Agent() *resources.ActingAgent { return acting(o.Server, &o.Principal) }
+
+// acting returns the agent that acts for a caller of the server, nil for none.
+func acting(s *resources.MCPServer, caller *resources.Principal) *resources.ActingAgent {
+	client, acts := caller.Client.Agent()
 	if !acts {
 		return nil
 	}
-	return agentOf(v.server, resources.AgentRef{Client: client})
+	return agentOf(s, resources.AgentRef{Client: client})
 }
 
 // agentOf returns an agent under the rules of the server.
