@@ -90,7 +90,7 @@ func (t *table) newPairSet(pairs []pair) pairSet {
 // isSameRequest says whether both trees get the same request, and agree on whether its action is listed.
 func (t *table) isSameRequest(i int) bool {
 	a, pt := &t.requests[i], point{requestPart: i}
-	if (a.routes[0] == nil) != (a.routes[1] == nil) || t.pathNumbers(t.sides[0], pt, requestPart) != t.pathNumbers(t.sides[1], pt, requestPart) {
+	if (a.routes[0] == nil) != (a.routes[1] == nil) || !slices.Equal(t.rowNumbers(t.sides[0], pt, requestPart), t.rowNumbers(t.sides[1], pt, requestPart)) {
 		return false
 	}
 	if t.entry != engine.EntryDecision {

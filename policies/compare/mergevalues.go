@@ -52,7 +52,7 @@ func (t *table) targetText(i int) string {
 // readsHere says whether a rule of either tree reads input.subject.here.
 func (t *table) readsHere() bool {
 	for _, s := range t.sides {
-		if slices.ContainsFunc(s.groups, func(g *group) bool { return g.reads[subjectHere] }) {
+		if slices.ContainsFunc(s.groups, func(g *group) bool { return g.readsRow("subject.here") }) {
 			return true
 		}
 	}

@@ -97,6 +97,8 @@ func namedEdits() []namedEdit {
 		{"any project but one that stands for any", []policytest.Piece{denied("input.target.project != \"proj-any-v0\"\n\tinput.target.project != \"\"")}},
 		{"any user but one that stands for any", []policytest.Piece{denied("input.subject.named\n\tinput.subject.id != \"user-any-v0\"")}},
 		{"any scope but one that stands for any", []policytest.Piece{rule("_sufficient contains \"odd\" if {\n\tinput.principal.kind == \"service\"\n\tsome scope, _ in input.principal.scopes\n\tnot scope in {\"any:scope\", \"authz:check\", \"authz:explain\", \"platform:admin\", \"users:sync\", \"clusters:provision\"}\n}")}},
+		{"the level of any project but one", []policytest.Piece{denied("not input.target.project == \"proj-x\"\n\tinput.target.level == \"project\"")}},
+		{"whom a path is about, and not one user", []policytest.Piece{denied("not input.target.user == \"user-x\"\n\tinput.target.about == \"caller\"")}},
 		{"an action by its beginning", []policytest.Piece{denied("startswith(input.action.id, \"project:zz\")")}},
 		{"a resource of an action by its beginning", []policytest.Piece{denied("startswith(input.action.resource, \"zz\")")}},
 		{"a verb but for some", []policytest.Piece{denied("input.action.resource == \"widget\"\n\tnot input.action.verb in {\"sway\", \"read\", \"create\", \"delete\", \"update\", \"list\", \"check\", \"invite\"}")}},

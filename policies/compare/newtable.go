@@ -16,7 +16,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
 		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[[4]int]int{},
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
-		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, principalScopes)), targets: c.consts.targets(),
+		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
 	}
 	sets, ends := [][]string{nil}, []resources.Time{0, ended}
 	if r.entry == engine.EntryGrantable {
@@ -51,10 +51,10 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	return t, ctx.Err()
 }
 
-// reads says whether the rule of either tree, or a rule that it depends on, reads the path.
-func (c *comparison) reads(rule string, p path) bool {
+// reads says whether the rule of either tree, or a rule that it depends on, reads the row at the path.
+func (c *comparison) reads(rule, path string) bool {
 	for _, r := range c.rules {
-		if slices.ContainsFunc(withDependencies(r.groups[rule]), func(g *group) bool { return g.reads[p] }) {
+		if slices.ContainsFunc(withDependencies(r.groups[rule]), func(g *group) bool { return g.readsRow(path) }) {
 			return true
 		}
 	}

@@ -1,69 +1,13 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/question"
 )
-
-// path is one value of the input that rules can read.
-type path uint8
-
-// The values of the input, as policies/schemas/input lists them.
-const (
-	actionID path = iota
-	actionScope
-	actionResource
-	actionVerb
-	actionPatterns
-	routeName
-	routeEffect
-	routeAccess
-	principalKind
-	principalID
-	principalUUID
-	principalAccount
-	principalCredential
-	principalScopes
-	principalKeyScopes
-	accountID
-	accountExists
-	accountStatus
-	agentNamed
-	agentExists
-	agentStatus
-	agentCovers
-	subjectID
-	subjectExists
-	subjectStatus
-	subjectMember
-	subjectRoles
-	subjectAssignments
-	subjectHere
-	targetAccount
-	targetProject
-	targetProjectState
-	targetResource
-	targetRest
-	targetUser
-	grantPermissions
-	grantUntil
-	inputNow
-	paths
-)
-
-func (p path) String() string {
-	return [paths]string{
-		"action.id", "action.scope", "action.resource", "action.verb", "action.patterns",
-		"route.name", "route.effect", "route.access",
-		"principal.kind", "principal.id", "principal.uuid", "principal.account", "principal.credential", "principal.scopes", "principal.key_scopes",
-		"account.id", "account.exists", "account.status",
-		"agent.named", "agent.exists", "agent.status", "agent.delegation_covers",
-		"subject.id", "subject.exists", "subject.status", "subject.member", "subject.roles", "subject.assignments", "subject.here",
-		"target.account", "target.project", "target.project_state", "target.resource", "target.rest", "target.user",
-		"grant.permissions", "grant.until", "now",
-	}[p]
-}
 
 // part is one of the five parts of a question. They vary independently.
 type part uint8
@@ -83,49 +27,67 @@ type partSet uint8
 
 func (p part) bit() partSet { return 1 << p }
 
-// part returns the part that determines the value at a path. subject.here and subject.assignments depend on further
-// parts (partsOf).
-func (p path) part() part {
-	switch {
-	case p <= routeAccess:
-		return requestPart
-	case p <= subjectMember:
-		return personPart
-	case p <= subjectHere:
+// partOf returns the part that determines a row of the input. What is held depends on further parts (partsOf).
+func partOf(path string) part {
+	switch section, _, _ := strings.Cut(path, "."); {
+	case slices.Contains(heldRows(), path):
 		return holdingPart
-	case p <= targetUser:
+	case section == "action", section == "route":
+		return requestPart
+	case section == "target":
 		return targetPart
+	case section == "grant", section == "clock", section == "now":
+		return grantPart
 	}
-	return grantPart
+	return personPart
 }
 
-// expandColumns replaces each derived column with the values from which the gateway derives it.
-func expandColumns(read []string) (out []string) {
-	for _, path := range read {
-		sources := derivedColumns()[path]
-		if sources == nil {
-			sources = []string{path}
+// heldRows are the rows that the assignments of the user determine.
+func heldRows() []string { return []string{"subject.roles", "subject.assignments", "subject.here"} }
+
+// sourcesOf returns the rows from which the gateway derives a row of two parts. Each source belongs to one part.
+func sourcesOf(path string) []string {
+	switch path {
+	case "target.same_account":
+		return []string{"target.account", "account.id"}
+	case "target.about":
+		return []string{"target.user", "principal.id", "principal.uuid", "principal.kind"}
+	}
+	return nil
+}
+
+// rowOf returns the number of the row at a reference into the input, -1 if it is none of them.
+func rowOf(ref ast.Ref) int {
+	if ref[0].Value.Compare(ast.InputRootDocument.Value) != 0 {
+		return -1
+	}
+	return slices.IndexFunc(question.Table(), func(row question.Row) bool { return ref.String() == "input."+row.Path })
+}
+
+// readsRow says whether the group reads the row, itself or through functions that it calls.
+func (g *group) readsRow(path string) bool {
+	return g.reads[slices.IndexFunc(question.Table(), func(row question.Row) bool { return row.Path == path })]
+}
+
+// noteReads notes the rows at the paths that the group reads, and the constants of rows with no other use. It replaces
+// a row of two parts by its sources. Every value of a source counts then.
+func (g *group) noteReads(read []string) {
+	g.constants = comparedConstants(g.definitions)
+	g.reads = make([]bool, len(question.Table()))
+	var sources []string
+	for i, row := range question.Table() {
+		g.reads[i] = slices.ContainsFunc(read, func(path string) bool {
+			return question.PartOf(path, row.Path) || question.PartOf(row.Path, path)
+		})
+		if made := sourcesOf(row.Path); made != nil && g.reads[i] {
+			g.reads[i] = false
+			sources = append(sources, made...)
 		}
-		out = append(out, sources...)
 	}
-	return out
-}
-
-// derivedColumns returns, by derived column, the values from which the gateway derives it.
-func derivedColumns() map[string][]string {
-	return map[string][]string{
-		"account.named": {"account.id"}, "subject.named": {"subject.id"},
-		"subject.is_caller": {"subject.id", "principal.id", "principal.kind"},
-		"target.level":      {"target.project", "target.resource"}, "target.same_account": {"target.account", "account.id"},
-		"target.kind": {"target.rest"}, "target.about": {"target.user", "principal.id", "principal.uuid", "principal.kind"},
-		"clock": {"now"}, "clock.hour": {"now"}, "clock.weekday": {"now"},
+	for i, row := range question.Table() {
+		if slices.Contains(sources, row.Path) {
+			g.reads[i] = true
+			delete(g.constants, i)
+		}
 	}
-}
-
-// ref returns the path as a reference below input.
-func (p path) ref() (ref ast.Ref) {
-	for name := range strings.SplitSeq(p.String(), ".") {
-		ref = append(ref, ast.StringTerm(name))
-	}
-	return ref
 }

@@ -18,7 +18,7 @@ func (c *comparison) permissionSetGaps() (gaps []Gap) {
 			continue
 		}
 		for _, g := range r.groups {
-			if g.reads[grantPermissions] && g.location != nil {
+			if g.readsRow("grant.permissions") && g.location != nil {
 				gaps = append(gaps, gap(g.location, "grant.permissions", "sets of several permissions that are not a system role's"))
 			}
 		}
@@ -39,12 +39,12 @@ func (r *rules) searches(entry string) (n int) {
 			seen[rule] = true
 			n -= countOnlyUses(rule) * many
 			ast.WalkRefs(rule, func(ref ast.Ref) bool {
-				switch path := pathOf(ref); {
-				case path == grantPermissions:
+				switch row := rowOf(ref); {
+				case isPermissions(ref):
 					n += many
-				case len(ref) == 4 && pathOf(ref[:3]) == grantPermissions:
+				case len(ref) == 4 && isPermissions(ref[:3]):
 					n++
-				case path == paths && len(ref) < 3 && ref[0].Value.Compare(ast.InputRootDocument.Value) == 0:
+				case row < 0 && len(ref) < 3 && ref[0].Value.Compare(ast.InputRootDocument.Value) == 0:
 					if len(ref) == 1 || !ast.IsConstant(ref[1].Value) || ref[1].Value.Compare(ast.String("grant")) == 0 {
 						n += many
 					}
@@ -55,6 +55,9 @@ func (r *rules) searches(entry string) (n int) {
 	}
 	return n
 }
+
+// isPermissions says whether a reference is that to the permissions of a grant.
+func isPermissions(ref ast.Ref) bool { return ref.String() == "input.grant.permissions" }
 
 // countOnlyUses returns how many references to a grant's permissions serve only to count them. The compiler assigns the
 // counted set to a variable.
@@ -70,7 +73,7 @@ func countOnlyUses(rule *ast.Rule) (n int) {
 			case ast.Var:
 				counted[operand]++
 			case ast.Ref:
-				if pathOf(operand) == grantPermissions {
+				if isPermissions(operand) {
 					n++
 				}
 			}
@@ -81,7 +84,7 @@ func countOnlyUses(rule *ast.Rule) (n int) {
 		if e.IsEquality() {
 			v, isVar := e.Operand(0).Value.(ast.Var)
 			ref, isRef := e.Operand(1).Value.(ast.Ref)
-			if isVar && isRef && pathOf(ref) == grantPermissions && counted[v] > 0 && used[v] == counted[v]+1 {
+			if isVar && isRef && isPermissions(ref) && counted[v] > 0 && used[v] == counted[v]+1 {
 				n++
 			}
 		}

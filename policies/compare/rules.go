@@ -19,7 +19,7 @@ import (
 // group is all definitions of one rule in one tree. It has one value for one input.
 type group struct {
 	name  string
-	reads [paths]bool // itself, and through functions that it calls
+	reads []bool // by row of the input: itself, and through functions that it calls
 	deps  []*group
 	// inputRows are the parts of the input that the group and its dependencies read.
 	inputRows   question.Rows
@@ -30,9 +30,9 @@ type group struct {
 	// the same without data.grants. location is the place of its first rule.
 	ownPrint, ungrantedPrint string
 	location                 *ast.Location
-	// constants are, for a path that the group only compares with constants, those constants. All other values of the
-	// path count as one.
-	constants map[path]map[string]bool
+	// constants are, for a row that the group only compares with constants, those constants. All other values of the
+	// row count as one.
+	constants map[int]map[string]bool
 	// element is the definition if the group is one definition of a partial set. union says that the group is the whole
 	// partial set.
 	element *ast.Rule
@@ -214,14 +214,11 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 	}
 	slices.Sort(g.inputRows)
 	g.inputRows = slices.Compact(g.inputRows)
-	read = expandColumns(read)
-	g.definitions = definitions
-	g.constants = comparedConstants(definitions)
-	for p := range paths {
-		g.reads[p] = !ok || slices.ContainsFunc(read, func(path string) bool {
-			return question.PartOf(path, p.String()) || question.PartOf(p.String(), path)
-		})
+	if !ok {
+		read = []string{""} // the whole input
 	}
+	g.definitions = definitions
+	g.noteReads(read)
 	var texts, forms, deps []string
 	named, unnamed := formWriter{rules: r}, formWriter{rules: r, self: nameWithin(g), written: map[string]bool{}}
 	for _, rule := range definitions {
@@ -268,14 +265,12 @@ func (g *group) firstLocation() *ast.Location {
 	}).Location
 }
 
-// comparedConstants returns the paths that the definitions only compare with constants, with those constants.
-func comparedConstants(definitions []*ast.Rule) map[path]map[string]bool {
-	out, uses := map[path]map[string]bool{}, map[path]int{}
+// comparedConstants returns the rows that the definitions only compare with constants, with those constants.
+func comparedConstants(definitions []*ast.Rule) map[int]map[string]bool {
+	out, uses := map[int]map[string]bool{}, map[int]int{}
 	for _, rule := range definitions {
 		ast.WalkRefs(rule, func(ref ast.Ref) bool {
-			if p := pathOf(ref); p < paths {
-				uses[p]++
-			}
+			uses[rowOf(ref)]++
 			return false
 		})
 		ast.WalkExprs(rule, func(e *ast.Expr) bool {
@@ -287,30 +282,19 @@ func comparedConstants(definitions []*ast.Rule) map[path]map[string]bool {
 			}
 			for i := range 2 {
 				ref, isRef := e.Operand(i).Value.(ast.Ref)
-				if p := pathOf(ref); isRef && p < paths && ast.IsScalar(e.Operand(1-i).Value) {
-					if out[p] == nil {
-						out[p] = map[string]bool{}
-					}
-					out[p][e.Operand(1-i).Value.String()] = true
-					uses[p]--
+				if !isRef || !ast.IsScalar(e.Operand(1-i).Value) {
+					continue
 				}
+				row := rowOf(ref)
+				if out[row] == nil {
+					out[row] = map[string]bool{}
+				}
+				out[row][e.Operand(1-i).Value.String()] = true
+				uses[row]--
 			}
 			return false
 		})
 	}
-	maps.DeleteFunc(out, func(p path, _ map[string]bool) bool { return uses[p] != 0 })
+	maps.DeleteFunc(out, func(row int, _ map[string]bool) bool { return uses[row] != 0 })
 	return out
-}
-
-// pathOf returns the path of a reference, `paths` if it is none of them.
-func pathOf(ref ast.Ref) path {
-	if len(ref) < 2 || ref[0].Value.Compare(ast.InputRootDocument.Value) != 0 {
-		return paths
-	}
-	for p := range paths {
-		if want := p.ref(); len(want) == len(ref)-1 && ref[1:].Equal(want) {
-			return p
-		}
-	}
-	return paths
 }

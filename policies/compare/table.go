@@ -105,7 +105,7 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 	var readers []*group
 	for i, g := range s.groups {
 		s.index[g] = i
-		direct := g.reads[subjectHere] || g.reads[subjectAssignments] || g.reads[subjectRoles]
+		direct := slices.ContainsFunc(heldRows(), g.readsRow)
 		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
 		s.readsHoldings, s.onHoldings = append(s.readsHoldings, direct), append(s.onHoldings, held)
 		memo, twin := map[string]int{}, -1
@@ -130,9 +130,9 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 
 // partsOf returns the parts that a group depends on. Its dependencies must come first.
 func (s *side) partsOf(g *group) (all partSet) {
-	for p := range paths {
-		if g.reads[p] {
-			all |= p.part().bit()
+	for i, row := range question.Table() {
+		if g.reads[i] {
+			all |= partOf(row.Path).bit()
 		}
 	}
 	if all&holdingPart.bit() != 0 {
@@ -161,13 +161,12 @@ func (t *table) numberReads(s *side) {
 			}
 			pt := point{}
 			pt[part] = value
-			read := t.pathNumbers(s, pt, part)
+			read := t.rowNumbers(s, pt, part)
 			for i, g := range s.groups {
 				t.buffer = t.buffer[:0]
-				for p := range paths {
-					if g.reads[p] && p.part() == part {
-						id := read[p]
-						if constants := g.constants[p]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
+				for row, id := range read {
+					if g.reads[row] && id >= 0 {
+						if constants := g.constants[row]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
 							id = -1
 						}
 						t.buffer = binary.AppendVarint(t.buffer, int64(id))
@@ -179,25 +178,18 @@ func (t *table) numberReads(s *side) {
 	}
 }
 
-// pathNumbers returns the numbers of the inputs that belong to a part.
-func (t *table) pathNumbers(s *side, pt point, part part) (read [paths]int) {
+// rowNumbers returns, by row of the input, the number of its value; -1 for a row of another part.
+func (t *table) rowNumbers(s *side, pt point, part part) (read []int) {
 	q := t.question(s.number, pt)
-	input := engine.InputOf(&q)
-	for p := range paths {
-		if p.part() == part {
-			read[p] = t.id("value "+pathText(input, p), nil)
+	input := question.NewInput(&q)
+	for _, row := range question.Table() {
+		if id := -1; partOf(row.Path) != part {
+			read = append(read, id)
+			continue
 		}
+		read = append(read, t.id("value "+input.Value(row.Path).String(), nil))
 	}
 	return read
-}
-
-// pathText returns the text of the input at a path.
-func pathText(input *ast.Term, p path) string {
-	value, err := input.Value.Find(p.ref())
-	if err != nil {
-		return "missing"
-	}
-	return value.String()
 }
 
 // question returns the question of a tree at a point.
@@ -281,13 +273,13 @@ func (t *table) value(s *side, n int, pt *point) int {
 // assignmentsNumber returns the number of what a group reads of the assignments at a point.
 func (t *table) assignmentsNumber(s *side, g *group, pt *point) int {
 	kinds := 0
-	for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
-		if g.reads[p] {
+	for i, path := range heldRows() {
+		if g.readsRow(path) {
 			kinds |= 1 << i
 		}
 	}
 	spot := 0
-	if g.reads[subjectHere] {
+	if g.readsRow("subject.here") {
 		spot = t.id("spot "+t.targets[pt[targetPart]].target.ProjectID+"\n"+t.targets[pt[targetPart]].target.Resource, nil)
 	}
 	key := [4]int{kinds, pt[holdingPart], spot, t.id(fmt.Sprint("ends ", t.grants[pt[grantPart]].now, t.grants[pt[grantPart]].until), nil)}
@@ -295,9 +287,9 @@ func (t *table) assignmentsNumber(s *side, g *group, pt *point) int {
 	if !ok {
 		q, text := t.question(s.number, *pt), "holds"
 		input := question.NewInput(&q)
-		for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
+		for i, path := range heldRows() {
 			if kinds&(1<<i) != 0 {
-				text += " " + input.Value(p.String()).String()
+				text += " " + input.Value(path).String()
 			}
 		}
 		id = t.id(text, nil)
