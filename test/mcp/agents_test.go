@@ -23,13 +23,18 @@ var agentRows = strings.Replace(rows, `"agents": "any", "consent": "not_required
 
 func newAgentScene(t *testing.T, row string) *agentScene {
 	t.Helper()
+	return newAgentSceneOn(t, policiesWith(t, row))
+}
+
+func newAgentSceneOn(t *testing.T, policies string) *agentScene {
+	t.Helper()
 	u := newUpstream(t, true)
 	provider := harness.NewIdentityProvider(t, "https://login.example", "k1")
 	dir := t.TempDir()
 	harness.Seed(t, dir, harness.OutsideAccount, "proj-outside-v1",
 		harness.Member{ID: harness.OutsideAdmin, Roles: []string{"account_admin"}}, harness.Member{ID: reader, Roles: []string{"account_reader"}}, harness.Member{ID: stranger})
 	g := harness.StartIn(t, dir, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience, "--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()),
-		"--public-url", publicURL, "--policy-dir", policiesWith(t, row), "--upstream", "github="+u.url)
+		"--public-url", publicURL, "--policy-dir", policies, "--upstream", "github="+u.url)
 	return &agentScene{g, u, provider}
 }
 

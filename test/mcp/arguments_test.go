@@ -139,6 +139,25 @@ func TestAMisspeltArgumentDoesNotStart(t *testing.T) {
 	}
 }
 
+// TestRulesKnowTheAgent guarantees that rules see whether an agent calls, and the id of a registered one.
+func TestRulesKnowTheAgent(t *testing.T) {
+	t.Parallel()
+	s := newAgentSceneOn(t, policiesWithRules(t, rows, `package tools.issues
+
+deny contains sprintf("%v %q %s %s", [input.agent.named, input.agent.id, input.user.id, input.target.project]) if input.arguments.q == "who"
+`))
+	for client, want := range map[string]string{"": `false \"\"`, "stranger": `true \"\"`} {
+		if a := s.ask(t, agentPath, s.token(t, client), "search_issues", `{"q":"who"}`); !strings.Contains(a.text, want+" "+harness.OutsideAdmin+" proj-outside-v1") {
+			t.Errorf("%q: %s", client, a.text)
+		}
+	}
+	id := s.register(t, "helper")
+	s.api(t, 200, "PUT", "/roles/project_reader/assignments/"+id, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
+	if a := s.ask(t, agentPath, s.token(t, "helper"), "search_issues", `{"q":"who"}`); !strings.Contains(a.text, `true \"`+id+`\"`) {
+		t.Errorf("%s", a.text)
+	}
+}
+
 // TestNewRulesEndAnOpenStream guarantees the end of a call's stream once a rule denies its arguments. The stream of other
 // arguments goes on.
 func TestNewRulesEndAnOpenStream(t *testing.T) {
