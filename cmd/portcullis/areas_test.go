@@ -28,7 +28,7 @@ func serveSettings() (*config.Config, *pflag.FlagSet) {
 func demoApp(t *testing.T, configure func(*config.Config), around ...func(store.Store) store.Store) (*app, wire.Routes) {
 	t.Helper()
 	settings, _ := serveSettings()
-	settings.Store.DataDir = t.TempDir()
+	settings.Store.DataDir, settings.Demo = t.TempDir(), true
 	configure(settings)
 	if err := refuse(settings.Validate()); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 // together by default: the embedded store, policy, log and metrics.
 func BenchmarkServe(b *testing.B) {
 	settings, flags := serveSettings()
-	if err := errors.Join(flags.Set("data-dir", b.TempDir()), settings.Fill(flags), refuse(settings.Validate())); err != nil {
+	if err := errors.Join(flags.Set("data-dir", b.TempDir()), flags.Set("demo", "true"), settings.Fill(flags), refuse(settings.Validate())); err != nil {
 		b.Fatal(err)
 	}
 	log := observe.NewLog(io.Discard, settings.Log.Format, settings.Log.Level())
