@@ -11,6 +11,9 @@ const (
 	PrincipalNone    = "none"
 	PrincipalUser    = "user"
 	PrincipalService = "service"
+	// PrincipalAgent is an agent that acts for nobody. Policy lets it make no call: it acts at MCP servers that take agents
+	// without a user.
+	PrincipalAgent = "agent"
 	// PrincipalGateway is the gateway itself, as its upstreams see it. No credential of a
 	// caller gives this kind.
 	PrincipalGateway = "gateway"
@@ -51,13 +54,13 @@ func ValidSubject(s string) bool {
 // Principal is the caller, as their credential proves. The zero value is an anonymous caller,
 // who has no permissions.
 type Principal struct {
-	// Kind is user, service or none.
+	// Kind is user, service, agent or none.
 	Kind string
-	// ID is the user's external id, or the service's subject.
+	// ID is the user's external id, the service's subject or the agent's id.
 	ID string
 	// UUID is the user's internal id.
 	UUID string
-	// AccountID is the user's account, "" for none.
+	// AccountID is the account of the user or the agent, "" for none.
 	AccountID string
 	// Scopes holds the scopes of a service's token.
 	Scopes []string

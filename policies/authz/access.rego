@@ -42,7 +42,10 @@ else := reason_no_role if {
 
 else := denied(_code_for_kind[input.principal.kind], [])
 
-_code_for_kind := {"user": "not_own", "service": "no_service_scope", "none": "no_credential"}
+_code_for_kind := {
+	"user": "not_own", "service": "no_service_scope", "none": "no_credential",
+	"agent": "not_own",
+}
 
 # The deny rules that fire, for a caller who can ask `decision` about itself: it tells of them those
 # whom a role would let in, and of public ones anybody.

@@ -48,6 +48,7 @@ test_access_is_refused[note] if {
 		"to nobody": [nobody, "no_credential"],
 		"to nobody with a user's facts": [both(admin, {"principal": {"kind": "none"}}), "no_credential"],
 		"to empty ids": [both(admin, {"principal": {"id": ""}, "subject": {"id": ""}}), nothing],
+		"to an agent without a user": [both(admin, {"principal": {"kind": "agent"}}), "not_own"],
 		"to a caller of an unknown kind": [
 			both(admin, {"principal": {"kind": "robot"}}),
 			"incomplete",

@@ -5,6 +5,8 @@
 #   - data.routes: schema.routes.schema
 package authz_test
 
+import data.authz
+
 # Data is part of the policy: what is misspelt here would silently grant nothing, or admit nobody.
 # Each row is held against it by itself, under the one name that the schema requires; a case of a
 # thousand roles would be one long step.
@@ -39,6 +41,27 @@ some_role_grants(patterns) if {
 test_every_route_admits_somebody[name] if {
 	some name, row in data.routes
 	object.get(row, "access", []) != object.get(row, "action", [])
+}
+
+# An agent without a user makes no call, whatever its roles grant and whomever the path names.
+test_no_route_admits_an_agent_without_a_user[name] if {
+	some name, row in not_public
+	words := {word | some word in object.get(row, "access", [])}
+	every named in ["", "user-bob-v1", "uuid-bob", "user-alice-v1"] {
+		asked := question(object.get(row, "action", "account:any:read"), object.union_n([
+			admin,
+			about(named),
+			route(words, row.effect),
+			{"principal": {"kind": "agent", "scopes": {"authz:check": true, "platform:admin": true}}},
+		]))
+		result := authz.access with input as asked
+		result.allow == false
+	}
+}
+
+not_public[name] := row if {
+	some name, row in data.routes
+	not "public" in object.get(row, "access", [])
 }
 
 # A tree without the file lists nothing.

@@ -22,7 +22,7 @@ by_agent := {"agent": {"named": true, "exists": true, "status": "ACTIVE", "deleg
 # in one piece.
 field_values := {
 	"/action": [action("account:user:read"), action("project:disk:create"), action("resource:disk:list")],
-	"/principal/kind": ["service", "none", "robot", ""],
+	"/principal/kind": ["service", "none", "agent", "robot", ""],
 	"/principal/id": ["user-alice-v1", ""],
 	"/principal/credential": ["token", "key", "none", "cookie"],
 	"/principal/key_scopes": [{}, {"read": true}, {"write": true}, {"read": false}],

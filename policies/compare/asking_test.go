@@ -259,6 +259,9 @@ func (a *asker) caller(s *resources.Subject, entry string) resources.Principal {
 			}
 		}
 		return p
+	case n == 3 && entry == engine.EntryDecision:
+		self.Kind = resources.PrincipalAgent
+		return self
 	case n < 6:
 		self.Credential, self.KeyScopes = resources.CredentialKey, [][]string{nil, {"read"}, {"write"}, {"read", "write"}}[a.IntN(4)]
 	}

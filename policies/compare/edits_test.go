@@ -41,7 +41,7 @@ func compared(ctx context.Context, old, next *engine.Set) (rows []access, gaps [
 	if err != nil {
 		return nil, nil, err
 	}
-	callers := map[string]string{"self": "user", "another": "user", "user": "user", "service": "service", "nobody": "none", "anybody": "none"}
+	callers := map[string]string{"self": "user", "another": "user", "user": "user", "service": "service", "agent": "agent", "nobody": "none", "anybody": "none"}
 	for _, row := range d.Rows {
 		if row.Old.Allow != row.New.Allow {
 			action := row.Action[strings.LastIndex(row.Action, " ")+1:] // "old -> new"

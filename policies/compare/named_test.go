@@ -125,6 +125,7 @@ func namedEdits() []namedEdit {
 		}},
 		{"an agent that a service names", []policytest.Piece{denied("input.agent.named\n\tinput.principal.kind == \"service\"")}},
 		{"an agent that a service with a scope names", []policytest.Piece{denied("input.agent.named\n\tinput.principal.scopes[\"users:sync\"]")}},
+		{"an agent without a user", []policytest.Piece{denied("input.principal.kind == \"agent\"")}},
 		{"an agent of a user with a key", []policytest.Piece{denied("input.agent.named\n\tinput.principal.credential == \"key\"")}},
 		{"a with", []policytest.Piece{rule("granting_roles contains \"odd\" if caller_is_subject with input.subject.is_caller as true")}},
 	}

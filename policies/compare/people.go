@@ -18,7 +18,7 @@ func (c constants) people(anyCaller, scopesRead bool) (out []person) {
 			p.subject = subject
 			p.caller, p.credential, p.principal = caller.caller, caller.credential, caller.principal
 			switch {
-			case p.caller == "self":
+			case p.caller == "self", p.caller == anAgent:
 				p.principal.ID, p.principal.UUID = subject.UserID, subject.UserUUID
 				if subject.Member {
 					p.principal.AccountID = subject.AccountID
@@ -160,6 +160,11 @@ func (c constants) callers(anyCaller bool) (out []person) {
 			}})
 		}
 	}
+	if anyCaller {
+		out = append(out, person{caller: anAgent, credential: "token", principal: resources.Principal{
+			Kind: resources.PrincipalAgent, Credential: resources.CredentialToken,
+		}})
+	}
 	return append(out, person{caller: "nobody", credential: "none", principal: resources.Principal{
 		Kind: resources.PrincipalNone, Credential: resources.CredentialNone,
 	}})
@@ -180,6 +185,9 @@ func (c constants) serviceScopes() []string {
 	}
 	return out
 }
+
+// anAgent is the caller of an agent without a user. It asks at decision alone, about itself.
+const anAgent = "agent"
 
 // subsets returns all subsets of the names, the empty one first.
 func subsets(names []string) (out [][]string) {

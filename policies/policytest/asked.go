@@ -96,6 +96,8 @@ func (a *Asker) caller(s *resources.Subject, entry string) resources.Principal {
 		p.Scopes = a.some(append(resources.ServiceScopes(), a.text("")))
 		p.Scopes = slices.DeleteFunc(p.Scopes, func(scope string) bool { return scope == "" })
 		return p
+	case n == 3 && entry == "decision":
+		user.Kind, user.ID = resources.PrincipalAgent, s.UserID
 	case n < 6:
 		user.Credential, user.KeyScopes = resources.CredentialKey, One(a.Rand, nil, []string{"read"}, []string{"write"}, []string{"read", "write"})
 	}

@@ -48,7 +48,7 @@ func (input *Input) Question() *resources.Question { return input.q }
 // kind returns the caller's kind; one that is unknown is nobody.
 func (input *Input) kind() string {
 	switch kind := input.q.Principal.Kind; kind {
-	case resources.PrincipalUser, resources.PrincipalService:
+	case resources.PrincipalUser, resources.PrincipalService, resources.PrincipalAgent:
 		return kind
 	}
 	return resources.PrincipalNone

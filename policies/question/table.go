@@ -157,7 +157,7 @@ func patterns() Row {
 }
 
 func principalKinds() []string {
-	return []string{resources.PrincipalNone, resources.PrincipalUser, resources.PrincipalService}
+	return []string{resources.PrincipalNone, resources.PrincipalUser, resources.PrincipalService, resources.PrincipalAgent}
 }
 
 func credentials() []string {
