@@ -143,6 +143,11 @@ func warm(t testing.TB, remembered int) (*edge, string) {
 	return e, strings.Replace(benchQuestion(), goodToken, token, 1)
 }
 
+// AgentOf implements authn.Directory.
+func (nobodies) AgentOf(context.Context, string, resources.AgentClient) (credential.Identity, bool, error) {
+	return credential.Identity{}, false, nil
+}
+
 // nobodies is a directory without users.
 type nobodies struct{}
 

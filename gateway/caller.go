@@ -48,7 +48,7 @@ func (e *Edge) principal(x *exchange, authorization, apiKey []string) (resources
 	case len(apiKey) > 0:
 		return resources.Principal{}, &resources.Error{Kind: resources.KindBadCredential, Message: "API keys are not taken here; send a token for this resource."}
 	}
-	return e.cfg.Authn.AuthenticateFor(x.ctx, x.resource.URL, authorization)
+	return e.cfg.Authn.AuthenticateFor(x.ctx, x.resource.URL, x.resource.AgentsOf, authorization)
 }
 
 // address returns the address of the client.
@@ -76,10 +76,10 @@ func (x *exchange) credentials() (authorization, apiKey []string, err error) {
 	return sent(h, "Authorization", x.room.authorization[:]...), sent(h, "X-API-Key", x.room.apiKey[:]...), nil
 }
 
-// turnsOf returns whose turns the work for the caller takes: a user's account's, whichever they ask about. A service
-// has none of its own.
+// turnsOf returns whose turns the work for the caller takes: a user's or an agent's account's, whichever they ask about. A
+// service has none of its own.
 func turnsOf(caller *resources.Principal) string {
-	if caller.Kind != resources.PrincipalUser {
+	if caller.Kind != resources.PrincipalUser && caller.Kind != resources.PrincipalAgent {
 		return ""
 	}
 	return cmp.Or(caller.AccountID, caller.ID)

@@ -19,8 +19,9 @@ import (
 // (gateway/authn).
 type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
-	// AuthenticateFor takes a token alone, and one whose audience is the given one.
-	AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error)
+	// AuthenticateFor takes a token alone, and one whose audience is the given one. It takes agents of the account without
+	// a user, unless the account is "".
+	AuthenticateFor(ctx context.Context, audience, agentsOf string, authorization []string) (resources.Principal, error)
 }
 
 // Config holds the parts of an edge. Every field but SubRequests, Upstreams, Certificates, Rates, Observe and Tracing is

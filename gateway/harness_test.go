@@ -78,7 +78,7 @@ func (a authn) Authenticate(ctx context.Context, authorization, _ []string) (res
 // audienceKey is the key of the audience for which a token is verified.
 type audienceKey struct{}
 
-func (a authn) AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error) {
+func (a authn) AuthenticateFor(ctx context.Context, audience, _ string, authorization []string) (resources.Principal, error) {
 	return a.Authenticate(context.WithValue(ctx, audienceKey{}, audience), authorization, nil)
 }
 

@@ -74,6 +74,19 @@ func (d directory) BySubject(ctx context.Context, sub string, subjects authn.Sub
 	}, ok, err
 }
 
+// AgentOf implements authn.Directory.
+func (d directory) AgentOf(ctx context.Context, account string, client resources.AgentClient) (authn.Identity, bool, error) {
+	var facts [1]resources.Facts
+	if err := d.cache.FactsOf(ctx, account, []resources.About{{Agent: resources.AgentRef{Client: client}}}, facts[:]); err != nil {
+		return authn.Identity{}, false, err
+	}
+	s := facts[0].Agent
+	if s == nil || !s.UserExists {
+		return authn.Identity{}, false, nil
+	}
+	return authn.Identity{ExternalID: s.UserID, AccountID: account, Status: s.UserStatus}, true, nil
+}
+
 // keyDirectory finds API keys, through the cache.
 type keyDirectory struct{ cache *rolecache.Cache }
 

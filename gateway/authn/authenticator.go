@@ -104,12 +104,16 @@ func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Pri
 	if err != nil {
 		return resources.Principal{}, err
 	}
-	return a.principalOf(ctx, v)
+	return a.principalOf(ctx, "", v)
 }
 
-// principalOf returns the principal of a verified token, with its client.
-func (a *Authenticator) principalOf(ctx context.Context, v *verified) (resources.Principal, error) {
+// principalOf returns the principal of a verified token, with its client. agentsOf is the account whose agents count
+// without a user, "" for none.
+func (a *Authenticator) principalOf(ctx context.Context, agentsOf string, v *verified) (resources.Principal, error) {
 	p, err := a.Principal(ctx, v.claims)
+	if agentsOf != "" && errors.Is(err, errUnknownUser) {
+		p, err = a.agent(ctx, agentsOf, v)
+	}
 	if err != nil {
 		return resources.Principal{}, err
 	}

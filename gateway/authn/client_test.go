@@ -46,7 +46,7 @@ func TestAPrincipalHasItsClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			token := edToken(object{"aud": both}.merged(c.changes))
-			p, err := a.AuthenticateFor(t.Context(), tools, sent("Bearer "+token))
+			p, err := a.AuthenticateFor(t.Context(), tools, "", sent("Bearer "+token))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestATokenWithAMalformedClientIsForNoResource(t *testing.T) {
 			payload := strings.Replace(claimsOf(text), "{", "{"+claims+",", 1)
 			token := forge(edHead().json(), payload, "EdDSA", testKeys().ed)
 			for range 2 { // cached the second time
-				p, err := a.AuthenticateFor(t.Context(), tools, sent("Bearer "+token))
+				p, err := a.AuthenticateFor(t.Context(), tools, "", sent("Bearer "+token))
 				if !resources.IsKind(err, resources.KindBadCredential) || p.ID != "" || authn.ReasonOf(err) != authn.ReasonClaims {
 					t.Errorf("%+v %v", p, err)
 				}
@@ -135,12 +135,12 @@ func TestACachedTokenIsForItsAudiences(t *testing.T) {
 					mustAccept(t, a, token)
 				}
 				useResource := func() {
-					if _, err := a.AuthenticateFor(t.Context(), tools, sent("Bearer "+token)); (err == nil) != c.resource ||
+					if _, err := a.AuthenticateFor(t.Context(), tools, "", sent("Bearer "+token)); (err == nil) != c.resource ||
 						err != nil && (!resources.IsKind(err, resources.KindBadCredential) || authn.ReasonOf(err) != authn.ReasonClaims) {
 						t.Error("the resource:", err)
 					}
 					for _, no := range []string{"", other + "x", strings.ToUpper(tools)} {
-						if p, err := a.AuthenticateFor(t.Context(), no, sent("Bearer "+token)); err == nil {
+						if p, err := a.AuthenticateFor(t.Context(), no, "", sent("Bearer "+token)); err == nil {
 							t.Errorf("for %q: %+v", no, p)
 						}
 					}
@@ -169,13 +169,13 @@ func TestAResourceTakesTokensAlone(t *testing.T) {
 	for credential, want := range map[string]resources.Kind{
 		"Bearer " + key: resources.KindBadCredential, "": resources.KindNoCredential, "Bearer": resources.KindNoCredential, "Basic eA==": resources.KindBadCredential,
 	} {
-		if p, err := k.AuthenticateFor(t.Context(), tools, sent(credential)); !resources.IsKind(err, want) || p.ID != "" {
+		if p, err := k.AuthenticateFor(t.Context(), tools, "", sent(credential)); !resources.IsKind(err, want) || p.ID != "" {
 			t.Errorf("%.12q: %+v %v", credential, p, err)
 		} else if strings.HasSuffix(credential, key) && authn.ReasonOf(err) != authn.ReasonAPIKey {
 			t.Error("a key is refused as", authn.ReasonOf(err))
 		}
 	}
-	if _, err := k.AuthenticateFor(t.Context(), tools, nil); !resources.IsKind(err, resources.KindNoCredential) {
+	if _, err := k.AuthenticateFor(t.Context(), tools, "", nil); !resources.IsKind(err, resources.KindNoCredential) {
 		t.Error(err)
 	}
 }

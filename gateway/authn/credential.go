@@ -93,9 +93,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization, apiKey 
 }
 
 // AuthenticateFor returns the principal of a token whose `aud` names the audience (RFC 8707), whichever audience its
-// issuer has in general. A token with a malformed client is refused, and so is an API key. Errors are those of BearerToken
-// and Verify.
-func (a *Authenticator) AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error) {
+// issuer has in general. A token with a malformed client is refused, and so is an API key. agentsOf is the account whose
+// agents may come without a user, "" for none. Errors are those of BearerToken and Verify.
+func (a *Authenticator) AuthenticateFor(ctx context.Context, audience, agentsOf string, authorization []string) (resources.Principal, error) {
 	token, err := BearerToken(authorization...)
 	switch {
 	case err != nil:
@@ -112,7 +112,7 @@ func (a *Authenticator) AuthenticateFor(ctx context.Context, audience string, au
 	if err := v.malformed; err != nil {
 		return resources.Principal{}, refusedf("issuer %q: %w", v.claims.Issuer, err)
 	}
-	return a.principalOf(ctx, v)
+	return a.principalOf(ctx, agentsOf, v)
 }
 
 // bearer returns the principal of a token or an API key.

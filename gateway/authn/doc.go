@@ -35,6 +35,7 @@
 //     key is refused at the start, when the operator can read why.
 //   - An empty set from a provider means: no key is valid. A set that cannot be read is a failure,
 //     and the last good set stays in use.
+//   - An agent without a user counts where its account's agents are taken alone (AuthenticateFor), and nowhere else.
 //   - A malformed act, client_id or azp refuses a token for a resource of its own (AuthenticateFor).
 //     Elsewhere the token stays valid, as before the gateway read these claims, and its client has
 //     one actor without a name: it is not a token without an actor.

@@ -141,6 +141,11 @@ func edToken(changes object) string {
 	return forge(edHead().json(), claims().merged(changes).json(), "EdDSA", testKeys().ed)
 }
 
+// AgentOf implements authn.Directory.
+func (directory) AgentOf(context.Context, string, resources.AgentClient) (authn.Identity, bool, error) {
+	return authn.Identity{}, false, nil
+}
+
 // directory is a fake: users by subject.
 type directory func(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error)
 

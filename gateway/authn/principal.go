@@ -15,6 +15,8 @@ var (
 	errUnknownUser    = errors.New("no user has this subject")
 	errInactiveUser   = errors.New("the user is not active")
 	errBlankRecord    = errors.New("the user's record is incomplete")
+	errUnknownAgent   = errors.New("no user has this subject, and no agent of the account this client")
+	errInactiveAgent  = errors.New("the agent is not active")
 )
 
 // Identity is a user as the directory knows them.
@@ -33,6 +35,9 @@ type Directory interface {
 	// selects one of them. It returns false for an unknown subject. An error is a failure of the
 	// look-up, not a refusal.
 	BySubject(ctx context.Context, sub string, subjects Subjects) (Identity, bool, error)
+	// AgentOf finds the agent of the account with the client; its ExternalID is the agent's id. It returns false for an
+	// unknown one. An error is a failure of the look-up.
+	AgentOf(ctx context.Context, account string, client resources.AgentClient) (Identity, bool, error)
 }
 
 // Principal returns the principal of checked claims. Errors are those of Verify.
@@ -92,6 +97,33 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 		UUID:       identity.UUID,
 		AccountID:  identity.AccountID,
 		Credential: resources.CredentialToken,
+	}, nil
+}
+
+// agent returns the account's active agent whose client the token is issued to, for no user: the subject is the client. A
+// user with this name in any form is before the agent, also one whom the issuer may not name.
+func (a *Authenticator) agent(ctx context.Context, account string, v *verified) (resources.Principal, error) {
+	if c := v.client; len(c.Actors) > 0 || c.Own || c.ID != v.claims.Subject {
+		return resources.Principal{}, refused(errUnknownUser)
+	}
+	_, isUser, err := a.directory.BySubject(ctx, v.claims.Subject, SubjectsBoth)
+	if err != nil {
+		return resources.Principal{}, unavailable(err)
+	}
+	if isUser {
+		return resources.Principal{}, refused(errUnknownUser)
+	}
+	identity, ok, err := a.directory.AgentOf(ctx, account, resources.AgentClient{Issuer: v.claims.Issuer, ClientID: v.client.ID})
+	switch {
+	case err != nil:
+		return resources.Principal{}, unavailable(err)
+	case !ok || identity.ExternalID == "":
+		return resources.Principal{}, refused(errUnknownAgent)
+	case identity.Status != resources.StatusActive:
+		return resources.Principal{}, refused(errInactiveAgent)
+	}
+	return resources.Principal{
+		Kind: resources.PrincipalAgent, ID: identity.ExternalID, AccountID: account, Credential: resources.CredentialToken,
 	}, nil
 }
 

@@ -16,6 +16,8 @@ type Resource struct {
 	URL string
 	// Scopes are what a client without a token should ask for.
 	Scopes []string
+	// AgentsOf is the account whose agents may come without a user, "" for none.
+	AgentsOf string
 }
 
 // wellKnown is where the documents about protected resources are (RFC 9728, 3).

@@ -71,6 +71,10 @@ func (a *asking) pair(q *resources.Question) resources.About {
 		return a.asker()
 	}
 	pair := resources.About{UserID: q.SubjectID, ProjectID: cmp.Or(q.Target.ProjectID, q.Through)}
+	if a.isAgents(q) {
+		client, _ := a.caller.Client.Agent()
+		pair.UserID, pair.Agent = "", resources.AgentRef{Client: client}
+	}
 	if q.Agent != nil {
 		pair.Agent = q.Agent.Ref
 	}

@@ -114,3 +114,46 @@ func TestWhatIsWithheldIsDenied(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestAnAgentWithoutAUserActsForItselfAlone guarantees that it makes no call and asks about nobody else, even in a tree open
+// to everybody. Its question about itself has its own facts, by its client: of another agent with the client by now it has
+// none.
+func TestAnAgentWithoutAUserActsForItselfAlone(t *testing.T) {
+	client := resources.Client{Issuer: "https://login.example", ID: "robot"}
+	for _, id := range []string{"", "agent-other-v1"} { // the double names an agent by the reference's id
+		robot := &resources.Principal{Kind: resources.PrincipalAgent, ID: id, AccountID: "acct-a-v1", Credential: resources.CredentialToken, Client: &client}
+		h := &helped{many: many{parts: parts{access: yes}}, allows: func(q *resources.Question) bool {
+			return q.Facts.Agent == nil && q.Facts.Subject.UserID == q.SubjectID && q.Facts.Subject.UserExists
+		}}
+		q := question(t)
+		q.SubjectID = id
+		if o := h.judge().One(t.Context(), robot, door(t), q); o.Err != nil || o.Allowed != (id == "") || len(h.questions) != 1 {
+			t.Errorf("%q about itself: %+v", id, o)
+		}
+		if pair := h.gathered[0][len(h.gathered[0])-1]; pair.UserID != "" || pair.Agent.Client.ClientID != "robot" {
+			t.Errorf("facts of %+v", pair)
+		}
+		for name, change := range map[string]func(*resources.Question){
+			"a user": func(q *resources.Question) { q.SubjectID = "user-bob-v1" },
+			"an app": func(q *resources.Question) { q.App = &resources.Entities{ResourceType: "todo"} },
+			"a user's agent": func(q *resources.Question) {
+				q.Agent = &resources.ActingAgent{Ref: resources.AgentRef{ID: "agent-a-v1"}}
+			},
+			"nobody and a app": func(q *resources.Question) { q.SubjectID, q.App = "", &resources.Entities{ResourceType: "todo"} },
+		} {
+			h := &helped{many: many{parts: parts{access: yes}}, allows: func(*resources.Question) bool { return true }}
+			q := question(t)
+			q.SubjectID = id
+			change(&q)
+			if o := h.judge().One(t.Context(), robot, door(t), q); o.Allowed || o.Err == nil {
+				t.Errorf("%q about %s: %+v", id, name, o)
+			}
+		}
+		if o := h.judge().Enter(t.Context(), robot, door(t), question(t)); o.Allowed || !resources.IsKind(o.Err, resources.KindForbidden) {
+			t.Errorf("a call: %+v", o)
+		}
+		if o := h.judge().MayAsk(t.Context(), robot, door(t), "acct-a-v1", id); o.Allowed || !resources.IsKind(o.Err, resources.KindForbidden) {
+			t.Errorf("a search: %+v", o)
+		}
+	}
+}

@@ -37,6 +37,10 @@ func (j *Judge) Enter(ctx context.Context, caller *resources.Principal, row *cat
 // question, too.
 func enter(ctx context.Context, tree Tree, caller *resources.Principal, row *catalogue.Row, q resources.Question) (Outcome, resources.Question) {
 	q.Principal = *caller
+	if caller.Kind == resources.PrincipalAgent && !row.Public { // in every tree
+		d := resources.Decision{Code: "not_own", Reason: "an agent without a user makes no call", PolicyRevision: tree.Revision()}
+		return Outcome{Decision: d, unasked: true}, q
+	}
 	state := takeState(&q)
 	d, err := tree.Access(ctx, q)
 	if err != nil {

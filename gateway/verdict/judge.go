@@ -120,6 +120,9 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	if q.App != nil {
 		asked.Facts.Subject = a.forApp(asked.Facts.Subject)
 	}
+	if a.isAgents(q) {
+		asked.Facts.Subject, asked.Facts.Agent = asAgents(q, asked.Facts.Agent), nil
+	}
 	if asked.Agent != nil {
 		if !MayNameAgent(a.caller, q.SubjectID) {
 			return Outcome{}, unavailable(errForeignAgent)
@@ -193,10 +196,27 @@ func (a *asking) decide(ctx context.Context, q *resources.Question) (o Outcome) 
 	return o
 }
 
+// isAgents reports whether the question is that of an agent without a user, about itself. Nobody else asks about an agent
+// as the subject.
+func (a *asking) isAgents(q *resources.Question) bool {
+	return a.caller.Kind == resources.PrincipalAgent && q.SubjectID == a.caller.ID && q.App == nil && q.Agent == nil
+}
+
+// asAgents returns the agent as a subject. A client that is another agent's by now is an unknown agent.
+func asAgents(q *resources.Question, agent *resources.Subject) *resources.Subject {
+	if agent == nil || agent.UserID != q.SubjectID {
+		return &resources.Subject{AccountID: q.AccountID, UserID: q.SubjectID}
+	}
+	return agent
+}
+
 // right judges whether the caller may ask about the subject: once per subject, or once per account if policy does not
-// read the subject. nil means allowed. Only services may ask an app about a subject that is not a user: no role grants
+// read the subject. nil means allowed. An agent without a user asks about itself where it was let in. Only services may ask an app about a subject that is not a user: no role grants
 // it outside of an account.
 func (a *asking) right(ctx context.Context, acct *account, q *resources.Question) (*refusal, error) {
+	if a.isAgents(q) {
+		return nil, nil //nolint:nilnil // nil is no refusal
+	}
 	subject := q.SubjectID
 	if q.App != nil && subject == "" {
 		acct = a.accountOf("")

@@ -131,7 +131,8 @@ func (j *Judge) record(ctx context.Context, judgements ...*resources.Judgement) 
 // RevisionFor returns the revision of an account as the caller may know it: services and members of the account see it,
 // everybody else sees 0, the revision of an account that does not exist.
 func RevisionFor(caller *resources.Principal, account string, revision int64) int64 {
-	if caller.Kind == resources.PrincipalService || caller.Kind == resources.PrincipalUser && caller.AccountID == account {
+	member := caller.Kind == resources.PrincipalUser || caller.Kind == resources.PrincipalAgent
+	if caller.Kind == resources.PrincipalService || member && caller.AccountID == account {
 		return revision
 	}
 	return 0

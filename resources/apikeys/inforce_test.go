@@ -26,6 +26,11 @@ type replica struct {
 	cache *rolecache.Cache
 }
 
+// AgentOf implements authn.Directory.
+func (*replica) AgentOf(context.Context, string, resources.AgentClient) (authn.Identity, bool, error) {
+	return authn.Identity{}, false, nil
+}
+
 // BySubject implements authn.Directory.
 func (r *replica) BySubject(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
 	id, ok, err := r.cache.Identify(ctx, sub, subjects != authn.SubjectsPartnerID, subjects != authn.SubjectsExternalID)

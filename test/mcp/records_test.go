@@ -26,7 +26,8 @@ type recorded struct {
 		Arguments                        json.RawMessage
 		Cut                              bool `json:"arguments_cut"`
 		Actors                           []string
-		Action                           struct{ ID string }
+		Action, Subject                  struct{ ID string }
+		Principal                        struct{ Kind string }
 	}
 	Result struct {
 		Allow     *bool

@@ -38,9 +38,9 @@ func (a authn) Authenticate(ctx context.Context, authorization, apiKey []string)
 }
 
 // AuthenticateFor implements gateway.Authenticator.
-func (a authn) AuthenticateFor(ctx context.Context, audience string, authorization []string) (resources.Principal, error) {
+func (a authn) AuthenticateFor(ctx context.Context, audience, agentsOf string, authorization []string) (resources.Principal, error) {
 	return a.traced(ctx, func(ctx context.Context) (resources.Principal, error) {
-		return a.part.AuthenticateFor(ctx, audience, authorization)
+		return a.part.AuthenticateFor(ctx, audience, agentsOf, authorization)
 	})
 }
 

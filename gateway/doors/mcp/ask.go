@@ -15,6 +15,7 @@ import (
 // The door's own codes of denials. Those of policy are in policies/authz/reasons.rego.
 const (
 	codeNoRole          = "no_role"
+	codeActiveMember    = "needs_active_member"
 	codeRegisteredAgent = "needs_registered_agent"
 	codeActiveAgent     = "needs_active_agent"
 	codeDelegation      = "needs_delegation"
@@ -87,8 +88,11 @@ func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]v
 		return nil, err
 	}
 	for i := range rows {
-		if out[i].Err != nil {
+		switch {
+		case out[i].Err != nil:
 			return nil, out[i].Err
+		case v.call.Caller.Kind == resources.PrincipalAgent && out[i].Code == codeActiveMember:
+			return nil, errUnknownAgent() // it has ended since the token was read
 		}
 	}
 	return out, nil
@@ -103,7 +107,7 @@ func (o *Outgoing) Agent() *resources.ActingAgent { return acting(o.Server, &o.P
 // acting returns the agent that acts for a caller of the server, nil for none.
 func acting(s *resources.MCPServer, caller *resources.Principal) *resources.ActingAgent {
 	client, acts := caller.Client.Agent()
-	if !acts {
+	if !acts || caller.Kind == resources.PrincipalAgent { // it is the subject
 		return nil
 	}
 	return agentOf(s, resources.AgentRef{Client: client})

@@ -64,9 +64,18 @@ type Incoming struct {
 func (d *Door) ResourceOf(rawPath string) doors.Resource {
 	path, ok := strings.CutPrefix(rawPath, pathPrefix)
 	if p, err := readPlace(path); ok && err == nil && d.Base != "" {
-		return doors.Resource{URL: d.Base + pathPrefix + p.path, Scopes: []string{resources.MCPScopeRead, resources.MCPScopeWrite}}
+		out := doors.Resource{URL: d.Base + pathPrefix + p.path, Scopes: []string{resources.MCPScopeRead, resources.MCPScopeWrite}}
+		if takesAgentsAlone(d.Judge.Pin().MCPServer(p.server)) {
+			out.AgentsOf = p.account
+		}
+		return out
 	}
 	return doors.Resource{}
+}
+
+// takesAgentsAlone reports whether agents may call a server without a user. An unknown server takes nobody.
+func takesAgentsAlone(s *resources.MCPServer) bool {
+	return s != nil && s.Autonomous && (s.Agents == resources.MCPAgentsRegistered || s.Agents == resources.MCPAgentsAny)
 }
 
 // Unavailable implements doors.Door.
@@ -120,7 +129,15 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 	if server == nil {
 		return nil, resources.NotFound("MCP server")
 	}
+	if c.Caller.Kind == resources.PrincipalAgent && (!takesAgentsAlone(server) || c.Caller.AccountID != p.account) { // the policy has changed since
+		return nil, errUnknownAgent()
+	}
 	return &visit{Door: d, call: c, place: p, server: server, judge: judge, rejected: new(atomic.Bool)}, nil
+}
+
+// errUnknownAgent is the answer to an agent without a user that the door does not take.
+func errUnknownAgent() error {
+	return &resources.Error{Kind: resources.KindBadCredential, Message: "invalid or expired authentication token"}
 }
 
 // origin returns the origin of the gateway's own pages.

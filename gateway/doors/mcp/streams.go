@@ -155,7 +155,7 @@ func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool)
 	judge := v.Door.Judge.Pinned().Quiet()
 	now := *v
 	now.server = judge.Pin().MCPServer(v.place.server)
-	if now.server == nil || !slices.Equal(now.server.ServerRequests, v.server.ServerRequests) {
+	if now.server == nil || v.call.Caller.Kind == resources.PrincipalAgent && !takesAgentsAlone(now.server) || !slices.Equal(now.server.ServerRequests, v.server.ServerRequests) {
 		return errGone
 	}
 	next, err := now.allowed(ctx, judge, rows, judged)
