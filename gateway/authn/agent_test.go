@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// agents is a directory of one user, by the partner id alone, and of one agent of acct-1-v1.
+// agents is a directory of one user, by the partner id alone, and of an agent with two clients in all accounts but acct-2-v1.
 type agents struct {
 	status string
 	err    error
@@ -25,7 +25,7 @@ func (a agents) BySubject(_ context.Context, sub string, subjects authn.Subjects
 }
 
 func (a agents) AgentOf(_ context.Context, account string, client resources.AgentClient) (authn.Identity, bool, error) {
-	ok := account == "acct-1-v1" && client == resources.AgentClient{Issuer: issuerName, ClientID: "robot"}
+	ok := account != "acct-2-v1" && client.Issuer == issuerName && (client.ClientID == "robot" || client.ClientID == "web")
 	return authn.Identity{ExternalID: "agent-robot-v1", AccountID: account, Status: a.status}, ok, a.err
 }
 

@@ -123,7 +123,7 @@ func TestAnAgentWithoutAUserActsForItselfAlone(t *testing.T) {
 	for _, id := range []string{"", "agent-other-v1"} { // the double names an agent by the reference's id
 		robot := &resources.Principal{Kind: resources.PrincipalAgent, ID: id, AccountID: "acct-a-v1", Credential: resources.CredentialToken, Client: &client}
 		h := &helped{many: many{parts: parts{access: yes}}, allows: func(q *resources.Question) bool {
-			return q.Facts.Agent == nil && q.Facts.Subject.UserID == q.SubjectID && q.Facts.Subject.UserExists
+			return q.Facts.Agent == nil && q.Facts.Subject.UserExists
 		}}
 		q := question(t)
 		q.SubjectID = id
