@@ -146,7 +146,7 @@ func (a *asking) gather(ctx context.Context, acct *account) error {
 		return unavailable(err)
 	}
 	for i := range facts {
-		if facts[i].Subject == nil || facts[i].Revision != facts[0].Revision {
+		if facts[i].Subject == nil || facts[i].Agent == nil && acct.pairs[i].Agent.Named() || facts[i].Revision != facts[0].Revision {
 			return unavailable(fmt.Errorf("verdict: facts %d of %d are missing, or of another revision", i, len(facts)))
 		}
 	}

@@ -42,7 +42,7 @@ func (h *helped) FactsOf(ctx context.Context, account string, pairs []resources.
 }
 
 // TestWhoMayNameAnAgent guarantees that services with the scope to ask name agents, and users about themselves. Anybody
-// else gets no verdict. The verdict needs the user's allow and the agent's.
+// else is refused. The verdict needs the user's allow and the agent's.
 func TestWhoMayNameAnAgent(t *testing.T) {
 	service := func(scopes ...string) *resources.Principal {
 		return &resources.Principal{Kind: resources.PrincipalService, ID: "service-a", Scopes: scopes, Credential: resources.CredentialToken}
@@ -70,7 +70,7 @@ func TestWhoMayNameAnAgent(t *testing.T) {
 			o := h.judge().One(t.Context(), c.caller, door(t), q)
 			switch {
 			case !c.may:
-				if o.Allowed || !resources.IsKind(o.Err, resources.KindUnavailable) || len(h.questions) > 1 {
+				if o.Allowed || !resources.IsKind(o.Err, resources.KindForbidden) || len(h.questions) > 1 {
 					t.Errorf("%s: %+v", name, o)
 				}
 			case o.Err != nil || o.Allowed != agentMay || !agentMay && o.Code != verdict.CodeAgentRole || len(h.log.judgements) != 2 || h.log.judgements[1].ParentID != o.ID:
@@ -107,8 +107,15 @@ func TestWhatIsWithheldIsDenied(t *testing.T) {
 			}
 		}
 	}
-	h := &helped{many: many{parts: parts{access: yes}}, allows: func(*resources.Question) bool { return true }, denied: errors.New("broken")}
 	q := question(t)
+	q.Agent = &resources.ActingAgent{Ref: resources.AgentRef{ID: "agent-a-v1"}}
+	lost := &many{parts: parts{access: yes, decide: yes}}
+	pins := 0
+	if o := lost.judge(&pins).One(t.Context(), bob, door(t), q); o.Allowed || !resources.IsKind(o.Err, resources.KindUnavailable) {
+		t.Errorf("without facts about the agent: %+v", o)
+	}
+	h := &helped{many: many{parts: parts{access: yes}}, allows: func(*resources.Question) bool { return true }, denied: errors.New("broken")}
+	q = question(t)
 	q.Withheld = resources.Denial{Code: "no_row"}
 	if o := h.judge().One(t.Context(), bob, door(t), q); o.Allowed || !resources.IsKind(o.Err, resources.KindUnavailable) {
 		t.Errorf("%+v", o)

@@ -10,9 +10,6 @@ import (
 
 var errNoDoor = errors.New("verdict: questions without a door, whose action is the right to ask")
 
-// errForeignAgent is the error of a question with an agent that the caller may not name (MayNameAgent).
-var errForeignAgent = errors.New("verdict: the caller may not name an agent of this user")
-
 // CodeAgentRole is the code of a denial for an agent without the permission that its user has.
 const CodeAgentRole = "needs_agent_role"
 
@@ -125,7 +122,7 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	}
 	if asked.Agent != nil {
 		if !MayNameAgent(a.caller, q.SubjectID) {
-			return Outcome{}, unavailable(errForeignAgent)
+			return Outcome{Err: resources.Forbidden("An agent is named by its user, or by a service with the scope %s.", resources.ServiceScopeCheck)}, nil
 		}
 		asked.Agent = asked.Agent.In(&asked)
 	}

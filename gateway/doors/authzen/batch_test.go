@@ -72,19 +72,19 @@ func TestABatchIsAnsweredInItsOrder(t *testing.T) {
 
 // TestARecordKeepsNothingOfTheBody, which can be large: each text of it is a copy.
 func TestARecordKeepsNothingOfTheBody(t *testing.T) {
-	body := `{"subject":{"type":"user","id":"alice"},"action":{"name":"project:x:read"},"resource":{"type":"thing","id":"1","properties":{"project_id":"p","account_id":"a"}}}`
+	body := `{"subject":{"type":"user","id":"alice"},"action":{"name":"project:x:read"},"resource":{"type":"thing","id":"1","properties":{"project_id":"p","account_id":"a"}},"context":{"agent":"agent-a-v1"}}`
 	log := &recorder{}
 	g := &generous{log: log}
 	call := g.call(body)
 	begin := uintptr(unsafe.Pointer(unsafe.SliceData(call.Body)))
-	if _, err := (authzen.Evaluation{Questions: g.questions()}).Answer(t.Context(), call); err != nil || len(log.judgements) != 1 {
+	if _, err := (authzen.Evaluation{Questions: g.questions()}).Answer(t.Context(), call); err != nil || len(log.judgements) != 2 { // the agent has its own
 		t.Fatalf("%d records, %v", len(log.judgements), err)
 	}
 	q := &log.judgements[0].Question
 	if target := q.Target; target.ProjectID != "p" || target.AccountID != "a" || target.Resource != "thing/1" || q.Action.ID != "project:x:read" || q.SubjectID != "alice" {
 		t.Errorf("%+v", q)
 	}
-	for _, text := range []string{q.SubjectID, q.AccountID, q.Action.ID, q.Action.Verb, q.Target.AccountID, q.Target.ProjectID, q.Target.Resource, q.Target.Rest} {
+	for _, text := range []string{q.SubjectID, q.AccountID, q.Action.ID, q.Action.Verb, q.Target.AccountID, q.Target.ProjectID, q.Target.Resource, q.Target.Rest, q.Agent.Ref.ID} {
 		if index := uintptr(unsafe.Pointer(unsafe.StringData(text))); text != "" && index >= begin && index < begin+uintptr(len(call.Body)) {
 			t.Errorf("%s is the body's", text)
 		}

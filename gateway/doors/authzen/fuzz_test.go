@@ -35,6 +35,9 @@ func (g *generous) Access(context.Context, resources.Question) (resources.Decisi
 func (g *generous) FactsOf(_ context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
 	for i, pair := range pairs {
 		facts[i] = resources.Facts{Revision: 1, Subject: &resources.Subject{AccountID: account, UserID: pair.UserID}}
+		if pair.Agent.Named() {
+			facts[i].Agent = &resources.Subject{AccountID: account, UserID: pair.Agent.ID + pair.Agent.Client.ClientID}
+		}
 	}
 	return nil
 }
@@ -62,6 +65,14 @@ func (g *generous) Enter(context.Context, string) error { return nil }
 
 func (g *generous) Leave() {}
 
+// MCPServer has a server with a tool for each name but "none".
+func (g *generous) MCPServer(name string) *resources.MCPServer {
+	if name == "none" {
+		return nil
+	}
+	return &resources.MCPServer{Name: name, Tools: map[string]resources.MCPTool{"t": {Action: "project:x:read", Effect: "read"}}}
+}
+
 // Identity implements doors.Headers.
 func (g *generous) Identity(string) (value, problem string) { return "", "" }
 
@@ -79,7 +90,7 @@ func (g *generous) questions() authzen.Questions {
 // call is a service's call with the body.
 func (g *generous) call(body string) doors.Call {
 	return doors.Call{
-		Caller: &resources.Principal{Kind: resources.PrincipalService}, Row: &catalogue.Row{}, Rates: g,
+		Caller: &resources.Principal{Kind: resources.PrincipalService, Scopes: []string{resources.ServiceScopeCheck}}, Row: &catalogue.Row{}, Rates: g,
 		Headers: g, Body: []byte(body),
 	}
 }
@@ -93,6 +104,8 @@ func FuzzEvaluations(f *testing.F) {
 		`{` + subject + `,` + action + `,"evaluations":[{"resource":{"type":"x","id":"1","properties":{"project_id":"p"}}},{},{"subject":null}],"context":{"account_id":"a"}}`,
 		`{"evaluations":[{` + subject + `,` + action + `,"resource":{"type":"account","id":"a"}},1,[]],"options":{"evaluations_semantic":"deny_on_first_deny"}}`,
 		`{` + subject + `,"subject":{"type":"user","id":"bob"}}`, `{"\u0073ubject":{"type":"user","id":"\u0061"},` + action + `,"resource":{"type":"route","id":"/x"}}`,
+		`{` + subject + `,"resource":{"type":"tool","id":"t","properties":{"server":"s","project_id":"p"}},"context":{"agent":"agent-a-v1"}}`,
+		`{` + subject + `,"action":{"name":"tools/t"},"evaluations":[{"resource":{"type":"mcp_server","id":"s"}},{"resource":{"type":"mcp_server","id":"none"},"context":{"agent":7}}]}`,
 	} {
 		f.Add(body)
 	}
@@ -118,6 +131,9 @@ func FuzzEvaluations(f *testing.F) {
 			if entities, ok := one.(map[string]any); ok {
 				if subject, ok := entities["subject"].(map[string]any); ok {
 					named[subject["id"]] = true
+				}
+				if context, ok := entities["context"].(map[string]any); ok {
+					named[context["agent"]] = true
 				}
 			}
 		}

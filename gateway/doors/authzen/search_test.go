@@ -165,6 +165,21 @@ func (jsonOnly) Values(string) (values []string, odd bool) {
 	return []string{"application/json"}, false
 }
 
+// TestAnAppHasNoAgent guarantees 400 for an agent in a question that an app decides: its answer can't be narrowed.
+func TestAnAppHasNoAgent(t *testing.T) {
+	const named = `"context":{"agent":"agent-a-v1"}`
+	for wanted, body := range map[authzen.Wanted]string{
+		authzen.Subjects:  `{"subject":{"type":"user"},"action":{"name":"read"},"resource":{"type":"doc","id":"1"},` + named + `}`,
+		authzen.Resources: `{"subject":{"type":"user","id":"u"},"action":{"name":"read"},"resource":{"type":"doc"},` + named + `}`,
+		authzen.Actions:   `{"subject":{"type":"user","id":"u"},"resource":{"type":"doc","id":"1"},` + named + `}`,
+	} {
+		s := &searched{users: []string{"subject"}, allowed: func(string) bool { return true }, looks: 1, app: &resources.App{Types: []string{"doc"}}}
+		if _, _, _, err := s.ask(t, wanted, body); !resources.IsKind(err, resources.KindBadRequest) || s.decided > 0 {
+			t.Errorf("%d: %v", wanted, err)
+		}
+	}
+}
+
 func numbered(n int) (all []string) {
 	for i := range n {
 		all = append(all, fmt.Sprintf("u%05d", i))
