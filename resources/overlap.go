@@ -3,10 +3,13 @@ package resources
 import "strings"
 
 // Overlap says whether some call fits both rows, and whether the other one is the better fit for it: by literal segments
-// before parameters, then by the method, then by the host.
+// before parameters, then by the method, then by the host. Rows for different messages of MCP have no call in common.
 func (r *Route) Overlap(other *Route) (meets, better bool) {
 	wild := func(a, b, every string) bool { return a == b || a == every || b == every }
 	if !wild(r.Method, other.Method, AnyMethod) || !wild(strings.ToLower(r.Host), strings.ToLower(other.Host), "") {
+		return false, false
+	}
+	if r.MCP != other.MCP && r.MCP.Named() && other.MCP.Named() {
 		return false, false
 	}
 	meets, decided, better := overlap(strings.Split(r.Path, "/"), strings.Split(other.Path, "/"))

@@ -48,6 +48,8 @@ type Route struct {
 	Path string `json:"path"`
 	// Place is the position of the account and the project in the path of a row with a host; the zero value is E3's.
 	Place RoutePlace `json:"place,omitzero"`
+	// MCP narrows the row to messages of MCP clients; the zero value does not.
+	MCP RouteMCP `json:"mcp,omitzero"`
 	// Action is the action for policy; "" if Access alone decides.
 	Action string `json:"action,omitempty"`
 	// Access holds further conditions that allow: self, asks_self, member, public,

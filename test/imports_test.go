@@ -177,7 +177,7 @@ var mayImport = map[string]row{
 	"test/console":     {outside: []string{chromedp, cdproto, zitadel}},
 	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}, outside: []string{grpc, otlp, protobuf}},
 	"test/faults":      {},
-	"test/proxies":     {},
+	"test/proxies":     {outside: []string{mcpsdk}},
 	"test/docs":        {},
 	"test/doors":       {},
 	"test/mcp":         {outside: []string{mcpsdk}},

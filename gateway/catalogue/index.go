@@ -14,8 +14,10 @@ import (
 // Index finds the rows of one catalogue. Nothing changes it once it is made; nil has no rows.
 type Index struct {
 	rows []*Row
-	// served has the rows that the gateway serves itself, all has every row.
+	// served has the rows that the gateway serves itself. all has every row; of rows for different messages of MCP it has
+	// the first one, by which messages has all of them.
 	served, all route.Table[Row]
+	messages    map[*Row]map[resources.RouteMCP]*Row
 }
 
 // Call is a call to look up. An unknown part is empty.
@@ -25,6 +27,8 @@ type Call struct {
 	Method string
 	// Path is the raw path, without the query.
 	Path string
+	// MCP reads the call's MCP headers, for rows with mcp alone. nil has none.
+	MCP interface{ MCPHeaders() MCPHeaders }
 }
 
 // New makes the index of a catalogue. The error lists every row that no call could have, and every two rows with one method,
@@ -51,8 +55,8 @@ func (x *Index) insert(r resources.Route) error {
 		return err
 	}
 	row.Number = len(x.rows)
-	if other := x.all.Insert(route.KeyOf(r), row.Pattern, row); other != nil {
-		return fmt.Errorf("has the method, host and path of route %s", other.Route.Name)
+	if err := x.claim(row, x.all.Insert(route.KeyOf(r), row.Pattern, row)); err != nil {
+		return err
 	}
 	x.rows = append(x.rows, row)
 	if r.Upstream != resources.UpstreamExternal {
@@ -112,9 +116,9 @@ func (x *Index) Find(c Call) (Match, error) {
 	if problems := c.problems(); len(problems) > 0 {
 		return Match{}, resources.BadRequest(problems...)
 	}
-	row, values := x.find(c)
-	if row == nil {
-		return Match{}, &resources.Error{Kind: resources.KindNotFound, Message: "No route of the catalogue is for this call."}
+	row, values, err := x.find(c)
+	if err != nil {
+		return Match{}, err
 	}
 	place, problems := row.Read(c.Path, values)
 	if len(problems) > 0 {
@@ -144,8 +148,8 @@ func (c Call) Unlisted(action resources.Action) (Match, error) {
 
 // Public reports whether a row is for the call that is open to callers without a credential.
 func (x *Index) Public(c Call) bool {
-	row, values := x.find(c)
-	if row == nil || !row.Public {
+	row, values, err := x.find(c)
+	if err != nil || !row.Public {
 		return false
 	}
 	_, problems := row.Read(c.Path, values)
@@ -155,23 +159,38 @@ func (x *Index) Public(c Call) bool {
 // AnyMethod reports whether a row for any method is for the path.
 func (x *Index) AnyMethod(c Call) bool {
 	c.Method = unnamed
-	row, _ := x.find(c)
-	return row != nil
+	_, _, err := x.find(c)
+	return err == nil
 }
 
 // unnamed is a method that no row names.
 const unnamed = "UNNAMED"
 
-// find looks up a call.
-func (x *Index) find(c Call) (*Row, []string) {
+func noRow() error {
+	return &resources.Error{Kind: resources.KindNotFound, Message: "No route of the catalogue is for this call."}
+}
+
+// find looks up a call. The error is KindNotFound without a row, or KindBadRequest for malformed MCP headers.
+func (x *Index) find(c Call) (*Row, []string, error) {
 	if x == nil {
-		return nil, nil
+		return nil, nil, noRow()
 	}
 	if c.Method == http.MethodHead {
 		c.Method = http.MethodGet
 	}
 	m := x.all.Find(c.Host, c.Method, c.Path, nil)
-	return m.Found, m.Values
+	switch {
+	case m.Found == nil:
+		return nil, nil, noRow()
+	case !m.Found.Route.MCP.Named():
+		return m.Found, m.Values, nil
+	}
+	var h MCPHeaders
+	if c.MCP != nil {
+		h = c.MCP.MCPHeaders()
+	}
+	row, err := h.row(x.messages[m.Found])
+	return row, m.Values, err
 }
 
 // problems returns what no row can be looked up by.

@@ -30,6 +30,9 @@ func NewRow(r resources.Route) (*Row, error) {
 			return nil, fmt.Errorf("action %w", err)
 		}
 	}
+	if problem := r.MCPProblem(); problem != "" {
+		return nil, fmt.Errorf("mcp %s", problem)
+	}
 	if row.Row, err = route.ReadRow(r); err != nil {
 		return nil, err
 	}

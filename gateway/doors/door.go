@@ -122,7 +122,7 @@ type Original struct {
 
 // Public reports whether the call is for anybody, without a credential.
 func (o *Original) Public(rows *catalogue.Index) bool {
-	return len(o.Problems) == 0 && o.Action.ID == "" && rows.Public(o.Call)
+	return len(o.Problems) == 0 && o.Action.ID == "" && rows.Public(o.call())
 }
 
 // Find returns the row of the call. A named action stands in for the row, a named audience for the row's audience. The
@@ -132,7 +132,7 @@ func (o *Original) Find(rows *catalogue.Index) (catalogue.Match, error) {
 	if o.Action.ID != "" {
 		find = func(c catalogue.Call) (catalogue.Match, error) { return c.Unlisted(o.Action) }
 	}
-	m, err := find(o.Call)
+	m, err := find(o.call())
 	if err == nil && o.Audience != "" {
 		row := *m.Row
 		row.Route.Audience = o.Audience

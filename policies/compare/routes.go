@@ -10,7 +10,7 @@ import (
 // trees by this key.
 func routeKey(route *resources.Route) string {
 	scope, _, _ := strings.Cut(route.Action, ":")
-	parts := []string{route.Name, route.Method, strings.ToLower(route.Host), route.Path, route.Place.Account, route.Place.Project, scope}
+	parts := []string{route.Name, route.Method, strings.ToLower(route.Host), route.Path, route.Place.Account, route.Place.Project, route.MCP.Method, route.MCP.Name, scope}
 	if route.Upstream == "authorize" {
 		parts = append(parts, route.Upstream)
 	}

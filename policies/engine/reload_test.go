@@ -229,6 +229,20 @@ func TestACatalogueThatCantBeServedIsRefused(t *testing.T) {
 	}
 }
 
+// TestAnotherMessageIsAnotherCatalogue guarantees that a reload sees a difference in `mcp` alone.
+func TestAnotherMessageIsAnotherCatalogue(t *testing.T) {
+	tree := func(tool string) policytest.Tree {
+		row := `{"w.a": {"method": "POST", "path": "/mcp", "mcp": {"method": "tools/call", "name": "` + tool + `"}, "access": ["self"], "effect": "read", "upstream": "external"},`
+		return policytest.Small(t).With("routes/data.json", strings.Replace(policytest.SmallRoutes, "{", row, 1))
+	}
+	asked := 0
+	e := newEngine(t, tree("open"), engine.Options{CheckRoutes: func([]route) error { asked++; return nil }})
+	must(t, e.Reload(t.Context(), tree("shut")))
+	if asked != 1 || e.Routes()[1].MCP.Name != "shut" {
+		t.Errorf("asked %d times, %+v", asked, e.Routes()[1])
+	}
+}
+
 // TestTheCatalogueInForceCantBeChanged guarantees that Routes and Roles are copies.
 func TestTheCatalogueInForceCantBeChanged(t *testing.T) {
 	e := newEngine(t, policytest.Small(t), nothing)

@@ -176,7 +176,7 @@ func sameRoutes(a, b []resources.Route) bool {
 	return slices.EqualFunc(a, b, func(a, b resources.Route) bool {
 		return a.Name == b.Name && a.Spec == b.Spec && a.Method == b.Method && a.Host == b.Host && a.Path == b.Path && a.Action == b.Action &&
 			a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && a.Claims == b.Claims && a.Audience == b.Audience &&
-			a.Place == b.Place &&
+			a.Place == b.Place && a.MCP == b.MCP &&
 			slices.Equal(a.Access, b.Access)
 	})
 }

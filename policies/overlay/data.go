@@ -102,7 +102,7 @@ func (x *merge) checkRows() {
 // hasCallsOf says whether a row is for the calls of the base's row of that name.
 func (x *merge) hasCallsOf(name string, row resources.Route) bool {
 	was := routes(fmt.Appendf(nil, `{"was": %s}`, x.parts["routes/"+name].Text))["was"]
-	return was.Method == row.Method && was.Host == row.Host && was.Path == row.Path
+	return was.Method == row.Method && was.Host == row.Host && was.Path == row.Path && was.MCP == row.MCP
 }
 
 // routes decodes the rows of a document by their names. It returns nil for any other document; policies/proof refuses it.

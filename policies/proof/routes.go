@@ -12,7 +12,7 @@ import (
 // checkRoutes reports rows that the gateway can't serve, rows without a possible caller, and two rows for the same
 // method, host and path.
 func (c *catalogue) checkRoutes(docs documents, p *Problems) {
-	places := map[string]string{}
+	places, messages := map[string]*resources.Route{}, map[string]string{}
 	for _, route := range c.routes {
 		problem := func(field, format string, args ...any) {
 			file, line := docs.line(route.Name+"."+field, route.Name)
@@ -21,10 +21,13 @@ func (c *catalogue) checkRoutes(docs documents, p *Problems) {
 		checkRow(route, problem)
 		c.checkAction(route, problem)
 		place := route.Method + " " + strings.ToLower(route.Host) + pattern(route.Path)
-		if other, taken := places[place]; taken {
+		message := place + "\n" + route.MCP.Method + "\n" + route.MCP.Name
+		if other := places[place]; other != nil && other.MCP.Named() != route.MCP.Named() {
+			problem("mcp", "%s has this path, too, and one of the two has no mcp: give both of them mcp, or none", other.Name)
+		} else if other, taken := messages[message]; taken {
 			problem("path", "%s %s%s is already the place of %s", route.Method, route.Host, route.Path, other)
 		}
-		places[place] = route.Name
+		places[place], messages[message] = &route, route.Name
 	}
 }
 
@@ -44,7 +47,7 @@ func pattern(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// checkRow reports problems of the method, host, path, claims, effect, area and access of a row.
+// checkRow reports problems of the method, host, path, mcp, claims, effect, area and access of a row.
 func checkRow(route resources.Route, problem func(field, format string, args ...any)) {
 	switch route.Method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, resources.AnyMethod:
@@ -56,6 +59,9 @@ func checkRow(route resources.Route, problem func(field, format string, args ...
 	}
 	if !strings.HasPrefix(route.Path, "/") || strings.HasSuffix(route.Path, "/") && route.Host == "" || strings.ContainsAny(route.Path, " ?#%\\") || strings.Contains(route.Path, "//") {
 		problem("path", "path %q must begin with /, be plain segments or {names}, and end with / only on a row with a host", route.Path)
+	}
+	if text := route.MCPProblem(); text != "" {
+		problem("mcp", "mcp %s", text)
 	}
 	if route.Claims && slices.Contains(route.Access, "public") {
 		problem("claims", "claims are those of a caller, and a public row looks at no credential; leave one of them out")

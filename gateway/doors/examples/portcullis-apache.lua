@@ -5,7 +5,7 @@ local socket = require("socket")
 
 local address, port = "127.0.0.1", 8080
 local trusted = { "X-User-ID", "X-Account-ID", "X-Action", "X-Principal-Kind", "X-Request-ID", "X-Portcullis-Assertion" }
-local asked = { "Authorization", "X-API-Key", "X-Request-ID", "X-Consistency", "Idempotency-Key" }
+local asked = { "Authorization", "X-API-Key", "X-Request-ID", "X-Consistency", "Idempotency-Key", "Mcp-Method", "Mcp-Name", "MCP-Protocol-Version" }
 
 -- ask returns the status and the headers of the answer by their names in small letters; nil without one.
 local function ask(r)

@@ -17,7 +17,10 @@ core.register_action("portcullis", { "http-req" }, function(txn)
 		["x-original-uri"] = { txn.sf:pathq() },
 		["x-forwarded-host"] = all("host"),
 	}
-	for _, name in ipairs({ "authorization", "x-api-key", "x-request-id", "x-consistency", "idempotency-key" }) do
+	for _, name in ipairs({
+		"authorization", "x-api-key", "x-request-id", "x-consistency", "idempotency-key",
+		"mcp-method", "mcp-name", "mcp-protocol-version",
+	}) do
 		local values = all(name)
 		if #values > 0 then
 			headers[name] = values

@@ -117,6 +117,8 @@ func fields(r *resources.Route) [][2]string {
 		{"path", r.Path},
 		{"place.account", r.Place.Account},
 		{"place.project", r.Place.Project},
+		{"mcp.method", r.MCP.Method},
+		{"mcp.name", r.MCP.Name},
 		{"claims", truth(r.Claims)},
 		{"audience", r.Audience},
 		{"area", r.Area},

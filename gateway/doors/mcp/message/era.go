@@ -1,6 +1,10 @@
 package message
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
 
 // Era is a generation of MCP revisions. The zero value is invalid.
 type Era int
@@ -14,7 +18,7 @@ const (
 
 // Versions of the protocol. A legacy request without a header has the version VersionAssumed.
 const (
-	VersionModern  = "2026-07-28"
+	VersionModern  = resources.MCPRevisionModern
 	VersionAssumed = "2025-03-26"
 )
 
