@@ -139,10 +139,11 @@ func TestAMisspeltArgumentDoesNotStart(t *testing.T) {
 	}
 }
 
-// TestRulesKnowTheAgent guarantees that rules see whether an agent calls, and the id of a registered one.
+// TestRulesKnowTheAgent guarantees that rules see whether an agent calls, and the id of a registered one. Without
+// a user the user has no id.
 func TestRulesKnowTheAgent(t *testing.T) {
 	t.Parallel()
-	s := newAgentSceneOn(t, policiesWithRules(t, rows, `package tools.issues
+	s := newAgentSceneOn(t, policiesWithRules(t, strings.Replace(rows, `"pin": "names"`, `"pin": "names", "autonomous": true`, 1), `package tools.issues
 
 deny contains sprintf("%v %q %s %s", [input.agent.named, input.agent.id, input.user.id, input.target.project]) if input.arguments.q == "who"
 `))
@@ -155,6 +156,9 @@ deny contains sprintf("%v %q %s %s", [input.agent.named, input.agent.id, input.u
 	s.api(t, 200, "PUT", "/roles/project_reader/assignments/"+id, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
 	if a := s.ask(t, agentPath, s.token(t, "helper"), "search_issues", `{"q":"who"}`); !strings.Contains(a.text, `true \"`+id+`\"`) {
 		t.Errorf("%s", a.text)
+	}
+	if a := s.ask(t, alonePath, s.alone(t, "helper"), "search_issues", `{"q":"who"}`); !strings.Contains(a.text, `true \"`+id+`\"  proj-outside-v1`) {
+		t.Errorf("without a user: %s", a.text)
 	}
 }
 

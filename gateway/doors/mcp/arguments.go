@@ -31,11 +31,15 @@ func (v *visit) holdArguments(ctx context.Context, judge *verdict.Judge, o *verd
 	if r.arguments == nil {
 		return nil
 	}
-	_, acts := v.call.Caller.Client.Agent()
-	said, err := judge.Arguments(ctx, resources.ToolCall{
-		Server: v.server.Name, Tool: r.name, UserID: v.call.Caller.ID, Acts: acts, AgentID: o.AgentID,
+	call := resources.ToolCall{
+		Server: v.server.Name, Tool: r.name, UserID: v.call.Caller.ID, AgentID: o.AgentID,
 		AccountID: v.account(), ProjectID: v.place.project, Arguments: r.arguments,
-	})
+	}
+	_, call.Acts = v.call.Caller.Client.Agent()
+	if v.call.Caller.Kind == resources.PrincipalAgent {
+		call.UserID, call.Acts, call.AgentID = "", true, v.call.Caller.ID
+	}
+	said, err := judge.Arguments(ctx, call)
 	switch {
 	case resources.IsKind(err, resources.KindUnavailable):
 		return err
