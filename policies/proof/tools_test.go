@@ -53,7 +53,7 @@ func TestRulesOverArgumentsAreCheckedAgainstTheSchemas(t *testing.T) {
 	}
 	open := withTools(t, `deny contains "no" if input.arguments.raeson == ""`)
 	for schemas, want := range map[string]bool{
-		`{"open": {"type": "object", "properties": {"queue": {}}}}`: true, // close.ticket has any arguments
+		`{"open": {"type": "object", "properties": {"queue": {}}}}`:                                                                            true, // close.ticket has any arguments
 		strings.Replace(ticketSchemas, `"type": "object", "properties": {"queue"`, `"additionalProperties": true, "properties": {"queue"`, 1):  true,
 		strings.Replace(ticketSchemas, `"type": "object", "properties": {"queue"`, `"additionalProperties": false, "properties": {"queue"`, 1): false,
 	} {
