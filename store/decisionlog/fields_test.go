@@ -16,7 +16,7 @@ var notRecorded = []string{
 	".Question.Principal.Client.Until",                             // the token's end says nothing about the verdict
 	".Question.SubjectID", ".Question.Through", ".Question.Denied", // the subject, the target and the reason say them
 	".Question.Route.Spec", ".Question.Route.Method", ".Question.Route.Host", ".Question.Route.Path", ".Question.Route.Place", ".Question.Route.Action",
-	".Question.Route.Claims", ".Question.Route.Audience", ".Question.Route.Area", ".Question.Route.Upstream", // the row of that name has them
+	".Question.Route.Claims", ".Question.Route.Audience", ".Question.Route.Area", ".Question.Route.Upstream", ".Question.Route.MCP.Method", ".Question.Route.MCP.Name", // the row of that name has them
 	".Question.Facts.Agent", ".Question.Facts.Delegation", // the agent's part says what they mean for the verdict
 	".Question.Withheld", // the code and the reason of the decision are its
 	".Question.Agent.Ref", ".Question.Agent.Consented", ".Question.Agent.Any",

@@ -24,7 +24,7 @@ func filled(row contract.Row, account string, s *harness.Team) string {
 	path := row.Pattern()
 	for name, value := range map[string]string{
 		"{accountId}": account, "{account_id}": account, "{projectId}": s.Project, "{roleId}": "account_admin", "{groupId}": "group-x-v1", "{agentId}": "agent-x-v1",
-		"{userId}": s.Bob, "{user_id}": s.Bob, "{assigneeId}": s.Bob, "{id}": "x-1-v1", "{ruleId}": "x-2-v1", "{claimId}": "x-3-v1", "{proxy+}": "x", "{asset}": "start.css",
+		"{userId}": s.Bob, "{user_id}": s.Bob, "{assigneeId}": s.Bob, "{id}": "x-1-v1", "{ruleId}": "x-2-v1", "{claimId}": "x-3-v1", "{approvalId}": "approval-x-v1", "{proxy+}": "x", "{asset}": "start.css",
 	} {
 		path = strings.ReplaceAll(path, name, value)
 	}

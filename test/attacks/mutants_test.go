@@ -62,7 +62,7 @@ var mutants = []mutant{
 	{"tokens", "any header", []edit{{tokenFile, `return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"}`, "return nil"}}},
 	{"tokens", "any audience", []edit{{"gateway/authn/tokencache.go", "audience != \"\" && slices.Contains", "audience != \"\" || slices.Contains"}}},
 	{"tokens", "no expiry", []edit{{issuerFile, "		jwt.WithExpirationRequired(),\n", ""}, {"gateway/authn/claims.go", "	return start, p.expires.Add(leeway)", "	if p.expires == nil {\n		return start, start.AddDate(9000, 0, 0)\n	}\n	return start, p.expires.Add(leeway)"}}},
-	{"tokens", "users who are not active", []edit{{principalFile, "	case identity.Status != resources.StatusActive:", "	case identity.Status == \"\":"}, {apiKeyFile, "	case owner.Status != resources.StatusActive:", "	case owner.Status == \"\":"}}},
+	{"tokens", "users who are not active", []edit{{principalFile, "	case identity.Status != resources.StatusActive:\n		return resources.Principal{}, refused(errInactiveUser)", "	case identity.Status == \"\":\n		return resources.Principal{}, refused(errInactiveUser)"}, {apiKeyFile, "	case owner.Status != resources.StatusActive:", "	case owner.Status == \"\":"}}},
 
 	{"keys", "keys have all scopes", []edit{{apiKeyFile, "slices.Clone(identity.Key.Scopes)", "append(slices.Clone(identity.Key.Scopes), \"read\", \"write\")"}}},
 	{"keys", "a secret that is another's", []edit{{apiKeyFile, "	case !match:", "	case !match && len(raw) == 0:"}}},

@@ -171,7 +171,7 @@ func TestAnswersLeaveNoRoomForMoreFields(t *testing.T) {
 	t.Parallel()
 	c := Read(t)
 	free := []string{
-		"Metadata", "OpenAPIDocument", "ChangeSide", "AuthZENAttributes", "AuthZENProperties", "AuthZENSubject", "AuthZENResource", "AuthZENAction",
+		"Metadata", "OpenAPIDocument", "ChangeSide", "AuthZENAttributes", "AuthZENProperties", "AuthZENContext", "AuthZENSubject", "AuthZENResource", "AuthZENAction",
 		"AuthZENEvaluation", "AuthZENEvaluations", "AuthZENItem", "AuthZENOptions", "AuthZENDecisionContext",
 		"AuthZENSearchedSubject", "AuthZENSearchedResource", "AuthZENSubjectSearch", "AuthZENResourceSearch", "AuthZENActionSearch", "AuthZENPage", "MCPMessage",
 	}
