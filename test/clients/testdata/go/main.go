@@ -109,7 +109,7 @@ func instance() portcullis.AuthZENResource {
 
 func evaluation(ctx context.Context, c *portcullis.ClientWithResponses) (any, error) {
 	r, err := c.EvaluateWithResponse(ctx, nil, portcullis.AuthZENEvaluation{
-		Subject: portcullis.AuthZENSubject{Type: "user", Id: "user-alice-v1"}, Action: portcullis.AuthZENAction{Name: "project:instance:create"},
+		Subject: portcullis.AuthZENSubject{Type: "user", Id: "user-alice-v1"}, Action: &portcullis.AuthZENAction{Name: "project:instance:create"},
 		Resource: instance(),
 	})
 	if err != nil {
