@@ -16,7 +16,8 @@ const (
 // ParseTarget reads the place a path names:
 // [api/v1/][accounts/{account}/][projects/{project}/]rest (API contract, 3). The
 // path has no problems (PathProblems). It returns a problem if `accounts` or
-// `projects` stands anywhere else, since the path could then name two places.
+// `projects` stands anywhere else, since the path could then name two places,
+// and for an id that is not valid.
 func ParseTarget(path string) (resources.Target, string) {
 	var t resources.Target
 	rest := path

@@ -306,8 +306,8 @@ func (r Reader) recordsAfter(s segment, text []byte, offset int64) (reader *segm
 	return reader, slices.DeleteFunc(lines, func(l recordLine) bool { return l.start < offset }), func() {}, err
 }
 
-// openGrowing opens a growing segment with the index, and reports the records that are missing in it. It returns nil
-// without an index, and for a segment that was compressed or removed.
+// openGrowing opens an uncompressed segment with its index, and reports the records missing in it. It returns nil without an
+// index, and for a segment that was compressed or removed.
 func (r Reader) openGrowing(s segment) (*growing, error) {
 	if r.Index == nil || s.packed {
 		return nil, nil

@@ -25,7 +25,7 @@ func (c *Caches) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.Facts, "cached-facts", defaultFacts, "how many facts of each kind (users with their assignments, projects, subjects of tokens) are cached")
 }
 
-// Validate returns the sizes of caches that are out of bounds.
+// Validate returns a problem for each size of a cache that is out of bounds.
 func (c Caches) Validate() (problems []resources.Problem) {
 	for _, one := range []struct {
 		flag        string

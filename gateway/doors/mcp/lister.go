@@ -154,7 +154,7 @@ func (s *session) ask(ctx context.Context, method string, params map[string]any)
 	return raw, nil
 }
 
-// send sends a message and returns the response to it.
+// send makes a request with a message, or without one, and returns the first message of the response.
 func (s *session) send(ctx context.Context, verb string, body map[string]any, method string) ([]byte, error) {
 	var raw []byte
 	if body != nil {

@@ -82,8 +82,8 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	return a, nil
 }
 
-// check refuses a body in another form than JSON (415), and an identity header with two readings (400). It reads neither
-// the query nor the changes.
+// check refuses a body in another form than JSON (415), and a call with problems or with an identity header that has two
+// readings (400). It does not read the query and the changes in the body.
 func check(c doors.Call) error {
 	if kinds, odd := c.Headers.Values("Content-Type"); c.Encoded || len(c.Body) > 0 && (odd || len(kinds) != 1 || !isJSON(kinds[0])) {
 		return &resources.Error{
