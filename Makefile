@@ -39,7 +39,7 @@ NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in
 # How many packages make test has under way: two a processor, since many of them wait for most of their time. Those that
 # take longest come first.
 PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
-LONGEST     = $(BLACK_BOX) ./store/redis ./policies/engine
+LONGEST     = $(BLACK_BOX) ./test/mcp ./test/console ./store/redis ./policies/engine
 
 # The unit tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the
 # race detector makes them five times as long.
