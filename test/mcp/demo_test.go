@@ -70,8 +70,22 @@ func toolNames(t *testing.T, s *mcp.ClientSession) (names []string) {
 	return names
 }
 
+// approve approves the one call of the user that waits, with a token of the user alone.
+func approve(t *testing.T, g *harness.Gateway, user string) {
+	t.Helper()
+	approvals, token := g.URL+demoAccount+"/users/"+user+"/approvals", g.UserToken(t, user)
+	var page struct{ Approvals []struct{ ID string } }
+	list := harness.Call(t, "GET", approvals+"?status=PENDING", token, "")
+	if err := json.Unmarshal(list.Raw, &page); err != nil || len(page.Approvals) != 1 {
+		t.Fatalf("%v: %d %s", err, list.Status, list.Raw)
+	}
+	if r := harness.Call(t, "PATCH", approvals+"/"+page.Approvals[0].ID, token, `{"status":"APPROVED"}`); r.Status != 200 {
+		t.Fatalf("%d %s", r.Status, r.Raw)
+	}
+}
+
 // TestTheDemoHasAnAgent guarantees what the demo's agent may do for Bob and for Alice, by the official client, and that
-// the demo's roles, delegations and registration decide it. What the operator changes stays after a restart.
+// the demo's roles, delegations, registration and approvals decide it. What the operator changes stays after a restart.
 func TestTheDemoHasAnAgent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -90,6 +104,10 @@ func TestTheDemoHasAnAgent(t *testing.T) {
 	if text := uses(t, bob, "search_tickets", map[string]any{"text": "printer"}); text != "1 The printer on floor 2 prints blank pages (open)" {
 		t.Errorf("Bob's agent searches: %s", text)
 	}
+	if text := uses(t, alice, "close_ticket", arguments); !strings.Contains(text, "needs an approval") {
+		t.Errorf("Alice's agent closes without her approval: %s", text)
+	}
+	approve(t, g, "user-alice-v1")
 	if text := uses(t, alice, "close_ticket", arguments); text != "ticket 1 is closed by user-alice-v1 through assistant" {
 		t.Errorf("Alice's agent closes: %s", text)
 	}
