@@ -58,6 +58,9 @@ const headerDecisionID = "X-Decision-ID"
 func (x *exchange) judged(o *verdict.Outcome) {
 	r := &x.record
 	r.Allowed, r.Code, r.Reason, r.PolicyRevision, r.DecisionID = o.Allowed, o.Code, o.Reason, o.PolicyRevision, o.ID
+	if o.Quotes {
+		r.Reason = ""
+	}
 	if x.accountRevision = o.AccountRevision; o.ID != "" && x.raw != nil {
 		x.raw.Response.Header.Set(headerDecisionID, o.ID)
 	}

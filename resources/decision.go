@@ -140,6 +140,9 @@ type Question struct {
 	// Withheld is why the question is denied even if policy allows it. The zero value denies nothing. A denial by policy
 	// keeps its own reason.
 	Withheld Denial
+	// Call is the call in question of an MCP server's tool, whose arguments are judged if policy allows it and nothing is
+	// withheld; nil for any other question. Arguments that are nil are not judged.
+	Call *ToolCall
 	// Route is the row of the call or the door, nil if none is asked at. Nothing changes it.
 	Route *Route
 	// Grant is what the caller wants to give away; nil in any other question.
@@ -151,7 +154,11 @@ type Question struct {
 }
 
 // Denial is a denial by the gateway itself.
-type Denial struct{ Code, Reason string }
+type Denial struct {
+	Code, Reason string
+	// Quotes says that the reason may quote what the caller sent. No record has it.
+	Quotes bool
+}
 
 // Causes of an error of KindUnavailable that ends an evaluation. Callers see their texts.
 var (

@@ -15,7 +15,11 @@ type ToolCall struct {
 	ProjectID string
 	// Arguments is a JSON object that has one reading, nil for none.
 	Arguments []byte
-	Now       Time
+	// In is where the arguments stand in the request, as problems name it: params or context.
+	In  string
+	Now Time
+	// Approval says that each call of the tool needs an approval.
+	Approval bool
 }
 
 // ArgumentsVerdict is what a tree says of the arguments of a call. The zero value denies.

@@ -113,7 +113,7 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	}
 	asked := *q
 	asked.Principal, asked.Route, asked.Now, asked.AccountID = *a.caller, &a.door.Route, a.now, account.id
-	asked.Facts = account.facts[account.place(a.pair(q))]
+	asked.Facts, asked.Call = account.facts[account.place(a.pair(q))], nil // no record has the arguments
 	if q.App != nil {
 		asked.Facts.Subject = a.forApp(asked.Facts.Subject)
 	}
@@ -140,13 +140,33 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	if o.Allowed && asked.Agent != nil {
 		a.asAgent(ctx, &o, ofAgent)
 	}
-	if o.Allowed && q.Withheld.Code != "" {
-		o.Allowed, o.Code, o.Reason = false, q.Withheld.Code, q.Withheld.Reason
-		if last >= 0 {
-			a.judgements[last].Decision, a.judgements[last].Unasked = o.Decision, true
-		}
+	if o.Allowed {
+		err = a.withhold(ctx, q, &o, last)
+	}
+	if err != nil {
+		return Outcome{Err: unavailable(err)}, nil
 	}
 	return o, nil
+}
+
+// withhold denies what policy allows, also in the judgement with that index, -1 for none. With an error the judgement is a
+// denial without a code.
+func (a *asking) withhold(ctx context.Context, q *resources.Question, o *Outcome, index int) error {
+	denied, err := a.withheld(ctx, q, o.AgentID)
+	if err == nil && denied.Code == "" {
+		return nil
+	}
+	if err != nil {
+		denied = resources.Denial{Reason: "there is no verdict on the arguments"}
+	}
+	o.Allowed, o.Code, o.Reason, o.Quotes = false, denied.Code, denied.Reason, denied.Quotes
+	if index >= 0 {
+		noted := a.judgements[index]
+		if noted.Decision, noted.Unasked = o.Decision, true; o.Quotes {
+			noted.Decision.Reason = ""
+		}
+	}
+	return err
 }
 
 // MayNameAgent reports whether the caller may ask what an agent may do for the user: a service with the scope to ask, and

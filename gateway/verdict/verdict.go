@@ -84,6 +84,8 @@ type Outcome struct {
 	ID string
 	// Err is of KindBadRequest, KindForbidden or KindUnavailable. The decision denies beside one.
 	Err error
+	// Quotes says that the reason may quote what the caller sent. No record and no log has it.
+	Quotes bool
 	// unasked says that the decision is not policy's.
 	unasked bool
 }
@@ -93,14 +95,6 @@ func (j *Judge) Pinned() *Judge {
 	tree, now, out := j.Pin(), j.Now(), *j
 	out.Pin, out.Now = func() Tree { return tree }, func() time.Time { return now }
 	return &out
-}
-
-// Arguments judges the arguments of a call of a tool by the tree in force: by the tool's schema, and then by the rules of
-// its server. They only deny: the caller asks whether the user and the agent may call the tool. The error is of
-// KindUnavailable if a retry may succeed.
-func (j *Judge) Arguments(ctx context.Context, call resources.ToolCall) (resources.ArgumentsVerdict, error) {
-	call.Now = resources.At(j.Now())
-	return j.Pin().Arguments(ctx, &call)
 }
 
 // Quiet returns the judge for verdicts that stay inside the gateway: they have no id, and are not recorded.

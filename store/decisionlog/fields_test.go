@@ -19,6 +19,7 @@ var notRecorded = []string{
 	".Question.Route.Claims", ".Question.Route.Audience", ".Question.Route.Area", ".Question.Route.Upstream", ".Question.Route.MCP.Method", ".Question.Route.MCP.Name", // the row of that name has them
 	".Question.Facts.Agent", ".Question.Facts.Delegation", // the agent's part says what they mean for the verdict
 	".Question.Withheld", // the code and the reason of the decision are its
+	".Question.Call",     // the code is its, and no record quotes arguments
 	".Question.Agent.Ref", ".Question.Agent.Consented", ".Question.Agent.Any",
 	".Question.Facts.Subject.PartnerID", ".Question.Facts.Subject.Keys", ".Decision.BundleRevision",
 }

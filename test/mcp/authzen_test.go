@@ -251,7 +251,16 @@ func TestMalformedQuestionsAboutRows(t *testing.T) {
 		}, "resource.id"},
 		"a server without an action": {func(q, _ map[string]any) { q["resource"] = map[string]any{"type": "mcp_server", "id": "issues"} }, "action"},
 		"an empty action":            {func(q, _ map[string]any) { q["action"] = map[string]any{"name": ""} }, "action.name"},
-		"arguments":                  {func(q, _ map[string]any) { q["context"] = map[string]any{"arguments": map[string]any{}} }, "context.arguments"},
+		"odd arguments":              {func(q, _ map[string]any) { q["context"] = map[string]any{"arguments": []any{}} }, "context.arguments: must be an object"},
+		"arguments of a prompt": {func(q, _ map[string]any) {
+			q["context"] = map[string]any{"arguments": map[string]any{}}
+			q["resource"].(map[string]any)["type"] = "prompt"
+		}, "context.arguments: must not be sent: only tools"},
+		"arguments of a server's prompt": {func(q, _ map[string]any) {
+			q["context"] = map[string]any{"arguments": map[string]any{}}
+			q["resource"] = map[string]any{"type": "mcp_server", "id": "issues"}
+			q["action"] = map[string]any{"name": "prompts/triage"}
+		}, "context.arguments: must not be sent: only tools"},
 	} {
 		q := rowQuestion(admin, places[2], "issues", "tool", "search_issues", "", nil)
 		c.change(q, q["resource"].(map[string]any)["properties"].(map[string]any))

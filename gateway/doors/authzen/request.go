@@ -51,8 +51,8 @@ type Context struct {
 	Properties
 	// Agent is agent, "" if it was not sent: the agent that does the action for the subject.
 	Agent string
-	// Arguments reports that arguments was sent.
-	Arguments bool
+	// Arguments is the JSON of arguments, nil if it was not sent.
+	Arguments []byte
 	// Sent are its bytes.
 	Sent []byte
 }
@@ -175,8 +175,8 @@ func (r *reader) context() *Context {
 				c.Agent = r.text("context", name)
 				return true
 			case "arguments":
-				c.Arguments = true
-				return false
+				c.Arguments = r.Raw(r.Skip)
+				return true
 			}
 			return r.property("context", &c.Properties, name)
 		})

@@ -1,6 +1,7 @@
 package authzen
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -41,9 +42,14 @@ func kindOf(resourceType string) string {
 // namesRow reports whether the resource is a row of an MCP server, so that the action need not be sent.
 func (t *Tuple) namesRow() bool { return t.Resource != nil && kindOf(t.Resource.Type) != "" }
 
+// ofMCPServer reports whether the resource is an MCP server or a row of one.
+func (t *Tuple) ofMCPServer() bool {
+	return t.namesRow() || t.Resource != nil && t.Resource.Type == typeMCPServer
+}
+
 // row returns the row that the question names, false for a resource of another type.
 func (t *Tuple) row(tree verdict.Tree, account string) (r mcp.Row, ok bool) {
-	if t.Resource == nil || !t.namesRow() && t.Resource.Type != typeMCPServer {
+	if !t.ofMCPServer() {
 		return r, false
 	}
 	name, action := t.Resource.ID, ""
@@ -92,17 +98,37 @@ func (n *native) readRow() {
 	if n.namesInProject() {
 		n.path = "projects/" + properties.Project + "/" + n.path
 	}
-	if n.Context != nil && n.Context.Arguments {
-		n.problem("context.arguments", "must not be sent: rules over arguments are judged by the MCP server's address alone")
+	switch sent := n.arguments(); {
+	case sent == nil:
+	case !n.namesTool():
+		n.problem("context.arguments", "must not be sent: only tools have arguments")
+	case !bytes.HasPrefix(sent, []byte("{")):
+		n.problem("context.arguments", "must be an object")
 	}
 }
 
-// ofRow returns the question about the use of a row.
+// namesTool reports whether the row in question is a tool.
+func (t *Tuple) namesTool() bool {
+	return t.Resource.Type == typeTool || t.Resource.Type == typeMCPServer && t.Action != nil && strings.HasPrefix(t.Action.Name, kindOf(typeTool)+"/")
+}
+
+// ofRow returns the question about the use of a row. One about a server is about what its lists show, which need no
+// approval.
 func ofRow(tuple *Tuple, r mcp.Row, user, account string, agent resources.AgentRef) resources.Question {
-	if tuple.Resource.Type == typeMCPServer {
-		return r.Use(user, account, agent)
+	q := r.Use(user, account, agent)
+	if q.Call = r.Tool(); q.Call != nil {
+		q.Call.Arguments, q.Call.In = tuple.arguments(), "context"
+		q.Call.Approval = r.NeedsApproval() && tuple.Resource.Type != typeMCPServer
 	}
-	return r.Call(user, account, agent)
+	return q
+}
+
+// arguments returns the JSON of context.arguments, nil without it.
+func (t *Tuple) arguments() []byte {
+	if t.Context == nil {
+		return nil
+	}
+	return t.Context.Arguments
 }
 
 // hide gives a denial about a row the reason that a missing row has.

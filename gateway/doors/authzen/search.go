@@ -105,6 +105,16 @@ type search struct {
 	probe resources.Question
 }
 
+// inOwnAccount names the caller's account: the caller may search for the users of no other one.
+func (q *search) inOwnAccount() {
+	c := Context{}
+	if q.Context != nil {
+		c = *q.Context
+	}
+	c.Account = q.call.Caller.AccountID
+	q.Context = &c
+}
+
 // begin reads what the request asks. The error is a 400 with all problems, or that of a look-up.
 func (q *search) begin(ctx context.Context) (binding string, err error) {
 	switch {
@@ -119,16 +129,14 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 	}
 	q.start = q.after(q.Tokens, binding)
 	if q.Of == Subjects && q.asksAboutOther("") && !q.namesAccount() && q.namesProject() {
-		c := Context{} // the caller may search for the users of no other account
-		if q.Context != nil {
-			c = *q.Context
-		}
-		c.Account = q.call.Caller.AccountID
-		q.Context = &c
+		q.inOwnAccount()
 	}
 	q.account, q.differ = (&native{Tuple: &q.Tuple}).account()
 	if q.Of == Subjects && q.account == "" && !q.asksAboutOther("") && q.forUsersNowhere() {
 		q.problem("context.account_id", "is missing; a search for users names an account or a project")
+	}
+	if q.arguments() != nil && q.ofMCPServer() {
+		q.problem("context.arguments", "must not be sent: a search finds rows, whatever the arguments of a call")
 	}
 	if len(q.Problems) > 0 {
 		return "", resources.BadRequest(q.Problems...)

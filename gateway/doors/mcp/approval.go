@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -36,8 +37,8 @@ func (v *visit) approved(ctx context.Context, p *posted, named *row) (doors.Answ
 		return doors.Answer{}, true, nil
 	}
 	v.needed = &needed{got, refusal}
-	v.outcome.Allowed, v.outcome.Code = false, codeApproval
-	a, err := v.unsent(ctx, p, codeApproval, doors.Answer{Status: 200, Body: v.denied(p, v.outcome, *named)}, nil)
+	v.outcome.Allowed, v.outcome.Code = false, verdict.CodeApproval
+	a, err := v.unsent(ctx, p, verdict.CodeApproval, doors.Answer{Status: 200, Body: v.denied(p, v.outcome, *named)}, nil)
 	return a, false, err
 }
 

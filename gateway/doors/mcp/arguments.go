@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -33,33 +32,20 @@ func (v *visit) holdArguments(ctx context.Context, judge *verdict.Judge, o *verd
 	}
 	call := resources.ToolCall{
 		Server: v.server.Name, Tool: r.name, UserID: v.call.Caller.ID, AgentID: o.AgentID,
-		AccountID: v.account(), ProjectID: v.place.project, Arguments: r.arguments,
+		AccountID: v.account(), ProjectID: v.place.project, Arguments: r.arguments, In: "params",
 	}
 	_, call.Acts = v.call.Caller.Client.Agent()
 	if v.call.Caller.Kind == resources.PrincipalAgent {
 		call.UserID, call.Acts, call.AgentID = "", true, v.call.Caller.ID
 	}
-	said, err := judge.Arguments(ctx, call)
+	denied, err := judge.Arguments(ctx, call)
 	switch {
 	case resources.IsKind(err, resources.KindUnavailable):
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w", errRules, err)
-	case said.Allowed:
-		return nil
-	}
-	o.Allowed, o.Code, o.Reason = false, codeArguments, ""
-	v.argued = strings.Join(said.Reasons, "; ")
-	if len(said.Problems) > 0 {
-		o.Code = codeInvalid
-		var lines []string
-		for _, problem := range said.Problems {
-			lines = append(lines, "params."+problem.String())
-		}
-		v.argued = strings.Join(lines, "; ")
-	}
-	if v.argued == "" {
-		v.argued = fmt.Sprintf("a rule denies these arguments of the tool %q of the server %q", r.name, v.server.Name)
+	case denied.Code != "":
+		o.Allowed, o.Code, o.Reason, v.argued = false, denied.Code, "", denied.Reason
 	}
 	return nil
 }

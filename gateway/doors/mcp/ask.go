@@ -20,9 +20,6 @@ const (
 	codeActiveAgent     = "needs_active_agent"
 	codeDelegation      = "needs_delegation"
 	codeDefinition      = "definition_changed"
-	codeApproval        = "needs_approval"
-	codeArguments       = "argument_denied"
-	codeInvalid         = "invalid_arguments"
 	codeExchange        = "exchange_refused"
 )
 
@@ -135,9 +132,9 @@ func (v *visit) reason(o *verdict.Outcome, r row) string {
 		return fmt.Sprintf("no role of your agent lets it use the %s %q of the server %q", kind, r.name, v.server.Name)
 	case codeDelegation:
 		return fmt.Sprintf("you have not delegated the use of the %s %q of the server %q to your agent", kind, r.name, v.server.Name)
-	case codeArguments, codeInvalid:
+	case verdict.CodeArguments, verdict.CodeInvalidArguments:
 		return v.argued
-	case codeApproval:
+	case verdict.CodeApproval:
 		return v.needed.reason(v.page(), r, v.server.Name)
 	case codeExchange:
 		return fmt.Sprintf("the authorization server gives no token for the server %q", v.server.Name)

@@ -214,7 +214,7 @@ func (v *visit) denied(p *posted, o *verdict.Outcome, r row) []byte {
 	}
 	data = append(data, v.accessRequest()...)
 	code, text := message.CodeDenied, "Denied: "+reason
-	if o.Code == codeInvalid {
+	if o.Code == verdict.CodeInvalidArguments {
 		code, text = message.CodeInvalidParams, "Invalid arguments: "+reason
 	}
 	if v.server.Denial == resources.MCPDenialResult && p.Method == message.MethodCall {

@@ -50,14 +50,17 @@ func (r Row) Use(user, account string, agent resources.AgentRef) resources.Quest
 	return questionOf(r.server, r.place, r.row, user, account, agentOf(r.server, agent))
 }
 
-// Call returns the question about a call. It needs an approval if the row does.
-func (r Row) Call(user, account string, agent resources.AgentRef) resources.Question {
-	q := r.Use(user, account, agent)
-	if r.row.approval != "" && q.Withheld.Code == "" {
-		q.Withheld = resources.Denial{Code: codeApproval, Reason: "each call of the tool needs an approval"}
+// Tool returns the call of a tool at the place, without arguments and without a need for an approval. It is nil for other
+// rows.
+func (r Row) Tool() *resources.ToolCall {
+	if r.row.kind != kindTool {
+		return nil
 	}
-	return q
+	return &resources.ToolCall{Server: r.server.Name, Tool: r.row.name, ProjectID: r.place.project}
 }
+
+// NeedsApproval says whether each call of the row needs an approval.
+func (r Row) NeedsApproval() bool { return r.row.approval != "" }
 
 // Reason returns the reason of a denial, with the user in the third person. It names the row and not its action, so that it
 // is the same without a row.
