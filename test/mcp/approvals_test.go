@@ -270,3 +270,15 @@ func TestAnApprovedStreamGoesOn(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestADenialLinksAConsoleElsewhere guarantees the link to the page of a console in a process of its own.
+func TestADenialLinksAConsoleElsewhere(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t, true)
+	g := startOn(t, u.url, policiesWith(t, approvalRows), "--console-url", "https://Console.Example:443")
+	_, text := raw(t, g, path, tokenFor(t, g, admin, bothScopes), callWith(merge, "{}"), modern("tools/call", merge)...)
+	id := between(text, `"access_request":{"id":"`)
+	if link := "https://console.example/approvals/" + id; id == "" || between(text, `"url":"`) != link || !strings.Contains(text, "decide it at "+link) {
+		t.Error(text)
+	}
+}

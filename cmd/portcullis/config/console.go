@@ -24,7 +24,7 @@ type Console struct {
 }
 
 func (c *Console) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.address, "console-url", "", "the `URL` of the console in browsers: https://host, or http:// on a loopback address (default: the address of --console-listen)")
+	f.StringVar(&c.address, "console-url", "", "the `URL` of the console in browsers: https://host, or http:// on a loopback address (default: the address of --console-listen); without --console-listen, where a portcullis console is, for links to it")
 	f.StringVar(&c.Issuer, "console-issuer", "", "the `URL` of the identity provider that signs users in to the console (default: `portcullis console link` does)")
 	f.StringVar(&c.ClientID, "console-client-id", "", "the client `id` of the console at the identity provider; register the redirect URI <console-url>/login/callback")
 	f.StringVar(&c.SecretFile, "console-client-secret-file", "", "the `file` with the client's secret (default: a public client)")
@@ -79,11 +79,27 @@ func (c *Config) ValidateConsole() []resources.Problem {
 	return slices.Concat(problems, c.Console.Validate(c.Listeners), c.Listeners.validateTLS(), c.Limits.Validate(), c.Log.Validate())
 }
 
-// Validate returns the problems with the settings, given those of the listeners.
+// validateURL returns the problem with the URL, if it has one.
+func (c Console) validateURL(l Listeners) (problems []resources.Problem) {
+	switch u := c.URL(l.Console, l.HasTLS()); {
+	case u == nil:
+		problems = append(problems, problem("--console-url", "must be https://host or https://host:port, or http:// on a loopback address, without a path, not %q", c.address))
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		problems = append(problems, problem("--console-url", "must be https://host, or http:// on a loopback address: plain HTTP exposes sessions to the network"))
+	case u.Scheme == "http" && l.Console != "" && l.HasTLS():
+		problems = append(problems, problem("--console-url", "must be https://, since --console-listen speaks TLS with --tls-cert-file"))
+	}
+	return problems
+}
+
+// Validate returns the problems with the settings, given those of the listeners. Without a listener the URL is that of a
+// console in a separate process.
 func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 	if l.Console == "" {
+		if c.address != "" {
+			problems = c.validateURL(l)
+		}
 		for _, one := range []struct{ flag, value string }{
-			{"--console-url", c.address},
 			{"--console-issuer", c.Issuer},
 			{"--console-client-id", c.ClientID},
 			{"--console-client-secret-file", c.SecretFile},
@@ -96,14 +112,7 @@ func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 		}
 		return problems
 	}
-	switch u := c.URL(l.Console, l.HasTLS()); {
-	case u == nil:
-		problems = append(problems, problem("--console-url", "must be https://host or https://host:port, or http:// on a loopback address, without a path, not %q", c.address))
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		problems = append(problems, problem("--console-url", "must be https://host, or http:// on a loopback address: plain HTTP exposes sessions to the network"))
-	case u.Scheme == "http" && l.HasTLS():
-		problems = append(problems, problem("--console-url", "must be https://, since --console-listen speaks TLS with --tls-cert-file"))
-	case !l.HasTLS() && !loopback(hostOf(l.Console)):
+	if problems = c.validateURL(l); problems == nil && !l.HasTLS() && !loopback(hostOf(l.Console)) {
 		problems = append(problems, problem("--console-listen", "must be a loopback address, or needs --tls-cert-file: plain HTTP exposes sessions to the network"))
 	}
 	if (c.Issuer == "") != (c.ClientID == "") {

@@ -44,7 +44,9 @@ func TestUnsafeConsolesAreRefused(t *testing.T) {
 		"--console-listen 0.0.0.0:9003":                                                                     "--console-url",
 		"--console-listen 127.0.0.1:9003 --console-url http://c.example":                                    "--console-url",
 		"--console-listen 127.0.0.1:9003 --console-url http://127.0.0.1 --tls-cert-file c --tls-key-file k": "--console-url",
-		"--console-url https://c.example":                                                                   "--console-url",
+		"--console-url https://c.example":                                                                   "",
+		"--console-url http://c.example":                                                                    "--console-url",
+		"--console-url https://c.example/x":                                                                 "--console-url",
 		"--console-listen 127.0.0.1:9003 --console-issuer https://i.example":                                "--console-issuer",
 	} {
 		c, flags := serveFlags()
