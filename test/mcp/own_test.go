@@ -242,6 +242,8 @@ func TestTheOwnServerEqualsTheAPI(t *testing.T) {
 				if !strings.HasPrefix(got.failed, fmt.Sprint(status)+": ") || status == 200 {
 					t.Errorf("%s, %s about %s: %q, and the API %d %v", asker.id, tool, user.id, got.failed, status, want)
 				}
+			case tool == "why" && (got.result["complete"] == true) != (want["complete"] == true):
+				seen["cut"]++ // a busy machine had no time for all fixes
 			default:
 				seen["answered"]++
 				if status != 200 || asJSON(t, got.result) != asJSON(t, want) {
@@ -250,7 +252,7 @@ func TestTheOwnServerEqualsTheAPI(t *testing.T) {
 			}
 		}
 	}
-	if seen["denied"] < 20 || seen["refused"] < 20 || seen["answered"] < 20 {
+	if seen["cut"] > pairs/20 || seen["denied"] < 20 || seen["refused"] < 20 || seen["answered"] < 20 {
 		t.Errorf("the questions are one-sided: %v", seen)
 	}
 }
