@@ -1,6 +1,9 @@
 package resources
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // PrefixAgent begins the id of an agent.
 const PrefixAgent = "agent"
@@ -28,10 +31,18 @@ type AgentClient struct {
 }
 
 // AgentClientRule describes to callers what AgentClient.Valid accepts.
-const AgentClientRule = "issuer and client_id must each be 1 to 255 bytes of visible text"
+const AgentClientRule = "issuer and client_id must each be 1 to 255 bytes of visible text, and client_id must not have the form of an agent's id, agent-…-v1"
 
-// Valid reports whether tokens can name the client.
-func (c AgentClient) Valid() bool { return ValidSubject(c.Issuer) && ValidSubject(c.ClientID) }
+// Valid reports whether tokens can name the client. A client_id must not have the form of an agent's id: AuthZEN takes
+// both in one field.
+func (c AgentClient) Valid() bool {
+	return ValidSubject(c.Issuer) && ValidSubject(c.ClientID) && !IsAgentID(c.ClientID)
+}
+
+// IsAgentID reports whether a name has the form of an agent's id.
+func IsAgentID(name string) bool {
+	return strings.HasPrefix(name, PrefixAgent+"-") && strings.HasSuffix(name, "-v1") && ValidID(name)
+}
 
 // AgentRef names an agent by its id or by its client. The zero value names none.
 type AgentRef struct {

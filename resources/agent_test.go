@@ -75,7 +75,7 @@ func TestAnAgentsClientIsNotTheUsersOwn(t *testing.T) {
 	}
 	long := strings.Repeat("c", 256)
 	for client, valid := range map[resources.AgentClient]bool{
-		{Issuer: "i", ClientID: "c"}: true, {Issuer: "", ClientID: "c"}: false, {Issuer: "i", ClientID: " c"}: false, {Issuer: long, ClientID: "c"}: false, {Issuer: "i", ClientID: long}: false,
+		{Issuer: "i", ClientID: "c"}: true, {Issuer: "", ClientID: "c"}: false, {Issuer: "i", ClientID: " c"}: false, {Issuer: long, ClientID: "c"}: false, {Issuer: "i", ClientID: long}: false, {Issuer: "i", ClientID: "agent-x-v1"}: false,
 	} {
 		if client.Valid() != valid {
 			t.Errorf("%+v: %t", client, !valid)

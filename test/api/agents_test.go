@@ -23,6 +23,7 @@ func TestAgentsAreKept(t *testing.T) {
 		`{"name":"x","status":"INVITED"}`: 400, `{"name":"x","clients":[{"issuer":"i"}]}`: 400,
 		`{"name":"x","clients":[{"issuer":"i","client_id":"c"},{"issuer":"i","client_id":"c"}]}`: 400,
 		`{"name":"x","clients":[{"issuer":"i","client_id":" c"}]}`:                               400,
+		`{"name":"x","clients":[{"issuer":"i","client_id":"agent-assistant-v1"}]}`:               400,
 	} {
 		if got := s.Do(t, "POST", "/agents", body); got.Status != want {
 			t.Errorf("%s: %d %s", body, got.Status, got.Raw)

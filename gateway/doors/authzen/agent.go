@@ -1,8 +1,6 @@
 package authzen
 
 import (
-	"strings"
-
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -17,7 +15,7 @@ func (t *translator) agent(tuple *Tuple) (ref resources.AgentRef) {
 	switch {
 	case caller.Kind == resources.PrincipalUser && tuple.Subject != nil && !verdict.MayNameAgent(caller, tuple.user()):
 		tuple.problem(field, "must not be sent: a user names an agent of their own alone")
-	case isAgentID(name):
+	case resources.IsAgentID(name): // no client of an agent has such an id
 		ref.ID = name
 	case !resources.ValidSubject(name):
 		tuple.problem(field, "must be the id of an agent or a client_id, 1 to 255 bytes of visible text")
@@ -27,9 +25,4 @@ func (t *translator) agent(tuple *Tuple) (ref resources.AgentRef) {
 		ref.Client = resources.AgentClient{Issuer: caller.Client.Issuer, ClientID: name}
 	}
 	return ref
-}
-
-// isAgentID reports whether a name has the form of an agent's id. Anything else is a client_id.
-func isAgentID(name string) bool {
-	return strings.HasPrefix(name, resources.PrefixAgent+"-") && strings.HasSuffix(name, "-v1") && resources.ValidID(name)
 }
