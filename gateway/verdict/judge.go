@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -20,6 +21,8 @@ type asking struct {
 	caller *resources.Principal
 	door   *catalogue.Row
 	now    resources.Time
+	// byUser says that the right to ask depends on the subject.
+	byUser bool
 	first  account
 	// begun says that the facts of an account were read.
 	begun bool
@@ -56,6 +59,7 @@ func (j *Judge) begin(caller *resources.Principal, door *catalogue.Row) (*asking
 		return nil, unavailable(errNoDoor)
 	}
 	a := &asking{Judge: j, tree: j.Pin(), caller: caller, door: door, now: resources.At(j.Now())}
+	a.byUser = a.tree.AccessByUser(caller.Kind)
 	a.first.pairs, a.first.facts, a.judgements = a.room.pairs[:0], a.room.facts[:0], a.room.verdicts[:0]
 	return a, nil
 }
@@ -65,7 +69,7 @@ func (a *asking) judge(ctx context.Context, questions []resources.Question, unti
 	for i := range questions {
 		a.need(&questions[i])
 	}
-	out := a.room.out[:0]
+	out := slices.Grow(a.room.out[:0], len(questions))
 	for i := range questions {
 		o, err := a.answer(ctx, &questions[i])
 		if err == nil {
@@ -241,7 +245,7 @@ func (a *asking) right(ctx context.Context, acct *account, q *resources.Question
 			return nil, err
 		}
 	}
-	if !a.tree.AccessByUser(a.caller.Kind) {
+	if !a.byUser {
 		subject = ""
 	}
 	if acct.judged && acct.subject == subject {

@@ -137,7 +137,7 @@ func newRecord(j *resources.Judgement, facts int64) (r record) {
 
 // plain says that the record has neither JSON nor times of a caller: every reader can parse it.
 func (r *record) plain() bool {
-	return r.App == nil && r.Grant == nil && r.Context == nil && r.Call == nil
+	return r.App == nil && r.Grant == nil && r.Context == nil && (r.Call == nil || r.Call.Arguments == nil)
 }
 
 // judgement returns the verdict of the record with its facts.

@@ -20,6 +20,9 @@ import (
 // Binary is the program under test, built once for the whole run.
 var Binary string
 
+// EnvProgram names a program to test in place of the built one. Tests of mutants set it for the tests that they run.
+const EnvProgram = "PORTCULLIS_TEST_PROGRAM"
+
 // switches choose, by environment variables, how every gateway of the tests is set up.
 var switches = map[string][]string{
 	"PORTCULLIS_TEST_EDGE":      {"users"},
@@ -45,7 +48,9 @@ func Run(m *testing.M) int {
 	}
 	waiting()
 	var err error
-	if Binary, err = binary.Build("../..", raceEnabled && os.Getenv("PORTCULLIS_TEST_RACE") != ""); err != nil {
+	if Binary = os.Getenv(EnvProgram); Binary != "" {
+		fmt.Fprintln(os.Stderr, EnvProgram+" is "+Binary)
+	} else if Binary, err = binary.Build("../..", raceEnabled && os.Getenv("PORTCULLIS_TEST_RACE") != ""); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}

@@ -16,6 +16,7 @@ type agentScene struct {
 	*harness.Gateway
 	u        *upstream
 	provider *harness.IdentityProvider
+	flags    []string // with which the gateway is started again
 }
 
 // agentRows need a delegation.
@@ -33,9 +34,11 @@ func newAgentSceneOn(t *testing.T, policies string) *agentScene {
 	dir := t.TempDir()
 	harness.Seed(t, dir, harness.OutsideAccount, "proj-outside-v1",
 		harness.Member{ID: harness.OutsideAdmin, Roles: []string{"account_admin"}}, harness.Member{ID: reader, Roles: []string{"account_reader"}}, harness.Member{ID: stranger})
-	g := harness.StartIn(t, dir, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience, "--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()),
-		"--public-url", publicURL, "--policy-dir", policies, "--upstream", "github="+u.url)
-	return &agentScene{g, u, provider}
+	flags := []string{
+		"--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience, "--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()),
+		"--public-url", publicURL, "--policy-dir", policies, "--upstream", "github=" + u.url,
+	}
+	return &agentScene{harness.StartIn(t, dir, flags...), u, provider, flags}
 }
 
 const (

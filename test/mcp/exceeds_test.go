@@ -23,17 +23,23 @@ func exceedsRows(t *testing.T) string {
 		if name == "drop_database" {
 			shown = "as it was"
 		}
-		tool, err := json.Marshal(toolOf(name, shown))
-		if err != nil {
-			t.Fatal(err)
-		}
-		is, err := definition.Of(tool)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = strings.Replace(out, `"`+name+`": {`, `"`+name+`": {"definition": "`+is+`", `, 1)
+		out = pinned(t, out, name, shown)
 	}
 	return out
+}
+
+// pinned returns the rows with the definition of the server's tool of that name and description.
+func pinned(t *testing.T, rows, name, description string) string {
+	t.Helper()
+	tool, err := json.Marshal(toolOf(name, description))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := definition.Of(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(rows, `"`+name+`": {`, `"`+name+`": {"definition": "`+is+`", `, 1)
 }
 
 // factors are what a call of an agent depends on.

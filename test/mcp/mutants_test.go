@@ -1,31 +1,90 @@
 package mcp_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/overlay"
 )
 
-// mutant is the program without one of the factors of an agent's call.
+// mutant is the program without one condition of a call. The named test finds it, or the random calls of
+// TestNoAgentExceedsItsUser.
 type mutant struct {
 	name  string
 	edits []overlay.Edit
+	test  string
 }
 
 func mutants() []mutant {
+	return slices.Concat(mutantsOfAgents(), mutantsOfApprovals(), mutantsOfArguments(), mutantsOfTasks())
+}
+
+func mutantsOfAgents() []mutant {
 	const agent, judge, post = "resources/agent.go", "gateway/verdict/judge.go", "gateway/doors/mcp/post.go"
 	return []mutant{
-		{"the user needs no role", []overlay.Edit{{File: judge, Old: "	if o.Allowed && asked.Agent != nil {\n", New: "	if asked.Agent != nil {\n		o.Allowed = true\n"}}},
-		{"the agent needs no role", []overlay.Edit{{File: judge, Old: "	if !agent.Allowed {\n", New: "	if !agent.Allowed && o.PolicyRevision == \"\" {\n"}}},
-		{"an unknown agent is its user", []overlay.Edit{{File: agent, Old: "	if a.Any && a.Consented && q.Facts.Agent != nil && !out.Exists {\n", New: "	if q.Facts.Agent != nil && !out.Exists {\n"}}},
+		{"the user needs no role", []overlay.Edit{{File: judge, Old: "	if o.Allowed && asked.Agent != nil {\n", New: "	if asked.Agent != nil {\n		o.Allowed = true\n"}}, ""},
+		{"the agent needs no role", []overlay.Edit{{File: judge, Old: "	if !agent.Allowed {\n", New: "	if !agent.Allowed && o.PolicyRevision == \"\" {\n"}}, ""},
+		{"an unknown agent is its user", []overlay.Edit{{File: agent, Old: "	if a.Any && a.Consented && q.Facts.Agent != nil && !out.Exists {\n", New: "	if q.Facts.Agent != nil && !out.Exists {\n"}}, ""},
 		{"a suspended agent is active", []overlay.Edit{
 			{File: agent, Old: "s.UserID, s.UserExists, s.UserStatus\n", New: "s.UserID, s.UserExists, StatusActive\n"},
 			{File: judge, Old: "	agent := a.decide(ctx, &q)\n", New: "	if q.Facts.Subject != nil {\n		active := *q.Facts.Subject\n		active.UserStatus, q.Facts.Subject = resources.StatusActive, &active\n	}\n	agent := a.decide(ctx, &q)\n"},
-		}},
-		{"a delegation covers all", []overlay.Edit{{File: agent, Old: "	out.Covered = a.Consented || ", New: "	out.Covered = true || "}}},
-		{"a delegation covers each project", []overlay.Edit{{File: agent, Old: " || d.ProjectID != \"\" && d.ProjectID != target.ProjectID {", New: " {"}}},
-		{"a token needs no scope", []overlay.Edit{{File: post, Old: "len(scopes) > 0 {\n		a.Scopes", New: "len(scopes) > 1 {\n		a.Scopes"}}},
-		{"a definition may change", []overlay.Edit{{File: post, Old: "		case is != r.definition:\n", New: "		case is == \"\":\n"}}},
+		}, ""},
+		{"a delegation covers all", []overlay.Edit{{File: agent, Old: "	out.Covered = a.Consented || ", New: "	out.Covered = true || "}}, ""},
+		{"a delegation covers each project", []overlay.Edit{{File: agent, Old: " || d.ProjectID != \"\" && d.ProjectID != target.ProjectID {", New: " {"}}, ""},
+		{"a token needs no scope", []overlay.Edit{{File: post, Old: "len(scopes) > 0 {\n		a.Scopes", New: "len(scopes) > 1 {\n		a.Scopes"}}, ""},
+		{"a definition may change", []overlay.Edit{{File: post, Old: "		case is != r.definition:\n", New: "		case is == \"\":\n"}}, ""},
+	}
+}
+
+func mutantsOfApprovals() []mutant {
+	const service, call, subject, door = "resources/approvals/service.go", "store/records/approvals.go", "gateway/doors/mcp/message/subject.go", "gateway/doors/mcp/approval.go"
+	const ofOne, fits, once = "TestAnApprovalIsOfOneUserServerAndAgent", "TestAnApprovalFitsNothingElse", "TestAnApprovalLetsOneCallThrough"
+	return []mutant{
+		{"no call needs an approval", []overlay.Edit{{File: door, Old: `named == nil || named.approval == ""`, New: `named == nil || named.approval != "never"`}}, once},
+		{"a request is an approval", []overlay.Edit{{File: service, Old: "rec.Value.Status == resources.ApprovalApproved:", New: "rec.Value.Status != resources.ApprovalDenied:"}}, once},
+		{"an approval is of any user", []overlay.Edit{{File: call, Old: "a.AccountID, a.UserID, ", New: "a.AccountID, "}}, ofOne},
+		{"an approval is of any client", []overlay.Edit{{File: call, Old: "a.Client.Issuer, a.Client.ClientID, ", New: ""}}, fits},
+		{"an approval is of any agent of the client", []overlay.Edit{{File: call, Old: "a.AgentID, ", New: ""}}, ofOne},
+		{"an approval is of any server", []overlay.Edit{{File: call, Old: "a.Server, a.Place, ", New: ""}}, ofOne},
+		{"an approval is of any path", []overlay.Edit{{File: call, Old: "a.Place, ", New: ""}}, fits},
+		{"an approval is of any tool", []overlay.Edit{{File: call, Old: "a.Tool, ", New: ""}, {File: subject, Old: "	delete(params, \"_meta\")\n", New: "	delete(params, \"_meta\")\n	delete(params, \"name\")\n"}}, fits},
+		{"an approval is of any arguments", []overlay.Edit{{File: call, Old: "a.ArgumentsHash, ", New: ""}}, fits},
+		{"an approval is of any further parameters", []overlay.Edit{{File: subject, Old: "canonicalHash(params)\n", New: "canonicalHash(map[string]jsontext.Value{\"name\": params[\"name\"], \"arguments\": params[\"arguments\"]})\n"}}, fits},
+		{"an approval is of any definition", []overlay.Edit{{File: call, Old: "a.ArgumentsHash, a.Definition,", New: "a.ArgumentsHash,"}}, "TestAnApprovalIsOfOneDefinition"},
+		{"an approval does not expire", []overlay.Edit{{File: service, Old: "	case now >= rec.Value.ExpiresAt:", New: "	case rec.Value.ExpiresAt == 0:"}}, "TestAnExpiredApprovalLetsNothingThrough"},
+		{"an approval is used again", []overlay.Edit{{File: service, Old: "		return rec.Value, s.Collections.Approvals.Replace(ctx, tx, *rec)\n", New: "		return rec.Value, nil\n"}}, once},
+		{"an agent approves its own call", []overlay.Edit{{File: "resources/access/approval.go", Old: "	if err := ownByToken(r, decides); err != nil {\n		return wire.Response{}, err\n	}\n	var p wire.Problems\n	noQuery", New: "	var p wire.Problems\n	noQuery"}}, ofOne},
+	}
+}
+
+func mutantsOfArguments() []mutant {
+	const rules, door, streams = "policies/engine/tools.go", "gateway/doors/mcp/arguments.go", "gateway/doors/mcp/streams.go"
+	const denies = "TestRulesOverArgumentsDenyCalls"
+	return []mutant{
+		{"arguments need no schema", []overlay.Edit{{File: rules, Old: "schema != nil && problems == nil {", New: "schema == nil && problems == nil {"}}, denies},
+		{"the rules are not asked", []overlay.Edit{{File: rules, Old: "problems != nil || rules.query == nil {", New: "problems != nil || rules.query != nil {"}}, denies},
+		{"a denial by a rule is ignored", []overlay.Edit{{File: door, Old: "	case said.Allowed:\n", New: "	case said.Allowed || len(said.Problems) == 0:\n"}}, denies},
+		{"a rule that fails allows", []overlay.Edit{{File: door, Old: "		return fmt.Errorf(\"%w: %w\", errRules, err)\n", New: "		return nil\n"}}, denies},
+		{"open streams keep their arguments", []overlay.Edit{{File: streams, Old: "		t.arguments = r.arguments\n", New: ""}}, "TestNewRulesEndAnOpenStream"},
+	}
+}
+
+func mutantsOfTasks() []mutant {
+	const tasks, ids = "gateway/doors/mcp/tasks.go", "gateway/doors/mcp/message/ids.go"
+	const ofCaller, anew = "TestATaskIsOfItsCaller", "TestATaskIsJudgedAnew"
+	const parts = "string(purpose), c.Server, c.Account, c.User, c.Agent"
+	return []mutant{
+		{"a task is of any user", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.Agent"}}, ofCaller},
+		{"a task is of any agent", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.User"}}, ofCaller},
+		{"a task is of any server", []overlay.Edit{
+			{File: ids, Old: parts, New: "string(purpose), c.Account, c.User, c.Agent"},
+			{File: tasks, Old: "		if !ok || task.Place != v.place.path {", New: "		begun, _ := readPlace(task.Place)\n		if !ok || begun.prefix() != v.place.prefix() {"},
+		}, ofCaller},
+		{"a task is of any path", []overlay.Edit{{File: tasks, Old: " || task.Place != v.place.path {", New: " {"}}, ofCaller},
+		{"a task is of any tool", []overlay.Edit{{File: tasks, Old: "Tool: p.Name, Place", New: "Tool: \"search_issues\", Place"}}, anew},
+		{"a task is not judged", []overlay.Edit{{File: tasks, Old: "	return v.judged(ctx, p, v.taskRow(p.TaskID))\n", New: "	return v.forward(p, nil, nil)\n"}}, anew},
+		{"a task has the server's id", []overlay.Edit{{File: tasks, Old: "	if !message.HasTaskID(raw) {", New: "	if p.Method == message.MethodCall || !message.HasTaskID(raw) {"}}, ofCaller},
+		{"a stream names any task", []overlay.Edit{{File: tasks, Old: "p.Method != message.MethodCall || ", New: ""}}, "TestNotificationsNameKnownTasks"},
 	}
 }
 

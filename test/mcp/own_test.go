@@ -314,7 +314,7 @@ func ownAgentScene(t *testing.T) *agentScene {
 	provider := harness.NewIdentityProvider(t, "https://login.example", "k1")
 	g := harness.OutsideGateway(t, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience,
 		"--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()), "--public-url", publicURL)
-	return &agentScene{g, nil, provider}
+	return &agentScene{Gateway: g, provider: provider}
 }
 
 // TestAnAgentAsksWithinItsDelegation guarantees that an agent uses a tool within its roles and its delegation. About

@@ -109,12 +109,12 @@ func askTask(t *testing.T, g *harness.Gateway, path, token, method, id, more str
 const modernTask = `{"resultType":"task","taskId":"t.1","status":"working","ttlMs":60000}`
 
 // TestATaskIsOfItsCaller guarantees that the caller of a modern task follows it by a sealed id. The server sees its own id
-// in body and header. With another user, another path, the server's own id or a changed one the task is not known, and
-// the server gets nothing.
+// in body and header. With another user, agent, path or server, with the server's own id or a changed one the task is not
+// known, and the server gets nothing.
 func TestATaskIsOfItsCaller(t *testing.T) {
 	t.Parallel()
 	s := newTasker(t)
-	g := startOn(t, s.url, policiesWith(t, rows))
+	g := startOn(t, s.url, withOther(t, policiesWith(t, rows), rows))
 	token := tokenFor(t, g, reader, bothScopes)
 	s.set("tools/call", modernTask)
 	_, text := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
@@ -131,10 +131,16 @@ func TestATaskIsOfItsCaller(t *testing.T) {
 			t.Errorf("%s: the server got %+v", method, got)
 		}
 	}
-	short := "/mcp/issues"
+	const short, other = "/mcp/issues", "/mcp/projects/" + project + "/other"
 	for name, try := range map[string]func() (*http.Response, string){
 		"another user": func() (*http.Response, string) {
 			return askTask(t, g, path, tokenFor(t, g, admin, bothScopes), "tasks/get", id, "")
+		},
+		"another agent": func() (*http.Response, string) {
+			return askTask(t, g, path, g.Token(t, "--user", reader, "--agent", "helper", "--audience", publicURL+path, "--scope", bothScopes), "tasks/get", id, "")
+		},
+		"another server": func() (*http.Response, string) {
+			return askTask(t, g, other, g.Token(t, "--user", reader, "--audience", publicURL+other, "--scope", bothScopes), "tasks/get", id, "")
 		},
 		"another path": func() (*http.Response, string) {
 			return askTask(t, g, short, g.Token(t, "--user", reader, "--audience", publicURL+short, "--scope", bothScopes), "tasks/get", id, "")
@@ -155,7 +161,8 @@ func TestATaskIsOfItsCaller(t *testing.T) {
 	}
 }
 
-// TestATaskIsJudgedAnew guarantees that each message about a task needs the right to call its tool.
+// TestATaskIsJudgedAnew guarantees that each message about a task needs the right to call its tool, and the scope of that
+// tool.
 func TestATaskIsJudgedAnew(t *testing.T) {
 	t.Parallel()
 	s := newTasker(t)
@@ -167,8 +174,12 @@ func TestATaskIsJudgedAnew(t *testing.T) {
 	s.set("tasks/get", modernTask)
 	_, text := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
 	id := idIn(t, text)
-	if _, text := askTask(t, g, path, tokenFor(t, g, reader, "mcp:write"), "tasks/get", id, ""); strings.Contains(text, "working") {
-		t.Errorf("without the scope of the tool: %s", text)
+	if resp, text := askTask(t, g, path, tokenFor(t, g, reader, "mcp:write"), "tasks/get", id, ""); resp.StatusCode != 403 {
+		t.Errorf("without the scope of the tool: %d %s", resp.StatusCode, text)
+	}
+	_, text = raw(t, g, path, tokenFor(t, g, admin, bothScopes), call(merge), modern("tools/call", merge)...)
+	if resp, text := askTask(t, g, path, tokenFor(t, g, admin, "mcp:read"), "tasks/get", idIn(t, text), ""); resp.StatusCode != 403 {
+		t.Errorf("with the scope of another tool: %d %s", resp.StatusCode, text)
 	}
 	if r := harness.Call(t, "DELETE", g.URL+assignment, owner, ""); r.Status/100 != 2 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
