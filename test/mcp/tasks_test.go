@@ -161,8 +161,7 @@ func TestATaskIsOfItsCaller(t *testing.T) {
 	}
 }
 
-// TestATaskIsJudgedAnew guarantees that each message about a task needs the right to call its tool, and the scope of that
-// tool.
+// TestATaskIsJudgedAnew guarantees that each message about a task needs the right to call its tool, and the tool's scope.
 func TestATaskIsJudgedAnew(t *testing.T) {
 	t.Parallel()
 	s := newTasker(t)
@@ -262,12 +261,15 @@ func TestALegacyTaskHasASealedID(t *testing.T) {
 	}
 	const related = `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t.1"}}`
 	s.set("tools/call", strings.Join([]string{
-		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.1","status":"working"}}`,
 		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.2","status":"of another"}}`,
 		`{"jsonrpc":"2.0","id":"ID","result":{"task":{"taskId":"t.1","status":"working"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.1","status":"known now"}}`,
 	}, "\n"))
 	_, text = ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_issues","arguments":{},"task":{"ttl":60000}}}`)
 	id := idIn(t, text)
+	if strings.Contains(text, "of another") || !strings.Contains(text, "known now") {
+		t.Errorf("the response alone names the new task: %s", text)
+	}
 	message := func(method string) string {
 		return `{"jsonrpc":"2.0","id":3,"method":"` + method + `","params":{"taskId":"` + id + `"}}`
 	}
@@ -302,13 +304,7 @@ func TestALegacyTaskHasASealedID(t *testing.T) {
 	s.set("", `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.1","status":"working"}}`+"\n"+
 		`{"jsonrpc":"2.0","id":9,"result":{"inputRequests":{"a":{"method":"roots/list"}}}}`+"\n"+
 		`{"jsonrpc":"2.0","id":9,"result":{"task":{"taskId":"t.1"}}}`)
-	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+path, nil)
-	req.Header = http.Header{"Authorization": {"Bearer " + token}, "Accept": {"text/event-stream"}, "Mcp-Session-Id": {session[1]}}
-	stream, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = stream.Body.Close() }()
+	stream := get(t, g, path, token, session[1], "")
 	if text, _ := io.ReadAll(stream.Body); strings.Contains(string(text), "t.1") || strings.Contains(string(text), "inputRequests") || !strings.Contains(string(text), "-32603") {
 		t.Errorf("the session's stream: %d %s", stream.StatusCode, text)
 	}

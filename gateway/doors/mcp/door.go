@@ -93,7 +93,7 @@ func (d *Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	case http.MethodPost:
 		a, err = v.post(ctx)
 	case http.MethodGet:
-		a, err = v.listen()
+		a, err = v.listen(ctx)
 	case http.MethodDelete:
 		a, err = v.end(ctx)
 	default:

@@ -40,7 +40,7 @@ func (v *visit) purpose() message.Caller {
 // session.
 func (v *visit) outgoing(params []string) (Outgoing, error) {
 	h := http.Header{}
-	for _, name := range append([]string{"Accept", message.HeaderVersion, message.HeaderMethod, message.HeaderName, message.HeaderLastEvent}, params...) {
+	for _, name := range append([]string{"Accept", message.HeaderVersion, message.HeaderMethod, message.HeaderName}, params...) {
 		for _, value := range v.headers(name) {
 			h.Add(name, value)
 		}
@@ -121,7 +121,7 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	case answer.Status == http.StatusAccepted && p.Kind != message.Request:
 		return a, answer.Body.Close()
 	case answer.Status == http.StatusOK && kind == message.MediaEvents && p.Kind == message.Request:
-		s := v.newStream(ctx, p, answer.Body)
+		s := v.newStream(ctx, p, answer.Body, judged)
 		go v.watch(ctx, s, judged)
 		a.Header = append(a.Header, doors.Header{Name: "Content-Type", Value: message.MediaEvents})
 		a.Stream, a.Length = s, -1
@@ -161,7 +161,7 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 	if method, ok := v.unlisted(m); ok {
 		return v.unasked(p.ID, method), nil
 	}
-	if raw, err = v.sealTasks(p, raw); err != nil {
+	if raw, err = v.sealTasks(p, raw, true); err != nil {
 		return nil, err
 	}
 	v.use.response(m)
@@ -177,9 +177,10 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 }
 
 // judgeRequest returns a server's request or notification. It rejects a request that the server may not make, and returns
-// nil. It drops a notification about an unknown task, and one for an unlisted input.
+// nil. It drops a notification about an unknown task or a resource that the caller may not read, and one for an unlisted
+// input.
 func (v *visit) judgeRequest(ctx context.Context, p *posted, m *message.ServerMessage, raw []byte) ([]byte, error) {
-	raw, err := v.sealTasks(p, raw)
+	raw, err := v.sealTasks(p, raw, false)
 	foreign := errors.Is(err, errTask)
 	if err != nil && !foreign {
 		return nil, err
@@ -191,8 +192,13 @@ func (v *visit) judgeRequest(ctx context.Context, p *posted, m *message.ServerMe
 	if _, ok := v.unlisted(m); ok || foreign {
 		return nil, nil
 	}
-	if m.Method == "notifications/tools/list_changed" {
+	switch m.Method {
+	case "notifications/tools/list_changed":
 		v.Pins.Changed(v.server.Name)
+	case "notifications/resources/updated": // the subscription may be older than the verdict
+		if may, err := v.allowed(ctx, v.Door.Judge.Pinned().Quiet(), []row{resourceRow(v.server, m.URI)}, false); err != nil || !may[0] {
+			return nil, nil //nolint:nilerr // without a verdict the client learns nothing
+		}
 	}
 	return raw, nil
 }

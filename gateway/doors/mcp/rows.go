@@ -20,8 +20,8 @@ type row struct {
 	effect     string
 	definition string
 	approval   string
-	// ofTask is true for the tool of a task. The call that began the task had the approval.
-	ofTask bool
+	// begun is true for the task or the stream of an earlier call. That call had the approval.
+	begun  bool
 	schema []byte
 	// arguments are those of a call of the tool, nil in any other message.
 	arguments []byte

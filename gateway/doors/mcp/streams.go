@@ -24,6 +24,8 @@ type stream struct {
 	ctx  context.Context //nolint:containedctx // its life is the stream's
 	p    *posted
 	body io.ReadCloser
+	// rows are those of the call that began the stream.
+	rows []row
 
 	events *message.Events
 	ready  bytes.Reader
@@ -32,8 +34,8 @@ type stream struct {
 	over   chan struct{}
 }
 
-func (v *visit) newStream(ctx context.Context, p *posted, body io.ReadCloser) *stream {
-	return &stream{v: v, ctx: ctx, p: p, body: body, events: message.NewEvents(body), over: make(chan struct{})}
+func (v *visit) newStream(ctx context.Context, p *posted, body io.ReadCloser, rows []row) *stream {
+	return &stream{v: v, ctx: ctx, p: p, body: body, rows: rows, events: message.NewEvents(body), over: make(chan struct{})}
 }
 
 // Read implements io.Reader.
@@ -50,7 +52,7 @@ func (s *stream) Read(room []byte) (int, error) {
 			return 0, err
 		}
 		if !e.Given || len(bytes.TrimSpace(e.Data)) == 0 {
-			s.ready.Reset(e.Raw)
+			s.ready.Reset(e.With(nil, s.sealEvent))
 			continue
 		}
 		data, err := s.v.judgeEvent(s.ctx, s.p, e.Data)
@@ -61,9 +63,9 @@ func (s *stream) Read(room []byte) (int, error) {
 			return 0, err
 		case data == nil: // dropped
 		case bytes.Equal(data, e.Data):
-			s.ready.Reset(e.Raw)
+			s.ready.Reset(e.With(nil, s.sealEvent))
 		default:
-			s.ready.Reset(e.With(data))
+			s.ready.Reset(e.With(data, s.sealEvent))
 		}
 	}
 	return s.ready.Read(room)
@@ -105,7 +107,7 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	if method, ok := v.unlisted(m); ok {
 		return v.unasked(m.ID, method), nil
 	}
-	if raw, err = v.sealTasks(p, raw); err != nil {
+	if raw, err = v.sealTasks(p, raw, true); err != nil {
 		return nil, err
 	}
 	for _, method := range []string{message.MethodTools, message.MethodPrompts, message.MethodResources, message.MethodTemplates} {
@@ -206,8 +208,8 @@ func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, h
 func (v *visit) again(r row) row {
 	switch r.kind {
 	case kindTool:
-		if r.ofTask {
-			return asTask(toolRow(v.server, r.name))
+		if r.begun {
+			return begun(toolRow(v.server, r.name))
 		}
 		t := toolRow(v.server, r.name)
 		t.arguments = r.arguments
@@ -248,9 +250,13 @@ func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
 	return v.forward(p, rows, nil)
 }
 
-// listen handles GET: it opens the stream of a legacy session.
-func (v *visit) listen() (doors.Answer, error) {
+// listen handles GET: it opens the stream of a legacy session, or resumes one.
+func (v *visit) listen(judging context.Context) (doors.Answer, error) {
 	o, err := v.outgoing(nil)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	rows, err := v.resumed(judging, &o)
 	if err != nil {
 		return doors.Answer{}, err
 	}
@@ -276,14 +282,14 @@ func (v *visit) listen() (doors.Answer, error) {
 		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", errors.Join(errAnswerStatus, answer.Body.Close()))
 	}
 	p := &posted{&message.Message{}, message.Spoken{Era: message.Legacy}}
-	s := v.newStream(ctx, p, answer.Body)
-	go v.watch(ctx, s, nil)
+	s := v.newStream(ctx, p, answer.Body, rows)
+	go v.watch(ctx, s, rows)
 	return doors.Answer{Status: http.StatusOK, Header: []doors.Header{{Name: "Content-Type", Value: message.MediaEvents}}, Stream: s, Length: -1}, nil
 }
 
 // silent returns the error of a call that has no response.
 func silent(err error) error {
-	if resources.IsKind(err, resources.KindForbidden) {
+	if resources.IsKind(err, resources.KindForbidden) || resources.IsKind(err, resources.KindBadCredential) {
 		return err
 	}
 	return resources.Unavailable("The server does not answer now; try again.", err)

@@ -15,7 +15,7 @@ var errTask = errors.New("mcp: the server names a task that the client does not 
 // the tool of the task. Only the goroutine that reads the responses uses tasks.
 type tasks struct {
 	// named holds the tasks in the client's message by the client's id.
-	named map[string]message.Task
+	named map[string]message.Handle
 	// sealed holds the client's id of each task by the server's id.
 	sealed map[string]string
 }
@@ -23,10 +23,10 @@ type tasks struct {
 // openTasks puts the server's ids in place of the sealed ones of a client's message. It returns false if an id was not
 // sealed for this caller at this place.
 func (v *visit) openTasks() bool {
-	v.tasks = tasks{map[string]message.Task{}, map[string]string{}}
+	v.tasks = tasks{map[string]message.Handle{}, map[string]string{}}
 	body, err := message.ReplaceTaskIDs(v.call.Body, func(sealed string) (string, error) {
-		task, ok := v.Sealed.OpenTask(sealed, v.purpose())
-		if !ok || task.Place != v.place.path {
+		task, ok := v.open(message.TaskID, sealed)
+		if !ok {
 			return "", errTask
 		}
 		v.tasks.named[sealed], v.tasks.sealed[task.ID] = task, sealed
@@ -40,8 +40,8 @@ func (v *visit) openTasks() bool {
 }
 
 // sealTasks puts sealed ids in place of the server's. The response to a call of a tool may name one new task of that tool.
-// Any other response may only name the tasks of the client's message.
-func (v *visit) sealTasks(p *posted, raw []byte) ([]byte, error) {
+// Any other message may only name the tasks of the client's message.
+func (v *visit) sealTasks(p *posted, raw []byte, response bool) ([]byte, error) {
 	if !message.HasTaskID(raw) {
 		return raw, nil
 	}
@@ -50,10 +50,10 @@ func (v *visit) sealTasks(p *posted, raw []byte) ([]byte, error) {
 		switch {
 		case ok:
 			return sealed, nil
-		case p.Method != message.MethodCall || len(v.tasks.sealed) > len(v.tasks.named):
+		case !response || p.Method != message.MethodCall || len(v.tasks.sealed) > len(v.tasks.named):
 			return "", errTask
 		}
-		sealed, ok = v.Sealed.SealTask(message.Task{ID: id, Tool: p.Name, Place: v.place.path}, v.purpose())
+		sealed, ok = v.Sealed.SealHandle(message.TaskID, v.handle(id, []row{toolRow(v.server, p.Name)}), v.purpose())
 		if !ok {
 			return "", errTask
 		}
@@ -72,13 +72,10 @@ func (v *visit) ofTask(ctx context.Context, p *posted) (doors.Answer, error) {
 
 // taskRow returns the row of the tool of a task by the client's id.
 func (v *visit) taskRow(id string) row {
-	return asTask(toolRow(v.server, v.tasks.named[id].Tool))
-}
-
-// asTask returns the row for a task of its tool.
-func asTask(r row) row {
-	r.approval, r.ofTask = "", true
-	return r
+	if rows := v.rowsOf(v.tasks.named[id]); len(rows) == 1 {
+		return rows[0]
+	}
+	return toolRow(v.server, "") // which no catalogue has
 }
 
 // noTask answers a message about a task that the caller has not. An ended task has the same answer.

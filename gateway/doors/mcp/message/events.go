@@ -177,16 +177,24 @@ func (s *Events) withoutMark(text []byte) []byte {
 	return bytes.TrimPrefix(text, []byte("\uFEFF"))
 }
 
-// With returns the block's bytes with other data and the same other lines. The block must be an event.
-func (e Event) With(data []byte) []byte {
-	out, done := make([]byte, 0, len(e.Raw)+len(data)), false
+// With returns the block's bytes with other data, or with its own for nil, and with each id as rename returns it. It leaves
+// out an id for which rename returns "". The other lines stay. A block that gets data must be an event.
+func (e Event) With(data []byte, rename func(id string) string) []byte {
+	out, done := make([]byte, 0, len(e.Raw)+len(data)), data == nil
 	last := 0
 	for _, l := range e.lines {
 		out = join(out, e.Raw[last:l.Start])
+		text := e.Raw[l.Start:l.End]
+		bare := bytes.TrimRight(text, "\r\n")
 		last = l.End
+		_, value := split(bare)
 		switch {
-		case l.field != "data":
-			out = join(out, e.Raw[l.Start:l.End])
+		case l.field == "id" && len(value) > 0 && bytes.IndexByte(value, 0) < 0: // clients ignore an id with a NUL
+			if id := rename(string(value)); id != "" {
+				out = append(append(append(out, "id: "...), id...), text[len(bare):]...)
+			}
+		case l.field != "data" || data == nil:
+			out = join(out, text)
 		case !done:
 			out, done = appendData(out, data), true
 		}

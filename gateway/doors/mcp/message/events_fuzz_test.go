@@ -65,7 +65,7 @@ func (p *pieces) Read(buf []byte) (int, error) {
 }
 
 // FuzzEvents guarantees that a stream is read by the rules in any pieces. Its blocks are its bytes. Other data
-// changes the data of one event.
+// changes the data of one event, and another name its id.
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{"data: a\n\n", "id: 1\r\nevent: x\r\ndata: {\r\ndata: }\r\n\r\n:c\n", "\uFEFFdata\rretry:5\rid\r\r", ": a\ndata: b\n: c\n\n"} {
 		f.Add(s, "new\r\ndata", uint8(1))
@@ -85,10 +85,13 @@ func FuzzEvents(f *testing.F) {
 				continue
 			}
 			lines := strings.ReplaceAll(strings.ReplaceAll(data, "\r\n", "\n"), "\r", "\n")
-			again := byTheRules(string(e.With([]byte(data))))
+			again := byTheRules(string(e.With([]byte(data), func(id string) string { return "<" + id + ">" })))
 			alone := byTheRules(string(e.Raw))
 			if len(alone) == 1 {
 				alone[0].data = lines
+				if alone[0].id != "" {
+					alone[0].id = "<" + alone[0].id + ">"
+				}
 			}
 			if !reflect.DeepEqual(again, alone) {
 				t.Fatalf("%q with %q is %q, want %q", e.Raw, data, again, alone)

@@ -123,7 +123,17 @@ func TestBlockComesAtOnce(t *testing.T) {
 	}
 }
 
-// TestEventIsRewritten guarantees that other data replaces an event's, and its other lines stay.
+func same(id string) string { return id }
+
+// inBrackets renames an id, and leaves out the id gone.
+func inBrackets(id string) string {
+	if id == "gone" {
+		return ""
+	}
+	return "<" + id + ">"
+}
+
+// TestEventIsRewritten guarantees that other data and ids replace those of an event, and its other lines stay.
 func TestEventIsRewritten(t *testing.T) {
 	for stream, want := range map[string]string{
 		"id: 1\r\nevent: x\r\ndata: a\r\ndata: b\r\n: c\r\nretry: 5\r\n\r\n": "id: 1\r\nevent: x\r\ndata: new\ndata: lines\ndata: \ndata: end\n: c\r\nretry: 5\r\n\r\n",
@@ -136,15 +146,25 @@ func TestEventIsRewritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := string(e.With([]byte("new\rlines\r\n\nend")))
+			got := string(e.With([]byte("new\rlines\r\n\nend"), same))
 			if rest := strings.TrimPrefix(stream, string(e.Raw)); got+rest != want { // a last LF may come late
 				t.Errorf("%q becomes %q, want %q", stream, got, want)
 			}
 		}
 	}
+	for stream, want := range map[string]string{
+		"id: 1\r\nevent: x\r\nid\r\nid:2\r\ndata: a\r\n\r\n": "id: <1>\r\nevent: x\r\nid\r\nid: <2>\r\ndata: a\r\n\r\n",
+		"\uFEFFid:  1\r\r": "id: < 1>\r\r", "id: 1\nretry: 5\n\n": "id: <1>\nretry: 5\n\n", "id: a\x00b\ndata\n\n": "id: a\x00b\ndata\n\n",
+		"id: gone\ndata: a\n\n": "data: a\n\n", ": id: 1\n": ": id: 1\n",
+	} {
+		e, err := message.NewEvents(strings.NewReader(stream)).Next()
+		if got := string(e.With(nil, inBrackets)); err != nil || got != want {
+			t.Errorf("%q becomes %q, want %q", stream, got, want)
+		}
+	}
 	// The LF after a CR comes late.
 	e, err := message.NewEvents(iotest.OneByteReader(strings.NewReader("data: a\r\nid: 5\r\n\r\n"))).Next()
-	if got := string(e.With([]byte("b"))); err != nil || got != "data: b\nid: 5\r\n\r" {
+	if got := string(e.With([]byte("b"), same)); err != nil || got != "data: b\nid: 5\r\n\r" {
 		t.Errorf("%q, %v", got, err)
 	}
 }

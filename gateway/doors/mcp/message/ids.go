@@ -3,7 +3,8 @@ package message
 import (
 	"encoding/binary"
 	"errors"
-	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -11,7 +12,7 @@ import (
 // maxSealed limits a sealed id, in characters.
 const maxSealed = 4096
 
-// IDs seals the ids of sessions and tasks for one caller. Every replica with the same keys can open a sealed id, so no
+// IDs seals the ids of sessions, tasks and events for one caller. Every replica with the same keys can open a sealed id, so no
 // replica stores ids.
 type IDs struct{ sealer resources.Sealer }
 
@@ -31,6 +32,7 @@ type Purpose string
 const (
 	SessionID Purpose = "mcp-session"
 	TaskID    Purpose = "mcp-task"
+	EventID   Purpose = "mcp-event"
 )
 
 // Caller is the caller for whom an id is sealed. Agent is "" for a user without an agent.
@@ -50,24 +52,27 @@ func (s IDs) Open(purpose Purpose, sealed string, c Caller) (string, bool) {
 	return string(id), ok
 }
 
-// Task is a task of a server: its id there, the tool that it runs, and the path of the server at the gateway. Place and
-// Tool have no line break.
-type Task struct{ ID, Tool, Place string }
-
-// SealTask encrypts a task. It returns false if the sealed id would be too long.
-func (s IDs) SealTask(t Task, c Caller) (string, bool) {
-	sealed := s.Seal(TaskID, t.Place+"\n"+t.Tool+"\n"+t.ID, c)
-	return sealed, len(sealed) <= maxSealed
+// Handle is an id of a server that belongs to rows, and to one path of the server at the gateway.
+type Handle struct {
+	ID    string   `json:"id"`
+	Place string   `json:"place"`
+	Rows  []string `json:"rows"`
 }
 
-// OpenTask decrypts a sealed task. It returns false unless SealTask made it for the same caller.
-func (s IDs) OpenTask(sealed string, c Caller) (Task, bool) {
-	opened, ok := s.Open(TaskID, sealed, c)
-	parts := strings.SplitN(opened, "\n", 3)
-	if !ok || len(parts) != 3 {
-		return Task{}, false
+// SealHandle encrypts a handle. It returns false if the sealed id would be too long.
+func (s IDs) SealHandle(purpose Purpose, h Handle, c Caller) (string, bool) {
+	raw, err := json.Marshal(h)
+	sealed := s.Seal(purpose, string(raw), c)
+	return sealed, err == nil && len(sealed) <= maxSealed
+}
+
+// OpenHandle decrypts a sealed handle. It returns false unless SealHandle made it for the same purpose and caller.
+func (s IDs) OpenHandle(purpose Purpose, sealed string, c Caller) (h Handle, ok bool) {
+	opened, ok := s.Open(purpose, sealed, c)
+	if !ok || json.Unmarshal([]byte(opened), &h) != nil {
+		return Handle{}, false
 	}
-	return Task{Place: parts[0], Tool: parts[1], ID: parts[2]}, true
+	return h, true
 }
 
 // binding encodes purpose and caller. The length of each part precedes it, so different callers have different bindings.

@@ -23,6 +23,8 @@ type ServerMessage struct {
 	ResultType string
 	// IsError is true if a tool's result is an error.
 	IsError bool
+	// URI is the resource that a notification is about, or "".
+	URI string
 	// Inputs are the methods of the requests for the client in a result or a task, in order.
 	Inputs []string
 }
@@ -114,6 +116,8 @@ func (r *serverReader) part(name string) (err error) {
 	switch {
 	case name == "resultType":
 		r.m.ResultType, _, err = r.text()
+	case name == "uri" && r.kind() == '"':
+		r.m.URI, _, err = r.text()
 	case name == "isError":
 		r.m.IsError = r.kind() == 't'
 		err = r.skip()
