@@ -94,7 +94,7 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 	@echo "=== make $@"
 	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
 		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
-		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer' ./test/mcp \
+		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer|Replica' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m $(OWN_PROCESS) ./test/api \
