@@ -43,14 +43,14 @@ type lenient struct {
 // seeds are messages of both eras, and some that are refused.
 func seeds(f *testing.F) {
 	f.Helper()
-	for _, s := range []string{
+	for _, s := range slices.Concat(ofTasks, ofCalls, []string{
 		request("tools/call", `{"name":"a","arguments":{"x":[1,"\u00e9",{"y":null}]}}`), modern("tools/call", `"name":"ä","requestState":"s","inputResponses":{"k":{"action":"accept"}}`),
 		request("resources/read", `{"uri":"repo://a/b"}`), request("completion/complete", `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"n","value":"v"}}`),
 		request("subscriptions/listen", `{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:b"],"taskIds":["t"]}}`), request("tasks/get", `{"taskId":"t"}`),
 		request("logging/setLevel", `{"level":"info"}`), request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`),
 		`{"jsonrpc":"2.0","id":"x","result":{}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"m"}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		request("tools/call", `{"name":"a","Name":"b","name":"c"}`), "[" + modern("tools/list", "") + "]", `{"jsonrpc":"2.0","id":1,"method":"ping","methoD":"x","params":{"_META":{}}}`,
-	} {
+	}) {
 		f.Add([]byte(s))
 	}
 }
@@ -104,6 +104,12 @@ func FuzzHeaders(f *testing.F) {
 	for _, v := range []string{"2026-07-28", "2025-11-25", ""} {
 		f.Add([]byte(modern("tools/call", ofA)), v, "tools/call", "a", "a", uint8(3))
 		f.Add([]byte(request("resources/read", `{"uri":"é"}`)), v, "resources/read", "=?base64?w6k=?=", "", uint8(7))
+		for _, s := range ofTasks {
+			f.Add([]byte(s), v, "tasks/get", "t", "t", uint8(7))
+		}
+		for _, s := range ofCalls {
+			f.Add([]byte(s), v, "tools/call", "pay", "pay", uint8(7))
+		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte, version, method, name, second string, sent uint8) {
 		m, fault := message.Read(body)
