@@ -16,7 +16,8 @@ import (
 )
 
 // newPoller starts a legacy server that ends the stream of a call behind its first event. The client gets the response when
-// it resumes the stream. A resumed stream stays open. resumed returns the events that clients have resumed at.
+// it resumes the stream. A resumed stream stays open. resumed returns the events that clients have resumed at, each with the
+// method in the headers.
 func newPoller(t *testing.T) (url string, resumed func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -24,7 +25,7 @@ func newPoller(t *testing.T) (url string, resumed func() []string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			mu.Lock()
-			events = append(events, r.Header.Get("Last-Event-ID"))
+			events = append(events, r.Header.Get("Last-Event-ID")+r.Header.Get("Mcp-Method"))
 			mu.Unlock()
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "id: e.2\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]}}\n\n")
@@ -62,7 +63,7 @@ func get(t *testing.T, g *harness.Gateway, path, token, session, event string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header = http.Header{"Authorization": {"Bearer " + token}, "Accept": {"text/event-stream"}}
+	req.Header = http.Header{"Authorization": {"Bearer " + token}, "Accept": {"text/event-stream"}, "Mcp-Method": {"tools/call"}}
 	for name, value := range map[string]string{"Mcp-Session-Id": session, "Last-Event-ID": event} {
 		if value != "" {
 			req.Header.Set(name, value)
@@ -79,7 +80,7 @@ func get(t *testing.T, g *harness.Gateway, path, token, session, event string) *
 var eventID = regexp.MustCompile(`id: (\S+)\n`)
 
 // TestAResumedStreamIsOfItsCall guarantees that the caller alone resumes the stream of a call, at the same path and while the
-// call is allowed. The server gets its own event id, and nothing otherwise.
+// call is allowed. The server gets its own event id, no header of a message, and nothing otherwise.
 func TestAResumedStreamIsOfItsCall(t *testing.T) {
 	t.Parallel()
 	url, resumed := newPoller(t)
@@ -110,6 +111,10 @@ func TestAResumedStreamIsOfItsCall(t *testing.T) {
 			t.Errorf("%s: %d, the server got %q", name, resp.StatusCode, resumed())
 		}
 	}
+	r := harness.Call(t, "GET", g.URL+path, token, "", "Last-Event-ID", event, "MCP-Protocol-Version", "2025-11-25", "MCP-Protocol-Version", "2025-06-18")
+	if r.Status != 400 || len(resumed()) != 0 {
+		t.Errorf("two versions: %d %s", r.Status, r.Raw)
+	}
 	stream := get(t, g, path, token, session, event)
 	room := make([]byte, 4096)
 	n, err := io.ReadAtLeast(stream.Body, room, 100)
@@ -121,7 +126,7 @@ func TestAResumedStreamIsOfItsCall(t *testing.T) {
 		_, _ = io.Copy(io.Discard, stream.Body) // until its end
 		ended <- time.Now()
 	}()
-	if r := harness.Call(t, "DELETE", g.URL+"/api/v1/accounts/"+account+"/roles/account_reader/assignments/"+reader, g.UserToken(t, admin), ""); r.Status/100 != 2 {
+	if r = harness.Call(t, "DELETE", g.URL+"/api/v1/accounts/"+account+"/roles/account_reader/assignments/"+reader, g.UserToken(t, admin), ""); r.Status/100 != 2 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
 	answered := time.Now()

@@ -114,7 +114,8 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 		message.HeaderVersion, message.HeaderMethod, message.HeaderName, message.HeaderSession, message.HeaderLastEvent, "Origin", "Accept", "Content-Type",
 	} {
 		values, odd := c.Headers.Values(name)
-		if odd || len(values) > 1 && name != message.HeaderVersion && name != message.HeaderMethod && name != message.HeaderName { // message.Era reports faults of these three with a code
+		ofMessage := name == message.HeaderVersion || name == message.HeaderMethod || name == message.HeaderName // message.Era reports their faults with a code
+		if odd || len(values) > 1 && (c.Method != http.MethodPost || !ofMessage) {
 			problems = append(problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling, with hyphens"})
 		}
 	}

@@ -36,11 +36,11 @@ func (v *visit) purpose() message.Caller {
 	return message.Caller{Server: v.place.server, Account: v.account(), User: v.call.Caller.ID, Agent: agent}
 }
 
-// outgoing returns the call to the server with the client's MCP headers. The error is KindNotFound for another caller's
-// session.
-func (v *visit) outgoing(params []string) (Outgoing, error) {
+// outgoing returns the call to the server with the client's headers of every call, and those of the names. The error is
+// KindNotFound for another caller's session.
+func (v *visit) outgoing(names ...string) (Outgoing, error) {
 	h := http.Header{}
-	for _, name := range append([]string{"Accept", message.HeaderVersion, message.HeaderMethod, message.HeaderName}, params...) {
+	for _, name := range append([]string{"Accept", message.HeaderVersion}, names...) {
 		for _, value := range v.headers(name) {
 			h.Add(name, value)
 		}
@@ -60,15 +60,15 @@ func (v *visit) outgoing(params []string) (Outgoing, error) {
 // forward sends the client's bytes to the server and returns its response. The door ends an open stream once policy
 // denies one of the judged rows. named is the row of the message, or nil.
 func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, error) {
-	var params []string
+	names := []string{message.HeaderMethod, message.HeaderName}
 	if named != nil {
 		if all, err := message.ParamHeaders(named.schema); err == nil {
 			for _, one := range all {
-				params = append(params, one.Header)
+				names = append(names, one.Header)
 			}
 		}
 	}
-	o, err := v.outgoing(params)
+	o, err := v.outgoing(names...)
 	if err != nil {
 		return doors.Answer{}, err
 	}

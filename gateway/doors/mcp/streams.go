@@ -252,7 +252,7 @@ func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
 
 // listen handles GET: it opens the stream of a legacy session, or resumes one.
 func (v *visit) listen(judging context.Context) (doors.Answer, error) {
-	o, err := v.outgoing(nil)
+	o, err := v.outgoing()
 	if err != nil {
 		return doors.Answer{}, err
 	}
@@ -297,7 +297,7 @@ func silent(err error) error {
 
 // end handles DELETE: it ends a legacy session.
 func (v *visit) end(ctx context.Context) (doors.Answer, error) {
-	o, err := v.outgoing(nil)
+	o, err := v.outgoing()
 	if err != nil {
 		return doors.Answer{}, err
 	}

@@ -1,6 +1,9 @@
 package message
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Keys of `_meta` of the revisions.
 const (
@@ -165,7 +168,10 @@ func (r *reader) flag(dst *bool, name string) {
 	*dst = kind == 't'
 }
 
-// texts reads an array of strings.
+// maxListened limits each list of a filter. The door judges its items again while the stream is open.
+const maxListened = 256
+
+// texts reads an array of at most maxListened strings.
 func (r *reader) texts(dst *[]string, name string) {
 	field := "params.notifications." + name
 	if r.Kind() != '[' {
@@ -176,6 +182,10 @@ func (r *reader) texts(dst *[]string, name string) {
 	for range r.Items() {
 		var s string
 		r.text(&s, CodeInvalidParams, "Each item of "+field)
+		if len(*dst) == maxListened {
+			r.refuse(CodeInvalidParams, fmt.Sprintf("%s must have at most %d items.", field, maxListened))
+			continue
+		}
 		*dst = append(*dst, s)
 	}
 }

@@ -101,6 +101,7 @@ func TestWhatTwoServersCouldReadDifferentlyIsRefused(t *testing.T) {
 		"no filter":                  {request("subscriptions/listen", `{}`), -32602},
 		"filter with a number":       {request("subscriptions/listen", `{"notifications":{"resourceSubscriptions":[1]}}`), -32602},
 		"filter with a wrong flag":   {request("subscriptions/listen", `{"notifications":{"toolsListChanged":1}}`), -32602},
+		"filter with 257 resources":  {request("subscriptions/listen", `{"notifications":{"resourceSubscriptions":["a"`+strings.Repeat(`,"a"`, 256)+`]}}`), -32602},
 		"filter with a wrong list":   {request("subscriptions/listen", `{"notifications":{"taskIds":"a"}}`), -32602},
 		"unknown level":              {request("logging/setLevel", `{"level":"trace"}`), -32602},
 		"input responses an array":   {request("tools/call", `{"name":"a","inputResponses":[]}`), -32602},
