@@ -45,6 +45,9 @@ func FuzzTasks(f *testing.F) {
 			replaced[id] = true
 			return server + id, nil
 		})
+		if len(replaced) > 1 && !message.HasTaskID(body) {
+			t.Fatalf("%s has ids of tasks", body)
+		}
 		if err != nil {
 			return // it is answered as an unknown task
 		}
