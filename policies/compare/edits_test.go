@@ -24,6 +24,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -131,6 +132,17 @@ func (p *pair) shows(ctx context.Context, asked *policytest.Asked) (w witness, t
 		w = witness{asked, access{asked.Entry, asked.Route, q.Action.ID, q.Principal.Kind, q.Principal.Credential, allow[1]}}
 	}
 	return w, allow[0] != allow[1], allow[0] || allow[1]
+}
+
+// has says whether exactly the trees with the route of a question were asked it.
+func (p *pair) has(asked *policytest.Asked) bool {
+	for side, set := range p.sets {
+		listed := slices.ContainsFunc(set.Routes(), func(row resources.Route) bool { return row.Name == asked.Route })
+		if asked.Entry == "access" && listed != (asked.Questions[side] != nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // covers says whether a row matches a witness: by entry point, direction, kind of caller, credential, route and action.
@@ -260,7 +272,7 @@ func smallest(tb testing.TB, e *policytest.Edit, hides witness) string {
 			return false
 		}
 		w, turns, _ := p.shows(ctx, hides.asked)
-		if !turns || w.gained != hides.gained {
+		if !turns || w.gained != hides.gained || !p.has(hides.asked) {
 			return false
 		}
 		hidden, _, _ := p.hidden(ctx, []witness{w})

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -81,10 +82,20 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 	return out, ctx.Err() // a cancelled evaluation is not an answer
 }
 
-// tooMany returns the gaps of a table with too many points: at the root, and at each changed rule of either tree.
+// tooMany returns the gaps of a table with too many points: at the root, at each changed rule of either tree, and at each
+// changed list of routes, roles and actions.
 func (c *comparison) tooMany(root root, t *table, pairs []pair) (gaps []Gap) {
 	add := func(location *ast.Location) {
 		gaps = append(gaps, gap(location, strings.TrimPrefix(root.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
+	}
+	old, next := c.sets[0], c.sets[1]
+	for file, same := range map[string]bool{
+		"routes/data.json": reflect.DeepEqual(old.Routes(), next.Routes()), "grants/data.json": reflect.DeepEqual(old.Roles(), next.Roles()),
+		"actions/data.json": old.Strict() == next.Strict() && sameActions(c.sets),
+	} {
+		if !same {
+			add(&ast.Location{File: file, Row: 1})
+		}
 	}
 	add(cmp.Or(c.rules[1].groups[root.rule].location, c.rules[0].groups[root.rule].location, c.rules[1].reached[0].Location))
 	for _, p := range pairs {

@@ -44,6 +44,7 @@ func row(name, old, next string) policytest.Piece {
 func namedEdits() []namedEdit {
 	const projectDelete, roleCreate = `"action": "account:project:delete"`, `"action": "account:role:create"`
 	const deleteAt = `"/api/v1/accounts/{accountId}/projects/{projectId}", ` + projectDelete
+	const listAt = `"/api/v1/accounts/{accountId:acct}/projects/{projectId:proj}/security-groups", "action": "project:security_group:read"`
 	const createAt = `"/api/v1/accounts/{accountId}/roles", ` + roleCreate
 	moved := func(entry, segment, text string) policytest.Piece {
 		return row(entry, entry, strings.Replace(entry, segment, text, 1))
@@ -127,6 +128,10 @@ func namedEdits() []namedEdit {
 		{"an agent that a service with a scope names", []policytest.Piece{denied("input.agent.named\n\tinput.principal.scopes[\"users:sync\"]")}},
 		{"an agent without a user", []policytest.Piece{denied("input.principal.kind == \"agent\"")}},
 		{"an agent of a user with a key", []policytest.Piece{denied("input.agent.named\n\tinput.principal.credential == \"key\"")}},
+		{"a moved row beside a rule that reads too much", []policytest.Piece{
+			kept("self_allowed if {\n\tinput.principal.kind == \"service\"\n\twhole := input\n\tnot \"public\" in object.keys(whole.route.access)\n}"),
+			moved(listAt, "/api", "/moved/api"),
+		}},
 		{"a with", []policytest.Piece{rule("granting_roles contains \"odd\" if caller_is_subject with input.subject.is_caller as true")}},
 	}
 }
