@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -160,6 +159,3 @@ func changed(part Part, revision string, replacement []byte) string {
 		" now. The replacement stays. Take over what you want of the base's, then run `portcullis policy replace " + part.Name + "` again, which notes its revision:\n" +
 		difference("base:"+part.Name, part.Text, part.Name, replacement)
 }
-
-// PartNames returns the names of the parts, sorted.
-func PartNames(parts map[string]Part) []string { return slices.Sorted(maps.Keys(parts)) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"unicode/utf8"
 )
 
 // MediaEvents is the media type of a stream of events.
@@ -208,23 +207,6 @@ func join(dst, lines []byte) []byte {
 		dst = append(dst, '\n')
 	}
 	return append(dst, lines...)
-}
-
-// AppendEvent appends an event. It omits an id of "" and the type message. It returns false, and appends nothing, for a
-// type or an id with invalid UTF-8 or a line break.
-func AppendEvent(dst []byte, kind, id string, data []byte) ([]byte, bool) {
-	for _, s := range []string{kind, id} {
-		if !utf8.ValidString(s) || slices.ContainsFunc([]byte(s), func(c byte) bool { return c == '\r' || c == '\n' || c == 0 }) {
-			return dst, false
-		}
-	}
-	if kind != "" && kind != "message" {
-		dst = append(append(append(dst, "event: "...), kind...), '\n')
-	}
-	if id != "" {
-		dst = append(append(append(dst, "id: "...), id...), '\n')
-	}
-	return append(appendData(dst, data), '\n'), true
 }
 
 // appendData appends the lines of data.

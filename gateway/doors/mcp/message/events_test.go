@@ -1,7 +1,6 @@
 package message_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"reflect"
@@ -166,25 +165,5 @@ func TestEventIsRewritten(t *testing.T) {
 	e, err := message.NewEvents(iotest.OneByteReader(strings.NewReader("data: a\r\nid: 5\r\n\r\n"))).Next()
 	if got := string(e.With([]byte("b"), same)); err != nil || got != "data: b\nid: 5\r\n\r" {
 		t.Errorf("%q, %v", got, err)
-	}
-}
-
-// TestEventIsWritten guarantees that an event is read as it was written, and a line break adds no field.
-func TestEventIsWritten(t *testing.T) {
-	for _, c := range []struct{ kind, id, data, want string }{
-		{"", "", "a", "data: a\n\n"},
-		{"message", "1", "a\nb", "id: 1\ndata: a\ndata: b\n\n"},
-		{"x", "", "", "event: x\ndata: \n\n"},
-	} {
-		if got, ok := message.AppendEvent([]byte("|"), c.kind, c.id, []byte(c.data)); !ok || string(got) != "|"+c.want {
-			t.Errorf("%+v is %q, %v", c, got, ok)
-		}
-	}
-	for _, bad := range []string{"a\nb", "a\rb", "a\x00", "\xff"} {
-		one, ok := message.AppendEvent(nil, bad, "", nil)
-		two, ok2 := message.AppendEvent(nil, "", bad, nil)
-		if ok || ok2 || !bytes.Equal(one, two) || len(one) > 0 {
-			t.Errorf("%q is written: %q %q", bad, one, two)
-		}
 	}
 }
