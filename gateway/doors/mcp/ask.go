@@ -26,7 +26,9 @@ const (
 // visit is one call to a server. One policy tree judges all of it.
 type visit struct {
 	*Door
-	call   doors.Call
+	call doors.Call
+	// sent has the values of the headers of every call, by the names in the door.
+	sent   map[string][]string
 	place  place
 	server *resources.MCPServer
 	judge  *verdict.Judge

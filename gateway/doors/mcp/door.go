@@ -109,11 +109,12 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems := c.Problems
+	problems, sent := c.Problems, map[string][]string{}
 	for _, name := range []string{
 		message.HeaderVersion, message.HeaderMethod, message.HeaderName, message.HeaderSession, message.HeaderLastEvent, "Origin", "Accept", "Content-Type",
 	} {
 		values, odd := c.Headers.Values(name)
+		sent[name] = values
 		ofMessage := name == message.HeaderVersion || name == message.HeaderMethod || name == message.HeaderName // message.Era reports their faults with a code
 		if odd || len(values) > 1 && (c.Method != http.MethodPost || !ofMessage) {
 			problems = append(problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling, with hyphens"})
@@ -122,8 +123,8 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 	if len(problems) > 0 {
 		return nil, resources.BadRequest(problems...)
 	}
-	if origin := header(c, "Origin"); origin != "" && origin != d.origin() {
-		return nil, resources.Forbidden("The header Origin must be absent or name this gateway, not %s.", origin)
+	if origins := sent["Origin"]; len(origins) > 0 && origins[0] != "" && origins[0] != d.origin() {
+		return nil, resources.Forbidden("The header Origin must be absent or name this gateway, not %s.", origins[0])
 	}
 	judge := d.Judge.Pinned()
 	server := judge.Pin().MCPServer(p.server)
@@ -133,7 +134,7 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 	if c.Caller.Kind == resources.PrincipalAgent && (!takesAgentsAlone(server) || c.Caller.AccountID != p.account) { // the policy has changed since
 		return nil, errUnknownAgent()
 	}
-	return &visit{Door: d, call: c, place: p, server: server, judge: judge, rejected: new(atomic.Bool)}, nil
+	return &visit{Door: d, call: c, sent: sent, place: p, server: server, judge: judge, rejected: new(atomic.Bool)}, nil
 }
 
 // errUnknownAgent is the answer to an agent without a user that the door does not take.
@@ -148,15 +149,6 @@ func (d *Door) origin() string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
-}
-
-// header returns the first value of a header, or "".
-func header(c doors.Call, name string) string {
-	values, _ := c.Headers.Values(name)
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
 }
 
 // rejudgeEvery is the interval at which the door judges an open stream again.

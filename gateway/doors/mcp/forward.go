@@ -45,7 +45,7 @@ func (v *visit) outgoing(names ...string) (Outgoing, error) {
 			h.Add(name, value)
 		}
 	}
-	if sealed := header(v.call, message.HeaderSession); sealed != "" {
+	if sealed := v.header(message.HeaderSession); sealed != "" {
 		id, ok := v.Sealed.Open(message.SessionID, sealed, v.purpose())
 		if !ok {
 			return Outgoing{}, resources.NotFound("session")
@@ -115,7 +115,7 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	switch {
-	case answer.Status == http.StatusNotFound && header(v.call, message.HeaderSession) != "":
+	case answer.Status == http.StatusNotFound && v.header(message.HeaderSession) != "":
 		_ = answer.Body.Close()
 		return doors.Answer{Status: http.StatusNotFound, Body: message.Error(p.ID, message.CodeInvalidRequest, "The session has ended. Initialize a new one.")}, nil
 	case answer.Status == http.StatusAccepted && p.Kind != message.Request:

@@ -22,7 +22,7 @@ type posted struct {
 
 // post handles a message of a client.
 func (v *visit) post(ctx context.Context) (doors.Answer, error) {
-	if json, utf8 := wire.MediaType(header(v.call, "Content-Type")); !json || !utf8 || v.call.Encoded {
+	if json, utf8 := wire.MediaType(v.header("Content-Type")); !json || !utf8 || v.call.Encoded {
 		return doors.Answer{}, &resources.Error{Kind: resources.KindUnsupportedMedia, Message: "A message must be application/json in UTF-8 without a Content-Encoding."}
 	}
 	m, fault := message.Read(v.call.Body)
@@ -34,7 +34,7 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 		return refuse(fault), nil
 	}
 	p := &posted{m, spoken}
-	if !v.openTasks() {
+	if !v.openTasks(m) {
 		return noTask(p), nil
 	}
 	switch class := m.Class(spoken.Era); {
@@ -56,8 +56,19 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 
 // headers implements message.Headers.
 func (v *visit) headers(name string) []string {
-	values, _ := v.call.Headers.Values(name)
+	values, ok := v.sent[name]
+	if !ok {
+		values, _ = v.call.Headers.Values(name)
+	}
 	return values
+}
+
+// header returns the first value of a header, or "".
+func (v *visit) header(name string) string {
+	if values := v.headers(name); len(values) > 0 {
+		return values[0]
+	}
+	return ""
 }
 
 // refuse rejects a malformed message.

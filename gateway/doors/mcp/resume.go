@@ -51,7 +51,7 @@ func (s *stream) sealEvent(id string) string {
 // Without such an event there are no rows. The error is KindNotFound for an event of another caller, and KindForbidden
 // for a call that is no longer allowed.
 func (v *visit) resumed(ctx context.Context, o *Outgoing) ([]row, error) {
-	sealed := header(v.call, message.HeaderLastEvent)
+	sealed := v.header(message.HeaderLastEvent)
 	if sealed == "" {
 		return nil, nil
 	}

@@ -21,9 +21,12 @@ type tasks struct {
 }
 
 // openTasks puts the server's ids in place of the sealed ones of a client's message. It returns false if an id was not
-// sealed for this caller at this place.
-func (v *visit) openTasks() bool {
+// sealed for this caller at this place. Read has rejected requests with other spellings of the members with ids.
+func (v *visit) openTasks(m *message.Message) bool {
 	v.tasks = tasks{map[string]message.Handle{}, map[string]string{}}
+	if m.Kind != message.Response && !message.HasTaskID(v.call.Body) {
+		return true
+	}
 	body, err := message.ReplaceTaskIDs(v.call.Body, func(sealed string) (string, error) {
 		task, ok := v.open(message.TaskID, sealed)
 		if !ok {
