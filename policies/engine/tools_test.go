@@ -97,9 +97,12 @@ func TestRulesOverArgumentsWithoutAnAnswerDeny(t *testing.T) {
 		"too much memory": {`deny contains "x" if count(numbers.range(1, 10000000)) == input.arguments.amount`, engine.FailureMemory},
 	} {
 		t.Run(name, func(t *testing.T) {
-			counted := map[string]engine.Failure{}
+			counted, limit := map[string]engine.Failure{}, 5*time.Second
+			if c.why == engine.FailureTimeout {
+				limit = 50 * time.Millisecond
+			}
 			e := newEngine(t, withTools(t, c.rules), engine.Options{
-				Deadline: 50 * time.Millisecond, Observer: engine.Observer{Evaluated: func(entry string, _ time.Duration, why engine.Failure) { counted[entry] = why }},
+				Deadline: limit, Observer: engine.Observer{Evaluated: func(entry string, _ time.Duration, why engine.Failure) { counted[entry] = why }},
 			})
 			v, err := e.Pin().Arguments(t.Context(), deskCall("close", `{"amount": 7, "reason": "hunter22222"}`))
 			if err == nil || v.Allowed || v.Problems != nil || v.Reasons != nil || engine.FailureOf(err) != c.why || counted["arguments"] != c.why {

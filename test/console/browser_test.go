@@ -194,12 +194,12 @@ func TestADenialIsOnTheOpenPageAmongMany(t *testing.T) {
 func TestAClusterMovesOnTheOpenPage(t *testing.T) {
 	t.Parallel()
 	g := demo(t)
+	b := openTab(t, g)
+	b.signIn(g, alice)
 	token, list := g.UserToken(t, alice), "/api/v1/accounts/"+demoAccount+"/projects/proj-demo-v1/gpu-clusters"
 	if made := harness.Call(t, "POST", g.URL+list, token, `{"cluster_name":"train","flavor_id":"f","image_id":"i"}`, "x-account-id", demoAccount); made.Status != http.StatusCreated {
 		t.Fatalf("%d %s", made.Status, made.Raw)
 	}
-	b := openTab(t, g)
-	b.signIn(g, alice)
 	b.open("/platform/proj-demo-v1/gpu-clusters")
 	b.wait(`document.readyState === "complete"`)
 	b.run(chromedp.Evaluate[chromedp.Void](`window.since = "opened"; document.querySelector("main td.act a").focus(); undefined`, chromedp.EvalIgnoreExceptions))
