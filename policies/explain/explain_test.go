@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -22,7 +23,7 @@ import (
 
 func open(t testing.TB, tree fs.FS) engine.Pinned {
 	t.Helper()
-	e, err := engine.New(t.Context(), tree, proof.Load, engine.Options{})
+	e, err := engine.New(t.Context(), tree, proof.Load, engine.Options{Deadline: time.Minute}) // a busy machine is slow
 	if err != nil {
 		t.Fatal(err)
 	}
