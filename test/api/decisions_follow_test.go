@@ -26,8 +26,8 @@ func follow(s *harness.Team, token, query string, ended chan<- followed) {
 	}()
 }
 
-// TestASuspendedFollowerGetsNoRows guarantees it for one who waits while suspended, or is suspended under way: 401, or 403
-// where only the roles were read afterwards.
+// TestASuspendedFollowerGetsNoRows guarantees it for one who waits while suspended: 401. If only the roles were read after
+// the suspension, it is 403.
 func TestASuspendedFollowerGetsNoRows(t *testing.T) {
 	t.Parallel()
 	s := harness.NewTeam(t)
