@@ -252,6 +252,15 @@ func TestMalformedQuestionsAboutRows(t *testing.T) {
 		"a server without an action": {func(q, _ map[string]any) { q["resource"] = map[string]any{"type": "mcp_server", "id": "issues"} }, "action"},
 		"an empty action":            {func(q, _ map[string]any) { q["action"] = map[string]any{"name": ""} }, "action.name"},
 		"odd arguments":              {func(q, _ map[string]any) { q["context"] = map[string]any{"arguments": []any{}} }, "context.arguments: must be an object"},
+		"null as arguments":          {func(q, _ map[string]any) { q["context"] = map[string]any{"arguments": nil} }, "context.arguments: must be an object"},
+		"arguments of a project": {func(q, _ map[string]any) {
+			q["context"] = map[string]any{"arguments": map[string]any{}}
+			q["resource"], q["action"] = map[string]any{"type": "project", "id": project}, map[string]any{"name": "project:instance:read"}
+		}, "context.arguments: must not be sent: only tools"},
+		"arguments of a route": {func(q, _ map[string]any) {
+			q["context"] = map[string]any{"arguments": nil}
+			q["resource"], q["action"] = map[string]any{"type": "route", "id": "/api/v1/accounts"}, map[string]any{"name": "GET"}
+		}, "context.arguments: must not be sent: only tools"},
 		"arguments of a prompt": {func(q, _ map[string]any) {
 			q["context"] = map[string]any{"arguments": map[string]any{}}
 			q["resource"].(map[string]any)["type"] = "prompt"

@@ -226,6 +226,7 @@ func (n *native) read(rows *catalogue.Index) {
 	if entity.Type == "" || entity.ID == "" || !n.namesRow() && n.Action.Name == "" { // noted already
 		return
 	}
+	n.readArguments()
 	switch entity.Type {
 	case typeMCPServer, typeTool, typePrompt, typeResource:
 		n.readRow()

@@ -62,6 +62,9 @@ func (t *Tuple) problem(field, text string) {
 	t.Problems = append(t.Problems, resources.Problem{Field: field, Text: text})
 }
 
+// memberArguments is the one member whose null is not as good as absent: nobody would judge the arguments of the call.
+const memberArguments = "arguments"
+
 // reader reads a body's members into a tuple, whose problems it notes. null is as good as absent.
 type reader struct {
 	*wire.Stream
@@ -82,7 +85,7 @@ func (r *reader) object(field string, member func(name string) bool) bool {
 		return false
 	}
 	for name := range r.Members() {
-		if r.Kind() == 'n' || !member(name) {
+		if r.Kind() == 'n' && name != memberArguments || !member(name) {
 			r.Skip()
 		}
 	}
@@ -174,7 +177,7 @@ func (r *reader) context() *Context {
 			case "agent":
 				c.Agent = r.text("context", name)
 				return true
-			case "arguments":
+			case memberArguments:
 				c.Arguments = r.Raw(r.Skip)
 				return true
 			}

@@ -98,6 +98,10 @@ func (n *native) readRow() {
 	if n.namesInProject() {
 		n.path = "projects/" + properties.Project + "/" + n.path
 	}
+}
+
+// readArguments notes the problem of arguments, which tools alone have.
+func (n *native) readArguments() {
 	switch sent := n.arguments(); {
 	case sent == nil:
 	case !n.namesTool():
