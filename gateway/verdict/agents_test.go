@@ -67,13 +67,14 @@ func TestWhoMayNameAnAgent(t *testing.T) {
 			h := &helped{many: many{parts: parts{access: yes}, log: &recorder{}}, allows: func(q *resources.Question) bool { return agentMay || q.SubjectID != "agent-a-v1" }}
 			q := question(t)
 			q.Agent = &resources.ActingAgent{Ref: resources.AgentRef{ID: "agent-a-v1"}}
-			o := h.judge().One(t.Context(), c.caller, door(t), q)
+			o := h.judge().One(resources.WithDecision(t.Context(), "the-call"), c.caller, door(t), q)
 			switch {
 			case !c.may:
 				if o.Allowed || !resources.IsKind(o.Err, resources.KindForbidden) || len(h.questions) > 1 {
 					t.Errorf("%s: %+v", name, o)
 				}
-			case o.Err != nil || o.Allowed != agentMay || !agentMay && o.Code != verdict.CodeAgentRole || len(h.log.judgements) != 2 || h.log.judgements[1].ParentID != o.ID:
+			case o.Err != nil || o.Allowed != agentMay || !agentMay && o.Code != verdict.CodeAgentRole || len(h.log.judgements) != 2 ||
+				h.log.judgements[0].ParentID != "the-call" || h.log.judgements[1].ParentID != o.ID:
 				t.Errorf("%s, the agent may %t: %+v, %d records", name, agentMay, o, len(h.log.judgements))
 			}
 		}

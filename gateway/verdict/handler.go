@@ -37,7 +37,7 @@ func (j *Judge) note(ctx context.Context, path string, d resources.Decision, q *
 	if j.Log == nil {
 		return nil
 	}
-	judgement := &resources.Judgement{ID: j.IDs.ULID(), ParentID: resources.DecisionOf(ctx), Path: path, Question: *q, Decision: d}
+	judgement := &resources.Judgement{ID: j.IDs.ULID(), Path: path, Question: *q, Decision: d}
 	if n := notesOf(ctx); n != nil {
 		n.judgements = append(n.judgements, judgement)
 		return nil

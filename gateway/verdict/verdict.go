@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -111,10 +112,15 @@ func (j *Judge) name(o *Outcome) {
 	}
 }
 
-// record has the log take verdicts. On an error the caller must not get any of them.
+// record has the log take verdicts. Those without a parent are below the call inside which they were reached. On an error
+// the caller must not get any of them.
 func (j *Judge) record(ctx context.Context, judgements ...*resources.Judgement) error {
 	if j.Log == nil || len(judgements) == 0 {
 		return nil
+	}
+	parent := resources.DecisionOf(ctx)
+	for _, one := range judgements {
+		one.ParentID = cmp.Or(one.ParentID, parent)
 	}
 	if err := j.Log.Record(ctx, judgements...); err != nil {
 		return unavailable(err)

@@ -308,6 +308,24 @@ func TestTheOwnServerKeepsToTheRates(t *testing.T) {
 	}
 }
 
+// TestWhatAToolAsksIsRecordedBelowItsCall guarantees that the log links the question of a tool to the decision on its call.
+func TestWhatAToolAsksIsRecordedBelowItsCall(t *testing.T) {
+	t.Parallel()
+	g := startOwn(t, "--decision-log", "required")
+	token := ownToken(t, g, admin)
+	askOwn(t, g, ownPath, token, "check", `{"action":"project:instance:read"}`)
+	askOwn(t, g, ownPath, token, "changes", "{}")
+	text, all := export(t, g)
+	asked := all["authz/decision"]
+	if len(asked) != 3 || len(all["authz/access"]) != 1 || len(all["mcp/call"]) != 2 {
+		t.Fatalf("the records are %s", text)
+	}
+	check, changes := all["mcp/call"][0].Parent, all["mcp/call"][1].Parent
+	if asked[0].ID != check || asked[0].Parent != "" || asked[1].Parent != check || asked[2].ID != changes || asked[2].Parent != "" || all["authz/access"][0].Parent != changes {
+		t.Errorf("the records are %s", text)
+	}
+}
+
 // ownAgentScene is a gateway with an outside issuer and its own server.
 func ownAgentScene(t *testing.T) *agentScene {
 	t.Helper()

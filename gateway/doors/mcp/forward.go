@@ -91,6 +91,9 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	if err := v.use.allowed(ctx); err != nil {
 		return v.undecided(p, err), nil
 	}
+	if named != nil {
+		ctx = resources.WithDecision(ctx, v.outcome.ID)
+	}
 	answer, err := v.Send(ctx, o)
 	if err != nil {
 		return v.notSent(ctx, p, named, err), nil
