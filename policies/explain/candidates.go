@@ -42,7 +42,7 @@ func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 	e.roles = slices.Clone(roles)
 	roles = slices.DeleteFunc(roles, func(r resources.Role) bool { return !r.IsCustom && !holds(r.Permissions, e.q.Action) })
 	var out [][]atom
-	for i := range e.held() {
+	for i := range e.assignments() {
 		route := e.mend(i)
 		if len(route) == 0 {
 			continue
@@ -76,30 +76,31 @@ func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 	return out, nil
 }
 
-// mend returns the steps after which an assignment counts at the target; nil if no step helps, or none is needed.
+// mend returns the steps after which the subject's assignment with this index counts at the target; nil if no step helps,
+// or none is needed.
 func (e *explanation) mend(i int) (out []atom) {
-	held := &e.held()[i]
-	base := resources.Step{RoleID: held.RoleID, ProjectID: held.ProjectID, ResourceID: held.ResourceID, GroupID: held.GroupID}
-	if !e.covers(held) || !e.reaches(held.ProjectID) || held.RoleScope != scopeAt(held.ProjectID, held.ResourceID) {
+	one := &e.assignments()[i]
+	base := resources.Step{RoleID: one.RoleID, ProjectID: one.ProjectID, ResourceID: one.ResourceID, GroupID: one.GroupID}
+	if !e.covers(one) || !e.reaches(one.ProjectID) || one.RoleScope != scopeAt(one.ProjectID, one.ResourceID) {
 		return nil
 	}
-	role := resources.Role{ID: held.RoleID, Status: held.RoleStatus, IsCustom: held.Custom}
-	if !held.Custom && !e.granting[held.RoleID] {
+	role := resources.Role{ID: one.RoleID, Status: one.RoleStatus, IsCustom: one.Custom}
+	if !one.Custom && !e.granting[one.RoleID] {
 		return nil
 	}
 	add := func(kind string, until resources.Time) {
 		step := base
 		step.Kind, step.Until = kind, until
-		out = append(out, atom{Step: step, held: i})
+		out = append(out, atom{Step: step, changes: i})
 	}
-	if held.ExpiresAt != 0 && e.q.Now >= held.ExpiresAt {
+	if one.ExpiresAt != 0 && e.q.Now >= one.ExpiresAt {
 		add(resources.StepExtend, e.q.Now+longer)
 	}
-	if held.Status != resources.StatusActive {
+	if one.Status != resources.StatusActive {
 		add(resources.StepActivateAssignment, 0)
 	}
-	if held.Custom {
-		out = append(out, e.mendRole(&role, e.grants(held))...)
+	if one.Custom {
+		out = append(out, e.mendRole(&role, e.grants(one))...)
 	}
 	return out
 }
@@ -129,7 +130,7 @@ func (e *explanation) assign(role *resources.Role) (atom, bool) {
 		role.ProjectID != "" && role.ProjectID != e.q.Target.ProjectID {
 		return atom{}, false
 	}
-	has := slices.ContainsFunc(e.held(), func(h resources.HeldRole) bool {
+	has := slices.ContainsFunc(e.assignments(), func(h resources.HeldRole) bool {
 		return h.RoleID == role.ID && h.GroupID == "" && h.ProjectID == step.ProjectID && h.ResourceID == step.ResourceID
 	})
 	return atom{Step: step, role: role}, !has
@@ -145,13 +146,13 @@ func (e *explanation) breadth(role *resources.Role) (n int) {
 	if count, ok := e.breadths[role.ID]; ok {
 		return count
 	}
-	held := map[string]bool{}
+	has := map[string]bool{}
 	for _, p := range role.Permissions {
-		held[p] = true
+		has[p] = true
 	}
 	for _, action := range e.actions {
 		for _, pattern := range action.Patterns() {
-			if held[pattern] {
+			if has[pattern] {
 				n++
 				break
 			}

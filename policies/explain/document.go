@@ -142,7 +142,7 @@ func (d *Document) question() resources.Question {
 	for _, project := range slices.Sorted(maps.Keys(d.Subject.Assignments)) {
 		for _, resource := range slices.Sorted(maps.Keys(d.Subject.Assignments[project])) {
 			for _, a := range d.Subject.Assignments[project][resource] {
-				subject.Assignments = append(subject.Assignments, d.held(a, project, resource))
+				subject.Assignments = append(subject.Assignments, d.assignmentAt(a, project, resource))
 			}
 		}
 	}
@@ -160,9 +160,9 @@ func (d *Document) question() resources.Question {
 	}
 }
 
-// held returns an assignment of the document as held at that place. The document's roles have the permissions
-// of a custom one.
-func (d *Document) held(a documentAssignment, project, resource string) resources.HeldRole {
+// assignmentAt returns an assignment that the document has at a place, in the form of a question's facts. The permissions
+// of a custom role are those of the document's role; a system role has none, since policy knows them.
+func (d *Document) assignmentAt(a documentAssignment, project, resource string) resources.HeldRole {
 	h := resources.HeldRole{
 		RoleID: a.Role, RoleScope: a.RoleScope, RoleStatus: a.RoleStatus, Custom: a.Custom, ProjectID: project, ResourceID: resource,
 		Status: a.Status, ExpiresAt: resources.Time(a.Expires),

@@ -8,58 +8,62 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// addGrants adds the subject's assignments that could matter: those around the target, and those elsewhere with a role for
-// the action.
+// addGrants adds the subject's assignments that could matter, at most maxGrants, each with whether it counts at the
+// target: policy is asked as if the subject had this assignment alone.
 func (e *explanation) addGrants(ctx context.Context) error {
-	matter := e.matter()
-	if len(matter) > maxGrants {
-		matter, e.out.Complete = matter[:maxGrants], false
+	all := e.relevant()
+	if len(all) > maxGrants {
+		all, e.out.Complete = all[:maxGrants], false
 	}
-	for _, m := range matter {
+	for _, one := range all {
 		alone, subject := e.q, e.q.Facts.Subject.Clone()
-		subject.Assignments = []resources.HeldRole{*m.held}
+		subject.Assignments = []resources.HeldRole{*one.assignment}
 		alone.Facts.Subject = subject
 		counts, sure, err := e.policy.Granted(ctx, alone)
 		if err != nil {
 			return err
 		}
 		grant := resources.ExplainedGrant{
-			RoleID: m.held.RoleID, ProjectID: m.held.ProjectID, ResourceID: m.held.ResourceID, GroupID: m.held.GroupID,
-			Counts: counts || !sure && m.whyNot == "",
+			RoleID: one.assignment.RoleID, ProjectID: one.assignment.ProjectID, ResourceID: one.assignment.ResourceID, GroupID: one.assignment.GroupID,
+			Counts: counts || !sure && one.whyNot == "",
 		}
 		if !grant.Counts {
-			grant.WhyNot = cmp.Or(m.whyNot, "no rule of the policy tree counts it here")
+			grant.WhyNot = cmp.Or(one.whyNot, "no rule of the policy tree counts it here")
 		}
 		e.out.Grants = append(e.out.Grants, grant)
 	}
 	return nil
 }
 
-// matters is an assignment that could matter, and why it does not count, as far as this package knows.
-type matters struct {
-	held   *resources.HeldRole
-	whyNot string
+// relevant is an assignment that could matter, and why it does not count; "" if this package knows no reason.
+type relevant struct {
+	assignment *resources.HeldRole
+	whyNot     string
 }
 
-// matter returns the assignments that could matter. What seems to count comes first.
-func (e *explanation) matter() (out []matters) {
-	for i := range e.held() {
-		if held := &e.held()[i]; e.covers(held) || e.grants(held) {
-			out = append(out, matters{held, e.whyNot(held)})
+// relevant returns the assignments that could matter: their place covers the target, or their role has the action. What
+// seems to count comes first.
+func (e *explanation) relevant() (out []relevant) {
+	all := e.assignments()
+	for i := range all {
+		if one := &all[i]; e.covers(one) || e.grants(one) {
+			out = append(out, relevant{one, e.whyNot(one)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b matters) int {
+	slices.SortStableFunc(out, func(a, b relevant) int {
 		if (a.whyNot == "") != (b.whyNot == "") {
 			return cmp.Compare(len(a.whyNot), len(b.whyNot)) // the empty one is the shorter
 		}
-		return cmp.Or(cmp.Compare(a.held.RoleID, b.held.RoleID), cmp.Compare(a.held.ProjectID, b.held.ProjectID),
-			cmp.Compare(a.held.ResourceID, b.held.ResourceID), cmp.Compare(a.held.GroupID, b.held.GroupID))
+		return cmp.Or(cmp.Compare(a.assignment.RoleID, b.assignment.RoleID), cmp.Compare(a.assignment.ProjectID, b.assignment.ProjectID),
+			cmp.Compare(a.assignment.ResourceID, b.assignment.ResourceID), cmp.Compare(a.assignment.GroupID, b.assignment.GroupID))
 	})
 	return out
 }
 
-// held returns the subject's assignments.
-func (e *explanation) held() []resources.HeldRole {
+// assignments returns all assignments of the subject, whether or not they count: direct ones and those of the subject's
+// groups, ended, inactive and of other projects, too. They are the question's own and not copies. It returns nil for a
+// question without facts about a subject.
+func (e *explanation) assignments() []resources.HeldRole {
 	if e.q.Facts.Subject == nil {
 		return nil
 	}

@@ -124,7 +124,7 @@ func (s *search) widen(ctx context.Context) {
 		}
 	}
 	slices.SortStableFunc(further, func(a, b atom) int { return cmp.Compare(s.breadth(a.role), s.breadth(b.role)) })
-	for i := range s.held() {
+	for i := range s.assignments() {
 		further = append(further, s.mend(i)...)
 	}
 	ways := append([][]atom{nil}, s.ways...)

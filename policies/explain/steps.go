@@ -15,9 +15,10 @@ const longer = resources.Time(24 * time.Hour / time.Millisecond)
 // atom is a step of a fix, and what it changes.
 type atom struct {
 	resources.Step
-	// held is the number of a changed assignment, role the role of a new one.
-	held int
-	role *resources.Role
+	// changes is the index of the assignment that the step changes, among the subject's. role is the role of a new
+	// assignment.
+	changes int
+	role    *resources.Role
 }
 
 // key names the atom: two with one key are the same change.
@@ -71,16 +72,16 @@ func (a atom) apply(q *resources.Question, subject *resources.Subject) {
 	case resources.StepActivateUser:
 		subject.UserStatus = resources.StatusActive
 	case resources.StepExtend:
-		subject.Assignments[a.held].ExpiresAt = a.Until
+		subject.Assignments[a.changes].ExpiresAt = a.Until
 	case resources.StepActivateAssignment:
-		subject.Assignments[a.held].Status = resources.StatusActive
+		subject.Assignments[a.changes].Status = resources.StatusActive
 	case resources.StepUseKey:
 		q.Principal.KeyScopes = a.Scopes
 	case resources.StepActivateRole:
-		resources.Redefine(subject.Assignments, a.RoleID, func(held *resources.HeldRole) { held.RoleStatus = resources.StatusActive })
+		resources.Redefine(subject.Assignments, a.RoleID, func(h *resources.HeldRole) { h.RoleStatus = resources.StatusActive })
 	case resources.StepAddPermission:
-		resources.Redefine(subject.Assignments, a.RoleID, func(held *resources.HeldRole) {
-			held.Permissions = append(slices.Clone(held.Permissions), a.Permission)
+		resources.Redefine(subject.Assignments, a.RoleID, func(h *resources.HeldRole) {
+			h.Permissions = append(slices.Clone(h.Permissions), a.Permission)
 		})
 	}
 }
