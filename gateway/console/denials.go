@@ -26,8 +26,6 @@ type denials struct {
 	Bars          []bar
 	// Most is the largest count of a minute.
 	Most int
-
-	newest []decision
 }
 
 type deniedCode struct {
@@ -54,22 +52,21 @@ func (d denials) Text() string {
 
 // denied reads the denials of the last hour.
 func (p *page) denied(v *overviewView) error {
-	query := url.Values{"verdict": {"deny"}, "since": {"1h"}, "lookups": {"false"}, "page_size": {"100"}}
-	out := &denials{Complete: true}
+	query := url.Values{"verdict": {"deny"}, "since": {"1h"}, "lookups": {"false"}, "inputs": {"false"}, "page_size": {"100"}}
+	out, all := &denials{Complete: true}, []decision{}
 	for range denialPages {
 		var answer decisionPage
 		ok, err := p.read(p.account("decisions"), query, &answer)
 		if err != nil || !ok {
 			return err
 		}
-		out.newest, out.Complete = append(out.newest, answer.Decisions...), out.Complete && answer.Complete
+		all, out.Complete = append(all, answer.Decisions...), out.Complete && answer.Complete
 		if out.Cut = answer.Next != ""; !out.Cut {
 			break
 		}
 		query.Set("page_token", answer.Next)
 	}
-	out.newest = onceEach(out.newest)
-	out.count(p.c.cfg.Now().UnixMilli())
+	out.count(onceEach(all), p.c.cfg.Now().UnixMilli())
 	v.Denials = out
 	return nil
 }
@@ -83,10 +80,10 @@ func onceEach(all []decision) []decision {
 	return slices.DeleteFunc(all, func(d decision) bool { return d.Path == resources.PathMCPCall && ids[d.Parent] })
 }
 
-// count counts the denials by code and by minute before now (Unix milliseconds).
-func (d *denials) count(now int64) {
+// count counts denials by code and by minute before now (Unix milliseconds).
+func (d *denials) count(all []decision, now int64) {
 	minutes := make([]int, denialBars)
-	for _, one := range d.newest {
+	for _, one := range all {
 		code := cmp.Or(one.Verdict().Code, "no code")
 		i := slices.IndexFunc(d.Codes, func(c deniedCode) bool { return c.Code == code })
 		if i < 0 {
@@ -97,7 +94,7 @@ func (d *denials) count(now int64) {
 		minutes[min(max(minute, 0), denialBars-1)]++
 	}
 	slices.SortStableFunc(d.Codes, func(a, b deniedCode) int { return cmp.Compare(b.Count, a.Count) })
-	d.Count, d.Most = len(d.newest), slices.Max(minutes)
+	d.Count, d.Most = len(all), slices.Max(minutes)
 	for i, n := range minutes {
 		if n > 0 {
 			height := max(2, n*barHeight/d.Most)

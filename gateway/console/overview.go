@@ -51,8 +51,9 @@ const (
 	endsWithin = 7 * 24 * time.Hour
 	// fewMembers is the largest number of members of an account that gets suggestions.
 	fewMembers = 10
-	// mostTries limits the denials among the suggestions.
-	mostTries = 2
+	// mostTries limits the denials among the suggestions, which are among the lastDenials of the account.
+	mostTries   = 2
+	lastDenials = "20"
 )
 
 // read reads a section of the overview. It returns false if the API refuses or the gateway does not have it.
@@ -143,7 +144,11 @@ func (p *page) newcomers(v *overviewView) error {
 
 // tries adds suggestions about the account's people and projects.
 func (p *page) tries(v *overviewView, people []person) error {
-	if denied := v.deniedMembers(people); len(denied) > 0 {
+	denied, err := p.deniedMembers(v, people)
+	if err != nil {
+		return err
+	}
+	if len(denied) > 0 {
 		v.Tries = append(v.Tries, denied...)
 	} else if example, err := p.example(people); err != nil {
 		return err
@@ -157,16 +162,21 @@ func (p *page) tries(v *overviewView, people []person) error {
 	return nil
 }
 
-// deniedMembers returns the last denials about at most mostTries members.
-func (v *overviewView) deniedMembers(people []person) (out []try) {
-	if v.Denials == nil {
-		return nil
+// deniedMembers returns the last denials of the hour about at most mostTries members.
+func (p *page) deniedMembers(v *overviewView, people []person) (out []try, err error) {
+	if v.Denials == nil || v.Denials.Count == 0 {
+		return nil, nil
+	}
+	var last decisionPage
+	query := url.Values{"verdict": {"deny"}, "since": {"1h"}, "path": {"authz/decision"}, "lookups": {"false"}, "page_size": {lastDenials}}
+	if ok, err := p.read(p.account("decisions"), query, &last); err != nil || !ok {
+		return nil, err
 	}
 	asked := map[string]bool{}
-	for _, d := range v.Denials.newest {
+	for _, d := range last.Decisions {
 		f := d.Facts()
 		i := slices.IndexFunc(people, func(one person) bool { return one.ID == f.Subject.ID })
-		if i < 0 || d.Path != "authz/decision" || f.Action.ID == "" || asked[f.Subject.ID] {
+		if i < 0 || f.Action.ID == "" || asked[f.Subject.ID] {
 			continue
 		}
 		asked[f.Subject.ID] = true
@@ -176,7 +186,7 @@ func (v *overviewView) deniedMembers(people []person) (out []try) {
 			break
 		}
 	}
-	return out
+	return out, nil
 }
 
 // example returns a question about another member in the first project.

@@ -33,12 +33,16 @@ func TestTheOverviewShowsTheAccount(t *testing.T) {
 	}
 }
 
-// TestTheOverviewIsBounded guarantees that an account with many denials is not read to its end.
+// TestTheOverviewIsBounded guarantees that an account with many denials is not read to its end, and the inputs of the last
+// denials alone.
 func TestTheOverviewIsBounded(t *testing.T) {
 	s := newSite(t, full())
 	shows(t, s.get("/"), 200, `<p class="figure">10+</p>`)
-	if got := s.api.called("/decisions"); len(got) != 5 || !strings.Contains(got[4], "page_token=n%2Fx") {
+	if got := s.api.called("inputs=false"); len(got) != 5 || !strings.Contains(got[4], "page_token=n%2Fx") {
 		t.Errorf("%v", got)
+	}
+	if got := s.api.called("page_size=20&path=authz%2Fdecision"); len(got) != 1 || len(s.api.called("/decisions")) != 6 {
+		t.Errorf("%v", s.api.called("/decisions"))
 	}
 }
 

@@ -28,6 +28,8 @@ type input struct {
 	start          place
 	// strangers says that the caller may read of subjects outside the account.
 	strangers bool
+	// withoutInputs says that the caller does not want what policy read.
+	withoutInputs bool
 	// binding names the list of page tokens, cursors that of cursors.
 	binding, cursors string
 }
@@ -56,7 +58,9 @@ func (s *Service) read(r *wire.Request) (*input, error) {
 	aroundID(&want.filter)
 	lookups := q.OneOf("lookups", "true", "true", "false")
 	want.filter.WithoutLookups = lookups == "false"
-	want.binding += "\n" + lookups
+	inputs := q.OneOf("inputs", "true", "true", "false")
+	want.withoutInputs = inputs == "false"
+	want.binding += "\n" + lookups + "\n" + inputs
 	if want.wait = q.Wait("wait"); q.Has("wait") && !want.follow {
 		p.Add("wait", "goes with after")
 	}
@@ -149,6 +153,7 @@ func (want *input) forward() bool { return want.follow && !want.newest }
 func (want *input) question() *Question {
 	q := &Question{
 		Filter: want.filter, Forward: want.forward(), Places: want.start.Places, Size: want.size, Within: searchTime.Milliseconds(), Strangers: want.strangers,
+		WithoutInputs: want.withoutInputs,
 	}
 	switch {
 	case want.follow:

@@ -47,7 +47,7 @@ func newMember(t *testing.T) *member {
 	return &member{decisions.Folder{Dir: dir, Input: input, Turns: gate.New(2, 100)}, log}
 }
 
-func input(*resources.Judgement) ([]byte, error) { return []byte(`{}`), nil }
+func input(*resources.Judgement) ([]byte, error) { return []byte(`{"now":1}`), nil }
 
 // decide records a verdict at this time.
 func (m *member) decide(t *testing.T, id string, moment int64, change ...func(*resources.Judgement)) {
@@ -88,7 +88,8 @@ func newFleet(t *testing.T, local *member, rest ...*member) *fleet {
 // listed is an answer.
 type listed struct {
 	Decisions []struct {
-		ID string `json:"decision_id"`
+		ID    string          `json:"decision_id"`
+		Input json.RawMessage `json:"input"`
 	} `json:"decisions"`
 	Next     string   `json:"next_page_token"`
 	After    string   `json:"after"`
@@ -161,6 +162,43 @@ func TestPagesOfAFleetAreWhole(t *testing.T) {
 	}
 	if slices.Reverse(want); !slices.Equal(got, want) {
 		t.Errorf("by page %v", got)
+	}
+}
+
+// TestInputsAreLeftOut guarantees with inputs=false the same decisions without what policy read, of every gateway and kind,
+// by page and to followers, also beside a follower that wants the inputs. A page token goes on as its list began.
+func TestInputsAreLeftOut(t *testing.T) {
+	local, other := newMember(t), newMember(t)
+	f := newFleet(t, local, other)
+	began := f.list(t, nil)
+	for n := range 4 {
+		[]*member{local, other}[n%2].decide(t, fmt.Sprint("d-", n), 1000+int64(n), func(j *resources.Judgement) {
+			if n == 3 {
+				j.Path, j.Call = resources.PathMCPCall, &resources.MCPCall{Server: "files", Method: "tools/call", Name: "read"}
+			}
+		})
+	}
+	for name, query := range map[string]url.Values{
+		"by page": {}, "to a follower": {"after": {began.After}}, "the newest to a follower": {"after": {began.After}, "newest": {"true"}},
+	} {
+		whole := f.list(t, query)
+		query.Set("inputs", "false")
+		bare := f.list(t, query)
+		if len(whole.Decisions) != 4 || !slices.Equal(whole.ids(), bare.ids()) {
+			t.Errorf("%s: %v with inputs, %v without", name, whole.ids(), bare.ids())
+		}
+		for i := range whole.Decisions {
+			if whole.Decisions[i].Input == nil || bare.Decisions[i].Input != nil {
+				t.Errorf("%s: %s with inputs, %s without", name, whole.Decisions[i].Input, bare.Decisions[i].Input)
+			}
+		}
+	}
+	first := f.list(t, url.Values{"inputs": {"false"}, "page_size": {"2"}})
+	if l, _, err := f.ask(url.Values{"page_size": {"2"}, "page_token": {first.Next}}, nil); err == nil {
+		t.Errorf("the token of a list without inputs goes on with them: %+v", l)
+	}
+	if l := f.list(t, url.Values{"inputs": {"false"}, "page_size": {"2"}, "page_token": {first.Next}}); len(l.Decisions) != 2 {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -24,6 +24,8 @@ type Question struct {
 	Within int64 `json:"within"`
 	// Strangers says that the asker may read of subjects outside the account.
 	Strangers bool `json:"strangers"`
+	// WithoutInputs leaves out what policy read.
+	WithoutInputs bool `json:"without_inputs"`
 }
 
 // Row is a decision with the place of its log at it.
@@ -92,9 +94,16 @@ func (f Folder) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	if a.Places, a.More = page.Places, page.More; q.Floor != nil {
 		a.Places = places
 	}
+	input := f.Input
+	if q.WithoutInputs {
+		input = noInput
+	}
 	for _, rec := range page.Records {
-		e := rec.Event(f.Input)
-		if !q.Strangers {
+		e := rec.Event(input)
+		switch {
+		case q.WithoutInputs:
+			e.Input = nil
+		case !q.Strangers:
 			e.Input = WithoutStrangers(e.Input)
 		}
 		line, err := e.JSON()
@@ -105,3 +114,6 @@ func (f Folder) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	}
 	return a, nil
 }
+
+// noInput spares the rendering of an input that nobody gets.
+func noInput(*resources.Judgement) ([]byte, error) { return []byte("{}"), nil }

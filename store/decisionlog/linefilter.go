@@ -27,8 +27,11 @@ func mayHave(raw []byte, id string) bool {
 	return id == "" || !resources.ValidID(id) || bytes.Contains(raw, []byte(id))
 }
 
-// isLookup reports whether the record of a line is certain to be a lookup.
+// isLookup reports whether the record of a line is certain to be a lookup. It parses no line without the text of a lookup.
 func isLookup(raw []byte) bool {
+	if !bytes.Contains(raw, []byte(`"kind":"`+resources.PrincipalUser+`"`)) || !bytes.Contains(raw, []byte(`"credential":"`+resources.CredentialToken+`"`)) {
+		return false
+	}
 	var l struct {
 		Record struct {
 			Path   string `json:"path"`
@@ -51,8 +54,11 @@ func isLookup(raw []byte) bool {
 	return a.isLookup()
 }
 
-// allows reports whether the record of a line is certain to be an allow.
+// allows reports whether the record of a line is certain to be an allow. It parses no line without the text of an allow.
 func allows(raw []byte) bool {
+	if !bytes.Contains(raw, []byte(`"allow":true`)) {
+		return false
+	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	for d.StackDepth() < 2 { // to the record's first member
 		if _, err := d.ReadToken(); err != nil {

@@ -149,6 +149,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"page_size=101":                  "page_size: ",
 		"user=a%20b":                     "user: ",
 		"lookups=maybe":                  "lookups: must be one of true, false",
+		"inputs=0":                       "inputs: must be one of true, false",
 		"verdict=maybe":                  "verdict: ",
 		"action=read":                    "action: ",
 		"place=a%20b":                    "place: ",
@@ -182,6 +183,9 @@ func TestDecisionsOfOthersAreNotShown(t *testing.T) {
 	}
 	if ids, r := decisionsOf(t, s, "id="+hidden); len(ids) != 0 {
 		t.Errorf("by its id: %s", r.Raw)
+	}
+	if _, r := decisionsOf(t, s, "inputs=false&id="+stranger); harness.At(r.Body, "decisions", 0, "input") != nil || harness.At(r.Body, "decisions", 0, "result", "allow") != false {
+		t.Errorf("without inputs: %s", r.Raw)
 	}
 	_, r = decisionsOf(t, s, "id="+stranger)
 	if subject := harness.At(r.Body, "decisions", 0, "input", "subject"); harness.At(subject, "id") != other.Bob || harness.At(subject, "exists") != false {
