@@ -92,6 +92,8 @@ type askView struct {
 	Answer   *resources.Explanation
 	Fixes    []fixView
 	Examples []example
+	// Names holds the names of the roles and groups in the verdict's grants.
+	Names names
 	// Other is true for a question about another user.
 	Other bool
 }
@@ -119,6 +121,13 @@ func ask(p *page) error {
 		return err
 	}
 	if v.Fixes, err = p.fixes(v.question, v.Answer.Fixes); err != nil {
+		return err
+	}
+	var m mentioned
+	for _, one := range v.Answer.Grants {
+		m.roles, m.groups = append(m.roles, one.RoleID), append(m.groups, one.GroupID)
+	}
+	if v.Names, err = p.names(m); err != nil {
 		return err
 	}
 	return p.show(http.StatusOK, "ask", "Ask", "/ask", v)

@@ -222,14 +222,22 @@ func (d decision) Conditions() []recordedCondition {
 	}
 	out := []recordedCondition{
 		{f.Account.Exists, "the account " + f.Account.ID + " exists"},
-		{f.Account.Status == resources.StatusActive, "the account is active (" + cmp.Or(f.Account.Status, "no status") + ")"},
+		{f.Account.Status == resources.StatusActive, "the account is active" + unless(resources.StatusActive, f.Account.Status)},
 		{f.Subject.Exists, "the user " + f.Subject.ID + " exists"},
 		{f.Subject.Member, "the user is a member of the account"},
-		{f.Subject.Status == resources.StatusActive, "the user is active (" + cmp.Or(f.Subject.Status, "no status") + ")"},
+		{f.Subject.Status == resources.StatusActive, "the user is active" + unless(resources.StatusActive, f.Subject.Status)},
 		{f.Target.SameAccount, "the place is in the account"},
 	}
 	if f.Target.Project != "" {
-		out = append(out, recordedCondition{f.Target.ProjectState == "active", "the project " + f.Target.Project + " is active (" + cmp.Or(f.Target.ProjectState, "unknown") + ")"})
+		out = append(out, recordedCondition{f.Target.ProjectState == "active", "the project " + f.Target.Project + " is active" + unless("active", f.Target.ProjectState)})
 	}
 	return out
+}
+
+// unless returns a recorded status for readers, or "" if it is the wanted one.
+func unless(wanted, status string) string {
+	if status == wanted {
+		return ""
+	}
+	return ": the status is " + cmp.Or(strings.ToLower(status), "unknown")
 }

@@ -97,7 +97,7 @@ func TestADecisionIsShownWhole(t *testing.T) {
 		byID(unknown): {200, none},
 		byID("odd"):   {400, `{"error":"Bad.","details":["id: must be a decision_id"]}`},
 	})
-	shows(t, s.get("/decisions/"+id), 200, "✕ no</span> <bdi>the user is a member of the account", "✓ yes</span> <bdi>the account is active", "not active</span> <code>reader", "LOG",
+	shows(t, s.get("/decisions/"+id), 200, "✕ no</span> <bdi>the user is a member of the account", "✓ yes</span> <bdi>the account is active</bdi>", "not active</span> <code>reader", "LOG",
 		"Ask again now", "&lt;script&gt;", "<bdi>same_account</bdi>")
 	shows(t, s.get("/decisions/"+unknown), 404, "no decision with this id")
 	shows(t, s.get("/decisions/odd"), 404, "does not exist")

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -13,6 +14,7 @@ type delegationView struct {
 	// Name is the agent's name, or its id if the user may not read the agent.
 	Name     string
 	Projects []project
+	Actions  []offeredAction
 	Form     form
 }
 
@@ -41,16 +43,16 @@ func showDelegation(p *page) error {
 func (p *page) delegationForm(status int, f form) error {
 	id := p.r.PathValue("agent")
 	v := delegationView{AgentID: id, Form: f}
-	all, err := p.names(mentioned{agents: []string{id}})
-	if err != nil {
+	agent, err := p.agent(id)
+	if _, hidden := isRefusal(err, http.StatusForbidden); err != nil && !hidden {
 		return err
 	}
-	v.Name = all.Agent(id)
+	v.Name = cmp.Or(agent.Name, id)
 	offers, err := p.choices()
 	if err != nil {
 		return err
 	}
-	v.Projects = offers.Projects
+	v.Projects, v.Actions = offers.Projects, offers.Actions
 	return p.show(status, "delegation", "Delegate to an agent", peopleHere, v)
 }
 

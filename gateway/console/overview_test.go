@@ -66,7 +66,7 @@ func TestOperatorsSeeTheInstallation(t *testing.T) {
 	s.private.answers["GET /status"] = answer{200, `{"version":"v9","policy":{"revision":"p9","since":"2026-03-01T00:00:00.000Z","refused":{"at":"2026-03-02T00:00:00.000Z","reasons":["a test fails"]}},` +
 		`"stores":[{"name":"mongodb","state":"lost","error":"no primary"}],"outbox":{"pending":3,"dead":2}}`}
 	s.private.answers["GET /policy/history"] = answer{200, `{"history":[{"revision":"p10","at":"2026-03-02T00:00:00.000Z","outcome":"refused","reasons":[]}]}`}
-	shows(t, s.get("/"), 200, "p9", "a test fails", "✕ lost", "no primary", "✕ 2 given up", "✕ refused", "Read the policy in force")
+	shows(t, s.get("/"), 200, "p9", "a test fails", "✕ lost", "no primary", "✕ 2 failed", "✕ refused", "Read the policy in force")
 }
 
 var tags = regexp.MustCompile(`<[^>]*>`)

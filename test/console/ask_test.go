@@ -31,6 +31,8 @@ func TestAsk(t *testing.T) {
 	}
 	bob.get(questionOf(s.Carol, asked, s.Project)).want(t, 403, "You may not see why a question about somebody else", "account:authorization:explain")
 	bob.get(questionOf(s.Bob, asked, s.Project)).want(t, 200, "No change that you may see")
+	s.Grant(t, "team_member", s.Carol, "")
+	admin.get(questionOf(s.Carol, asked, s.Project)).want(t, 200, `<bdi>Team member</bdi> <code class="soft">team_member</code> in the whole account`, "its role lacks the action")
 	self := bob.get(questionOf(s.Bob, "account:user:read", ""))
 	self.want(t, 200, "You may not make these changes", "account:role_assignment:update", "An admin of the account can")
 	self.lacks(t, "/apply?")

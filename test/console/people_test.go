@@ -109,7 +109,8 @@ func TestUsersDelegateForThemselves(t *testing.T) {
 	delegation, page, end := "/agents/"+agent+"/delegation", "/people/"+carol, "/people/"+carol+"/delegations/"+agent+"/end"
 	owner.get("/agents/"+agent).want(t, 403)
 	owner.get(page).want(t, 200, "An admin can send you")
-	owner.get(delegation).want(t, 200, agent, "may do for you")
+	owner.get(delegation).want(t, 200, agent, "may do for you", "All actions that the policy lists")
+	admin.get("/agents/agent-none-v1/delegation").want(t, 404, "There is no such agent.")
 	admin.get("/agents/"+agent).want(t, 200, "&lt;Helper&gt;", "helper", "Nothing, where a server asks")
 	for name, fields := range map[string][]string{
 		"permissions":  {"permissions", "project:*:read x"},

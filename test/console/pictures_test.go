@@ -55,11 +55,15 @@ func plainDemo(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 	return demo(t), strings.NewReplacer()
 }
 
-// emptied is the demo without its project.
+// emptied is the demo without its project and its agent.
 func emptied(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 	g, none := plainDemo(t)
-	if r := harness.Call(t, "DELETE", g.URL+"/api/v1/accounts/"+demoAccount+"/projects/proj-demo-v1", g.UserToken(t, alice), ""); r.Status/100 != 2 {
-		t.Fatalf("%d %s", r.Status, r.Raw)
+	account, token := g.URL+"/api/v1/accounts/"+demoAccount, g.UserToken(t, alice)
+	agents := harness.Call(t, "GET", account+"/agents", token, "")
+	for _, path := range []string{"/projects/proj-demo-v1", "/agents/" + fmt.Sprint(harness.At(agents.Body, "agents", 0, "id"))} {
+		if r := harness.Call(t, "DELETE", account+path, token, ""); r.Status/100 != 2 {
+			t.Fatalf("%s: %d %s", path, r.Status, r.Raw)
+		}
 	}
 	return g, none
 }
@@ -85,6 +89,7 @@ func throng(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 	harness.SeedUsers(t, dir, users...)
 	s := harness.TeamIn(t, harness.StartIn(t, dir, "--console-listen", "127.0.0.1:0", "--console-operators", crowdAdmin), 1)
 	s.Must(t, 200, "PATCH", "/projects/"+s.Project, `{"name":`+jsonText(nasty)+`}`)
+	s.Must(t, 200, "PUT", "/users/"+crowdAdmin+"/profile", `{"name":`+jsonText(nasty)+`}`)
 	name := func(n int) string {
 		if n == 0 {
 			return jsonText(nasty)
