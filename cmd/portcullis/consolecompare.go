@@ -127,8 +127,6 @@ func (c comparer) replayed(ctx context.Context, token string, next *engine.Set) 
 		return false, "", err
 	}
 	report := anew.Report()
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "%d decisions of the last %s that you may see, at most the newest %d\n", seen, replayedSince, replayedMost)
-	err = printReplay(&out, report, false)
-	return !report.Differs() && report.Whole(), out.String(), err
+	head := fmt.Sprintf("%d decisions of the last %s that you may see, at most the newest %d\n", seen, replayedSince, replayedMost)
+	return !report.Differs() && report.Whole(), head + report.Text(), nil
 }

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +75,7 @@ func (r *replaying) run(cmd *cobra.Command, tree string) error {
 			return err
 		}
 	}
-	if err := printReplay(cmd.OutOrStdout(), report, r.asJSON); err != nil {
+	if err := r.print(cmd.OutOrStdout(), report); err != nil {
 		return err
 	}
 	switch {
@@ -180,30 +177,13 @@ func writeReplayTests(dir string, report *replay.Report) error {
 	return os.WriteFile(filepath.Join(dir, "replayed_test.rego"), text, 0o600)
 }
 
-// printReplay prints the groups of changed verdicts, what was not judged, and the sums.
-func printReplay(out io.Writer, r *replay.Report, asJSON bool) error {
-	if asJSON {
+// print prints the report in the form that the flags name.
+func (r *replaying) print(out io.Writer, report *replay.Report) error {
+	if r.asJSON {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return enc.Encode(report)
 	}
-	for _, f := range r.Flips {
-		word := "would be denied"
-		if f.Allowed {
-			word = "would be allowed"
-		}
-		fmt.Fprintf(out, "%d %s: %s at %s, roles: %s\n", f.Count, word, f.Asked(), f.Place, cmp.Or(f.Role, "none"))
-		for _, e := range f.Examples {
-			fmt.Fprintf(out, "  %s: %q, now %q\n", e.ID, e.Old, e.New)
-		}
-	}
-	for _, why := range slices.Sorted(maps.Keys(r.Failed)) {
-		fmt.Fprintf(out, "%d without a decision: %s\n", r.Failed[why], why)
-	}
-	for _, why := range slices.Sorted(maps.Keys(r.NotJudged)) {
-		fmt.Fprintf(out, "%d not judged: %s\n", r.NotJudged[why], why)
-	}
-	_, err := fmt.Fprintf(out, "policy %s: %d judged, %d groups of other verdicts, %d with another reason, %.0f a second\n",
-		r.New, r.Judged, len(r.Flips), r.Reasons, float64(r.Judged)/max(r.Took.Seconds(), 0.001))
+	_, err := fmt.Fprint(out, report.Text())
 	return err
 }
