@@ -1,9 +1,10 @@
-package main
+package explain_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/policies/explain"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -17,7 +18,7 @@ func TestAnExplanationIsDrawnAsATree(t *testing.T) {
 			{Steps: []resources.Step{{Kind: resources.StepAssign, RoleID: "account_admin"}}},
 		},
 	}
-	got := strings.Join(explained(x), "\n")
+	got := strings.Join(explain.Lines(x), "\n")
 	want := `denied: no role grants it [no_role]
 ├─ conditions
 │  ├─ yes  needs_same_account
