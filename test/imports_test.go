@@ -161,9 +161,10 @@ var mayImport = map[string]row{
 
 	"gateway/client/clienttest": {alone: "gateway/client", inside: []string{"gateway/client"}},
 
-	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe", "cmd/portcullis/provision", "cmd/portcullis/scratch", "cmd/portcullis/tickets", "cmd/portcullis/tracing"}},
+	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/config", "cmd/portcullis/demo", "cmd/portcullis/masterkey", "cmd/portcullis/observe", "cmd/portcullis/provision", "cmd/portcullis/scratch", "cmd/portcullis/tickets", "cmd/portcullis/tracing"}},
 	"cmd/portcullis/bootclock": {outside: []string{sysExt}},
 	"cmd/portcullis/config":    {inside: []string{"gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/bundles", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
+	"cmd/portcullis/demo":      {inside: []string{"gateway/authn", "resources", "resources/access", "store", "store/records"}},
 	"cmd/portcullis/masterkey": {inside: []string{"cmd/portcullis/scratch", "resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/provision": {},
 	"cmd/portcullis/observe":   {inside: []string{"gateway", "gateway/authn", "gateway/catalogue", "gateway/doors/mcp", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/decisionlog", "store/rolecache"}, outside: []string{metrics}},

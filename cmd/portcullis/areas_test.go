@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -40,7 +41,7 @@ func demoApp(t *testing.T, configure func(*config.Config), around ...func(store.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.store.Close() })
-	if _, err := a.makeDemo(t.Context()); err != nil {
+	if _, err := demoData(a).Make(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	all := wire.Routes{}
@@ -72,26 +73,26 @@ func forServices(route string) bool {
 // requestOf is a well-formed request for the route; it is about bob, or where it can be
 // about nobody else, about the caller.
 func requestOf(route string, caller resources.Principal) *wire.Request {
-	user := demoBob
+	user := demo.Bob
 	if slices.Contains([]string{"user_profile.update", "user_profile.get", "api_key.create", "delegation.put", "approval.list", "approval.get", "approval.update"}, route) {
 		user = caller.ID
 	}
-	r := &wire.Request{Principal: caller, AccountID: demoAccount, RequestID: "test", Body: []byte(bodies[route]), Params: map[string]string{
-		"accountId": demoAccount, "account_id": demoAccount, "projectId": demoProject, "roleId": "project_reader", "groupId": "group-absent-v1", "agentId": "agent-absent-v1", "approvalId": "approval-absent-v1",
+	r := &wire.Request{Principal: caller, AccountID: demo.Account, RequestID: "test", Body: []byte(bodies[route]), Params: map[string]string{
+		"accountId": demo.Account, "account_id": demo.Account, "projectId": demo.Project, "roleId": "project_reader", "groupId": "group-absent-v1", "agentId": "agent-absent-v1", "approvalId": "approval-absent-v1",
 		"claimId": "absent-v1", "userId": user, "user_id": user, "assigneeId": user, "id": "absent-v1", "ruleId": "absent-v1",
 	}}
 	switch route {
 	case "role.replace", "role.delete": // a system role is refused to everybody
 		r.Params["roleId"] = "role-absent-v1"
 	case "user.find":
-		r.Query = "external_id=" + demoBob
+		r.Query = "external_id=" + demo.Bob
 	}
 	return r
 }
 
 // signedIn is a user of the demo account who came with a token.
 func signedIn(id string) resources.Principal {
-	return resources.Principal{Kind: resources.PrincipalUser, ID: id, AccountID: demoAccount, Credential: resources.CredentialToken}
+	return resources.Principal{Kind: resources.PrincipalUser, ID: id, AccountID: demo.Account, Credential: resources.CredentialToken}
 }
 
 // aService has the scopes of a service that makes accounts and users.

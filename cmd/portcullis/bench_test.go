@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -32,7 +33,7 @@ func BenchmarkServe(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = a.store.Close() })
-	if _, err := a.makeDemo(ctx); err != nil {
+	if _, err := demoData(a).Make(ctx); err != nil {
 		b.Fatal(err)
 	}
 	beside := a.runBackground()
@@ -57,7 +58,7 @@ func BenchmarkServe(b *testing.B) {
 		b.Fatal(err)
 	}
 	question := fmt.Appendf(nil, "POST /api/v1/authorize/accounts/%s/projects/%s/instances HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n"+
-		"X-User-ID: %s\r\nX-Account-ID: %s\r\nX-Action: project:instance:read\r\n\r\n", demoAccount, demoProject, token, demoBob, demoAccount)
+		"X-User-ID: %s\r\nX-Account-ID: %s\r\nX-Action: project:instance:read\r\n\r\n", demo.Account, demo.Project, token, demo.Bob, demo.Account)
 	answers, buffer := bufio.NewReader(c), make([]byte, 4096)
 	b.ReportAllocs()
 	for b.Loop() {

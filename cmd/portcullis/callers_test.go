@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -36,7 +37,7 @@ func byKey() resources.Principal {
 
 func withdrawals() map[string]withdrawal {
 	ofAnother := byKey()
-	ofAnother.ID = demoAlice
+	ofAnother.ID = demo.Alice
 	unknown := signedIn(otherAdmin)
 	unknown.Credential = ""
 	suspend := func(u *resources.User, _ *resources.APIKey) { u.Status = resources.StatusSuspended }
@@ -102,7 +103,7 @@ func (a *app) inLine(t *testing.T, meanwhile func(*resources.User, *resources.AP
 	ctx, answered := t.Context(), make(chan error, 1)
 	err := a.store.Transact(ctx, func(tx store.Tx) error {
 		go func() { answered <- request(ctx) }() // its own transaction begins after this one
-		if _, err := tx.Bump(ctx, demoAccount); err != nil {
+		if _, err := tx.Bump(ctx, demo.Account); err != nil {
 			return err
 		}
 		user, key := otherAdminRecords()
@@ -130,10 +131,10 @@ func replace[T any](ctx context.Context, tx store.Tx, c store.Collection[T], key
 // otherAdminRecords are as they are before anything is withdrawn.
 func otherAdminRecords() (resources.User, resources.APIKey) {
 	user := resources.User{
-		ExternalID: otherAdmin, UUID: "uuid-dora", AccountID: demoAccount, Email: "dora@demo.example", Status: resources.StatusActive,
+		ExternalID: otherAdmin, UUID: "uuid-dora", AccountID: demo.Account, Email: "dora@demo.example", Status: resources.StatusActive,
 	}
 	key := resources.APIKey{
-		ID: otherKey, AccountID: demoAccount, UserID: otherAdmin, Name: "k", Scopes: []string{resources.KeyScopeRead, resources.KeyScopeWrite},
+		ID: otherKey, AccountID: demo.Account, UserID: otherAdmin, Name: "k", Scopes: []string{resources.KeyScopeRead, resources.KeyScopeWrite},
 	}
 	return user, key
 }
@@ -143,18 +144,18 @@ func (a *app) makeOtherAdmin(t *testing.T) {
 	ctx := t.Context()
 	user, key := otherAdminRecords()
 	admin := resources.Assignment{
-		AccountID: demoAccount, RoleID: resources.RoleAccountAdmin, RoleScope: resources.RoleScopeAccount,
+		AccountID: demo.Account, RoleID: resources.RoleAccountAdmin, RoleScope: resources.RoleScopeAccount,
 		AssigneeType: resources.AssigneeUser, AssigneeID: otherAdmin, Status: resources.StatusActive,
 	}
 	admin.ID = records.AssignmentID(admin)
 	err := a.store.Transact(ctx, func(tx store.Tx) error {
-		if _, err := tx.Bump(ctx, demoAccount); err != nil {
+		if _, err := tx.Bump(ctx, demo.Account); err != nil {
 			return err
 		}
 		if err := a.collections.Users.Insert(ctx, tx, user); err != nil {
 			return err
 		}
-		for id, owner := range map[string]string{otherKey: otherAdmin, "apikey-spare-v1": otherAdmin, "apikey-alice-v1": demoAlice} {
+		for id, owner := range map[string]string{otherKey: otherAdmin, "apikey-spare-v1": otherAdmin, "apikey-alice-v1": demo.Alice} {
 			key.ID, key.UserID = id, owner
 			if err := a.collections.APIKeys.Insert(ctx, tx, key); err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/approvals"
 	"github.com/portcullis-authz/portcullis/resources/changes"
@@ -36,30 +37,30 @@ func changingRequests() []changing {
 	id := func(name, value string) map[string]string { return map[string]string{name: value} }
 	return []changing{
 		{route: "account.create", body: `{"id":"acct-demo2-v1","name":"n","admin":{"email":"first@other.example"}}`, service: true, subject: "account acct-demo2-v1", after: true},
-		{route: "account.update", body: `{"name":"Demo 2"}`, service: true, subject: "account " + demoAccount, before: true, after: true, repeat: true},
+		{route: "account.update", body: `{"name":"Demo 2"}`, service: true, subject: "account " + demo.Account, before: true, after: true, repeat: true},
 		{route: "project.create", body: `{"name":"second"}`, subject: "project PROJECT", after: true},
 		{route: "project.update", body: `{"name":"renamed"}`, params: id("projectId", "PROJECT"), subject: "project PROJECT", before: true, after: true, repeat: true},
 		{route: "role.create", body: `{"name":"r","scope":"ACCOUNT","permissions":["account:user:read"]}`, subject: "role ROLE", after: true},
 		{route: "role.replace", body: `{"name":"r2","permissions":["account:user:read"]}`, params: id("roleId", "ROLE"), subject: "role ROLE", before: true, after: true, repeat: true},
-		{route: "role_assignment.put", body: `{}`, params: map[string]string{"roleId": "ROLE", "assigneeId": demoCarol}, subject: "role_assignment " + demoCarol, after: true, repeat: true},
-		{route: "role_assignment.revoke", params: map[string]string{"roleId": "ROLE", "assigneeId": demoCarol}, subject: "role_assignment " + demoCarol, before: true},
+		{route: "role_assignment.put", body: `{}`, params: map[string]string{"roleId": "ROLE", "assigneeId": demo.Carol}, subject: "role_assignment " + demo.Carol, after: true, repeat: true},
+		{route: "role_assignment.revoke", params: map[string]string{"roleId": "ROLE", "assigneeId": demo.Carol}, subject: "role_assignment " + demo.Carol, before: true},
 		{route: "role.delete", params: id("roleId", "ROLE"), subject: "role ROLE", before: true},
 		{route: "group.create", body: `{"name":"g"}`, subject: "group GROUP", after: true},
-		{route: "group_member.add", params: map[string]string{"groupId": "GROUP", "userId": demoBob}, subject: "group_member " + demoBob, after: true, repeat: true},
-		{route: "group_member.remove", params: map[string]string{"groupId": "GROUP", "userId": demoBob}, subject: "group_member " + demoBob, before: true},
+		{route: "group_member.add", params: map[string]string{"groupId": "GROUP", "userId": demo.Bob}, subject: "group_member " + demo.Bob, after: true, repeat: true},
+		{route: "group_member.remove", params: map[string]string{"groupId": "GROUP", "userId": demo.Bob}, subject: "group_member " + demo.Bob, before: true},
 		{route: "group.delete", params: id("groupId", "GROUP"), subject: "group GROUP", before: true},
 		{route: "agent.create", body: `{"name":"a","clients":[{"issuer":"i","client_id":"c"}]}`, subject: "agent AGENT", after: true},
 		{route: "agent.update", body: `{"status":"SUSPENDED"}`, params: id("agentId", "AGENT"), subject: "agent AGENT", before: true, after: true, repeat: true},
-		{route: "delegation.put", body: `{"permissions":["project:*:read"]}`, params: map[string]string{"userId": demoAlice, "agentId": "AGENT"}, subject: "delegation " + demoAlice, after: true, repeat: true},
-		{route: "approval.update", body: `{"status":"APPROVED"}`, params: map[string]string{"userId": demoAlice, "approvalId": "APPROVAL"}, subject: "approval APPROVAL", before: true, after: true},
-		{route: "delegation.delete", params: map[string]string{"userId": demoAlice, "agentId": "AGENT"}, subject: "delegation " + demoAlice, before: true},
+		{route: "delegation.put", body: `{"permissions":["project:*:read"]}`, params: map[string]string{"userId": demo.Alice, "agentId": "AGENT"}, subject: "delegation " + demo.Alice, after: true, repeat: true},
+		{route: "approval.update", body: `{"status":"APPROVED"}`, params: map[string]string{"userId": demo.Alice, "approvalId": "APPROVAL"}, subject: "approval APPROVAL", before: true, after: true},
+		{route: "delegation.delete", params: map[string]string{"userId": demo.Alice, "agentId": "AGENT"}, subject: "delegation " + demo.Alice, before: true},
 		{route: "agent.delete", params: id("agentId", "AGENT"), subject: "agent AGENT", before: true},
-		{route: "user.create", body: `{"email":"made@demo.example","external_id":"user-made-v1","account_id":"` + demoAccount + `"}`, service: true, subject: "user user-made-v1", after: true},
-		{route: "user.update", body: `{"name":"Bobby"}`, params: id("user_id", demoBob), subject: "user " + demoBob, before: true, after: true, repeat: true},
-		{route: "user_profile.update", body: `{"name":"Alice 2"}`, params: id("user_id", demoAlice), subject: "user " + demoAlice, before: true, after: true, repeat: true},
+		{route: "user.create", body: `{"email":"made@demo.example","external_id":"user-made-v1","account_id":"` + demo.Account + `"}`, service: true, subject: "user user-made-v1", after: true},
+		{route: "user.update", body: `{"name":"Bobby"}`, params: id("user_id", demo.Bob), subject: "user " + demo.Bob, before: true, after: true, repeat: true},
+		{route: "user_profile.update", body: `{"name":"Alice 2"}`, params: id("user_id", demo.Alice), subject: "user " + demo.Alice, before: true, after: true, repeat: true},
 		{route: "user.invite", body: `{"email":"invited@demo.example"}`, subject: "user USER", after: true, repeat: true},
-		{route: "api_key.create", body: `{"key_name":"k","scopes":["read"]}`, params: id("user_id", demoAlice), subject: "api_key KEY", after: true},
-		{route: "api_key.revoke", params: map[string]string{"user_id": demoAlice, "id": "KEY"}, subject: "api_key KEY", before: true, after: true, repeat: true},
+		{route: "api_key.create", body: `{"key_name":"k","scopes":["read"]}`, params: id("user_id", demo.Alice), subject: "api_key KEY", after: true},
+		{route: "api_key.revoke", params: map[string]string{"user_id": demo.Alice, "id": "KEY"}, subject: "api_key KEY", before: true, after: true, repeat: true},
 		{route: "user.remove", params: id("userId", "user-made-v1"), subject: "user user-made-v1", before: true},
 		{route: "project.delete", params: id("projectId", "PROJECT"), subject: "project PROJECT", before: true},
 	}
@@ -114,7 +115,7 @@ func (a *app) makeApproval(t *testing.T) string {
 	t.Helper()
 	service := approvals.Service{Store: a.store, Collections: a.collections, IDs: a.ids}
 	made, err := service.Use(t.Context(), resources.Approval{
-		AccountID: demoAccount, UserID: demoAlice, Server: "desk", Place: "desk", Tool: "close", Effect: resources.EffectWrite,
+		AccountID: demo.Account, UserID: demo.Alice, Server: "desk", Place: "desk", Tool: "close", Effect: resources.EffectWrite,
 		Arguments: `{"q":"personal-text"}`, Further: `{"f":"personal-text"}`, ArgumentsHash: "sha256:1",
 	})
 	if err != nil || made.ID == "" {
@@ -130,7 +131,7 @@ func (c changing) request(made map[string]string) *wire.Request {
 		}
 		return s
 	}
-	caller := signedIn(demoAlice)
+	caller := signedIn(demo.Alice)
 	if c.service {
 		caller = aService()
 	}
@@ -157,7 +158,7 @@ func (c changing) verify(t *testing.T, got resources.Change, answer string, made
 	if name := made[id]; name != "" {
 		id = name
 	}
-	actor := resources.ChangeActor{Kind: "user", ID: demoAlice, Credential: "token"}
+	actor := resources.ChangeActor{Kind: "user", ID: demo.Alice, Credential: "token"}
 	if c.service {
 		actor = resources.ChangeActor{Kind: "service", ID: "service-test", Credential: "token"}
 	}
@@ -189,7 +190,7 @@ func (a *app) changesNow(t *testing.T) (out []resources.Change) {
 	t.Helper()
 	err := a.store.View(t.Context(), func(tx store.Tx) error {
 		out = nil
-		for _, account := range []string{"acct-demo2-v1", "", demoAccount} {
+		for _, account := range []string{"acct-demo2-v1", "", demo.Account} {
 			recs, err := a.collections.Changes.Find(t.Context(), tx, store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}})
 			if err != nil {
 				return err
@@ -212,8 +213,8 @@ func (a *app) changesNow(t *testing.T) (out []resources.Change) {
 func TestRecordHasWhatWentAlong(t *testing.T) {
 	a, routes := demoApp(t, func(*config.Config) {})
 	routes = changes.Attributed(routes)
-	r := requestOf("user.remove", signedIn(demoAlice))
-	r.Params["userId"] = demoCarol
+	r := requestOf("user.remove", signedIn(demo.Alice))
+	r.Params["userId"] = demo.Carol
 	if _, err := routes["user.remove"](context.Background(), r); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/console"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
@@ -60,7 +61,7 @@ func (a *app) newSessions() (*sessions.Service, error) {
 // newConsole makes the console, or returns nil without --console-listen. The door of MCP servers links to it, or to the one
 // in a separate process. The console reaches the edge and the private
 // listener of this process in memory. In the demo Alice is an operator.
-func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*consoleServer, error) {
+func (a *app) newConsole(ctx context.Context, open listeners, hasDemo bool) (*consoleServer, error) {
 	if open.console == nil {
 		if elsewhere := a.settings.Console.URL("", false); elsewhere != nil {
 			a.mcp.Console = elsewhere.String()
@@ -69,8 +70,8 @@ func (a *app) newConsole(ctx context.Context, open listeners, demo bool) (*conso
 	}
 	site := &consoleServer{edge: listen.NewMemory(), operators: listen.NewMemory()}
 	operators := a.settings.Console.Operators()
-	if demo && len(operators) == 0 {
-		operators = []string{demoAlice}
+	if hasDemo && len(operators) == 0 {
+		operators = []string{demo.Alice}
 	}
 	var err error
 	site.server, site.url, err = newConsoleServer(ctx, a.settings, open.console.Addr(), console.Config{

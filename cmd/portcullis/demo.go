@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,99 +11,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/provision"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/access"
-	"github.com/portcullis-authz/portcullis/store"
-	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// The demo data.
-const (
-	demoAccount = "acct-demo-v1"
-	demoProject = "proj-demo-v1"
-	demoAlice   = "user-alice-v1"
-	demoBob     = "user-bob-v1"
-	demoCarol   = "user-carol-v1"
-)
-
-// makeDemo makes the demo data on an empty store with --demo, in two steps; a repeat changes nothing. It
-// leaves a store with accounts of its own alone, and reports whether the demo account is
-// there.
-func (a *app) makeDemo(ctx context.Context) (exists bool, err error) {
-	if !a.settings.Demo {
-		return false, nil
-	}
-	var foreign bool
-	err = a.store.View(ctx, func(tx store.Tx) error {
-		recs, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated, Limit: 2})
-		if err != nil {
-			return err
-		}
-		_, err = a.collections.Accounts.Get(ctx, tx, demoAccount)
-		exists = err == nil
-		foreign = len(recs) > 1 || len(recs) == 1 && !exists
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		return err
-	})
-	if err == nil && foreign && !exists {
-		a.log.Warn("the store has accounts of its own; no demo data was made")
-	}
-	if err != nil || foreign {
-		return exists, err
-	}
-	return true, a.fillDemo(ctx)
-}
-
-// fillDemo makes the demo's account with its project, users and agent, unless they are there.
-func (a *app) fillDemo(ctx context.Context) error {
-	_, err := a.access.Bootstrap(ctx, access.Bootstrap{
-		AccountID: demoAccount, AccountName: "Demo", AdminEmail: "alice@demo.example", AdminID: demoAlice, AdminName: "Alice",
-		ProjectID: demoProject, ProjectName: "Demo project",
-	})
-	if resources.IsKind(err, resources.KindConflict) {
-		return nil // the operator has changed the demo account, and keeps it as it is
-	}
-	if err != nil {
-		return err
-	}
-	err = a.store.Transact(ctx, func(tx store.Tx) error {
-		if _, err := tx.Bump(ctx, demoAccount); err != nil {
-			return err
-		}
-		bob := resources.Assignment{RoleID: "project_reader", RoleScope: resources.RoleScopeProject, ProjectID: demoProject}
-		carol := resources.Assignment{RoleID: "team_member", RoleScope: resources.RoleScopeAccount}
-		return errors.Join(
-			a.demoMember(ctx, tx, demoBob, "Bob", "bob@demo.example", bob),
-			a.demoMember(ctx, tx, demoCarol, "Carol", "carol@demo.example", carol))
-	})
-	if err != nil {
-		return err
-	}
-	return a.fillAgent(ctx)
-}
-
-// demoMember makes one user with one role, unless the user is there.
-func (a *app) demoMember(ctx context.Context, tx store.Tx, id, name, email string, role resources.Assignment) error {
-	_, err := a.collections.Users.Get(ctx, tx, id)
-	if !errors.Is(err, store.ErrNotFound) {
-		return err
-	}
-	now := resources.At(time.Now())
-	err = a.collections.Users.Insert(ctx, tx, resources.User{
-		ExternalID: id, UUID: a.ids.UUID(), AccountID: demoAccount, Email: email, Name: name, IsVerified: true,
-		Status: resources.StatusActive, AuthenticationType: "unknown", MemberSince: now, CreatedAt: now, UpdatedAt: now,
-	})
-	if err != nil {
-		return err
-	}
-	role.AccountID, role.AssigneeType, role.AssigneeID = demoAccount, resources.AssigneeUser, id
-	role.Status, role.CreatedAt, role.UpdatedAt = resources.StatusActive, now, now
-	role.ID = records.AssignmentID(role)
-	return a.collections.Assignments.Insert(ctx, tx, role)
+// demoData returns what makes the demo data of a gateway.
+func demoData(a *app) demo.Data {
+	return demo.Data{Access: a.access, Store: a.store, Collections: a.collections, IDs: a.ids, Log: a.log.Logger}
 }
 
 // provideDemo has the simulated provisioner make and take away the clusters of the demo, until the
@@ -164,15 +79,15 @@ func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer
 	lines = append(lines,
 		"# Ask for a decision, in another shell. The token in "+path+" may ask about anybody, for 24 hours.")
 	for _, one := range []struct{ asks, user, action string }{
-		{"May alice create an instance?", demoAlice, "project:instance:create"},
-		{"May bob create one?", demoBob, "project:instance:create"},
-		{"May bob read one?", demoBob, "project:instance:read"},
-		{"May carol read one?", demoCarol, "project:instance:read"},
-		{"This is no action: 400, with every problem.", demoAlice, "create-instances"},
+		{"May alice create an instance?", demo.Alice, "project:instance:create"},
+		{"May bob create one?", demo.Bob, "project:instance:create"},
+		{"May bob read one?", demo.Bob, "project:instance:read"},
+		{"May carol read one?", demo.Carol, "project:instance:read"},
+		{"This is no action: 400, with every problem.", demo.Alice, "create-instances"},
 	} {
 		q := question{
-			url: edge, token: token, user: one.user, account: demoAccount, action: one.action,
-			path: "accounts/" + demoAccount + "/projects/" + demoProject + "/instances",
+			url: edge, token: token, user: one.user, account: demo.Account, action: one.action,
+			path: "accounts/" + demo.Account + "/projects/" + demo.Project + "/instances",
 		}
 		if _, err := resources.ParseAction(q.action); err == nil {
 			one.asks += " " + q.answer(ctx)
@@ -192,7 +107,7 @@ func (a *app) consoleLines(ctx context.Context, site *consoleServer) ([]string, 
 		return lines, nil
 	}
 	lines = []string{"#   console                  " + site.url.String(), "#"}
-	code, err := a.sessions.NewCode(ctx, demoAlice)
+	code, err := a.sessions.NewCode(ctx, demo.Alice)
 	switch {
 	case resources.IsKind(err, resources.KindNotFound):
 		return lines, nil
@@ -200,7 +115,7 @@ func (a *app) consoleLines(ctx context.Context, site *consoleServer) ([]string, 
 		return nil, err
 	}
 	return append(lines,
-		"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demoAlice+"` makes another link.",
+		"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demo.Alice+"` makes another link.",
 		"#   "+linkTo(site.url, code), "#"), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -82,7 +83,7 @@ func heldRequests(t *testing.T) map[string]func(*request) error {
 	all := heldDoors(t, a)
 	maps.Copy(all, heldOthers(t, a))
 	for name, handler := range routes {
-		caller := signedIn(demoAlice)
+		caller := signedIn(demo.Alice)
 		if forServices(name) {
 			caller = aService()
 		}
@@ -92,7 +93,7 @@ func heldRequests(t *testing.T) map[string]func(*request) error {
 		}
 	}
 	all["change.list that scans"] = func(r *request) error {
-		req := requestOf("change.list", signedIn(demoAlice))
+		req := requestOf("change.list", signedIn(demo.Alice))
 		req.Query = "action=account:nothing:read"
 		_, err := routes["change.list"](r, req)
 		return err
@@ -120,7 +121,7 @@ func heldOthers(t *testing.T, a *app) map[string]func(*request) error {
 			_, err := a.edge.Foreign(r, &doors.Foreign{
 				Route: "ext_authz", Peer: &net.TCPAddr{}, Authorization: []string{"Bearer " + token},
 				Original: doors.Original{
-					Call: catalogue.Call{Method: "GET", Path: "/api/v1/accounts/" + demoAccount + "/roles"}, Headers: sentHeaders{},
+					Call: catalogue.Call{Method: "GET", Path: "/api/v1/accounts/" + demo.Account + "/roles"}, Headers: sentHeaders{},
 				},
 			})
 			return err
@@ -142,22 +143,22 @@ func heldOthers(t *testing.T, a *app) map[string]func(*request) error {
 func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
 	t.Helper()
 	const (
-		place    = "accounts/" + demoAccount + "/projects/" + demoProject
-		subject  = `"subject":{"type":"user","id":"` + demoCarol + `"}`
+		place    = "accounts/" + demo.Account + "/projects/" + demo.Project
+		subject  = `"subject":{"type":"user","id":"` + demo.Carol + `"}`
 		action   = `"action":{"name":"project:instance:create"}`
-		resource = `"resource":{"type":"instances","id":"i","properties":{"account_id":"` + demoAccount + `","project_id":"` + demoProject + `"}}`
-		projects = `"resource":{"type":"project","properties":{"account_id":"` + demoAccount + `"}}`
+		resource = `"resource":{"type":"instances","id":"i","properties":{"account_id":"` + demo.Account + `","project_id":"` + demo.Project + `"}}`
+		projects = `"resource":{"type":"project","properties":{"account_id":"` + demo.Account + `"}}`
 	)
-	asked := sentHeaders{"X-User-ID": demoCarol, "X-Account-ID": demoAccount, "X-Action": "project:instance:create"}
+	asked := sentHeaders{"X-User-ID": demo.Carol, "X-Account-ID": demo.Account, "X-Action": "project:instance:create"}
 	json := sentHeaders{"Content-Type": "application/json"}
 	calls := map[string]doors.Call{
 		"authorization.check":     {Path: place + "/instances", Headers: asked},
 		"authorization.explain":   {Path: place + "/instances", Headers: asked},
-		"account.preview":         {Path: demoAccount, Headers: json, Body: []byte(`{"changes":[{"kind":"user_status","user_id":"` + demoBob + `","status":"INACTIVE"}]}`)},
+		"account.preview":         {Path: demo.Account, Headers: json, Body: []byte(`{"changes":[{"kind":"user_status","user_id":"` + demo.Bob + `","status":"INACTIVE"}]}`)},
 		"authzen.evaluation":      {Headers: json, Body: []byte("{" + subject + "," + action + "," + resource + "}")},
-		"authzen.evaluations":     {Headers: json, Body: []byte("{" + action + "," + resource + `,"evaluations":[{` + subject + `},{"subject":{"type":"user","id":"` + demoBob + `"}}]}`)},
+		"authzen.evaluations":     {Headers: json, Body: []byte("{" + action + "," + resource + `,"evaluations":[{` + subject + `},{"subject":{"type":"user","id":"` + demo.Bob + `"}}]}`)},
 		"authzen.search_subject":  {Headers: json, Body: []byte(`{"subject":{"type":"user"},` + action + "," + resource + "}")},
-		"authzen.search_resource": {Headers: json, Body: []byte(`{"subject":{"type":"user","id":"` + demoBob + `"},"action":{"name":"project:instance:read"},` + projects + "}")},
+		"authzen.search_resource": {Headers: json, Body: []byte(`{"subject":{"type":"user","id":"` + demo.Bob + `"},"action":{"name":"project:instance:read"},` + projects + "}")},
 		"authzen.search_action":   {Headers: json, Body: []byte("{" + subject + "," + resource + "}")},
 		"authzen.configuration":   {Headers: sentHeaders{}},
 
@@ -171,7 +172,7 @@ func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
 		if !ok {
 			t.Errorf("%s: nobody calls it here", name)
 		}
-		caller := signedIn(demoAlice)
+		caller := signedIn(demo.Alice)
 		call.Row, call.Rows, call.Caller, call.Rates = a.edge.Rows().Named(name), a.edge.Rows(), &caller, noRates{}
 		all[name] = func(r *request) error {
 			_, err := door.Answer(r, call)

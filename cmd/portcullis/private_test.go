@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/private"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -83,7 +84,7 @@ func TestReadersOfDecisionsAreBounded(t *testing.T) {
 		subject string
 		scopes  []string
 		want    int
-	}{{"service-test", []string{explains}, http.StatusServiceUnavailable}, {demoAlice, nil, http.StatusOK}} {
+	}{{"service-test", []string{explains}, http.StatusServiceUnavailable}, {demo.Alice, nil, http.StatusOK}} {
 		w, done := ask(t.Context(), "", c.subject, c.scopes...)
 		if <-done; w.Code != c.want {
 			t.Errorf("%s: %d while all places of services are taken", c.subject, w.Code)
@@ -129,7 +130,7 @@ func TestALongAnswerEnds(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	all := make([]*resources.Judgement, 10)
 	for i := range all {
-		all[i] = &resources.Judgement{ID: a.ids.ULID(), Path: resources.PathDecision, Question: resources.Question{AccountID: demoAccount, Now: resources.At(time.Now())}}
+		all[i] = &resources.Judgement{ID: a.ids.ULID(), Path: resources.PathDecision, Question: resources.Question{AccountID: demo.Account, Now: resources.At(time.Now())}}
 	}
 	if err := errors.Join(a.decisions.Record(t.Context(), all...), a.decisions.Close()); err != nil {
 		t.Fatal(err)
@@ -176,8 +177,8 @@ func TestAFollowerMissesNoDecision(t *testing.T) {
 		apart := func() { time.Sleep(2 * time.Millisecond) } // times of decisions are milliseconds
 		apart()
 		defer apart()
-		alice := signedIn(demoAlice)
-		o := a.judge.Enter(t.Context(), &alice, row, row.Question(demoAccount, resources.Target{}, nil))
+		alice := signedIn(demo.Alice)
+		o := a.judge.Enter(t.Context(), &alice, row, row.Question(demo.Account, resources.Target{}, nil))
 		if o.Err != nil {
 			t.Error(o.Err)
 		}
@@ -248,7 +249,7 @@ func TestWhoSeesNoUserIsRefusedAtOnce(t *testing.T) {
 		{"a service that may not search", "service-test", []string{explains}, 403},
 		{"a service that may not explain", "service-test", []string{resources.ServiceScopeCheck}, 403},
 		{"an unknown user", "user-ghost-v1", nil, 401},
-		{"an admin", demoAlice, nil, 200},
+		{"an admin", demo.Alice, nil, 200},
 		{"a service", "service-test", []string{explains, resources.ServiceScopeCheck}, 200},
 	} {
 		counted.views = 0

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -32,14 +33,14 @@ func TestAnExplanationIsOfOneRevision(t *testing.T) {
 	now := resources.At(time.Now())
 	if err := a.store.Transact(t.Context(), func(tx store.Tx) error {
 		role := resources.Role{
-			ID: "role-x-v1", Name: "x", IsCustom: true, AccountID: demoAccount, Scope: resources.RoleScopeProject, Status: resources.StatusActive,
+			ID: "role-x-v1", Name: "x", IsCustom: true, AccountID: demo.Account, Scope: resources.RoleScopeProject, Status: resources.StatusActive,
 			Permissions: []string{"project:other:read"}, CreatedAt: now, UpdatedAt: now,
 		}
 		if err := a.collections.Roles.Insert(t.Context(), tx, role); err != nil {
 			return err
 		}
 		held := resources.Assignment{
-			AccountID: demoAccount, RoleID: role.ID, RoleScope: role.Scope, ProjectID: demoProject, AssigneeType: resources.AssigneeUser, AssigneeID: demoAlice,
+			AccountID: demo.Account, RoleID: role.ID, RoleScope: role.Scope, ProjectID: demo.Project, AssigneeType: resources.AssigneeUser, AssigneeID: demo.Alice,
 			Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 		}
 		held.ID = records.AssignmentID(held)
@@ -48,7 +49,7 @@ func TestAnExplanationIsOfOneRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	bump := func() {
-		if err := a.store.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), demoAccount); return err }); err != nil {
+		if err := a.store.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), demo.Account); return err }); err != nil {
 			t.Error(err)
 		}
 	}
@@ -67,8 +68,8 @@ func TestAnExplanationIsOfOneRevision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := explainer{queries.Reader{Store: between{a.store, c.happens}, Collections: a.collections, Gate: a.gates.searches}, a.policy}
 			x, judged, err := e.Explain(t.Context(), resources.Question{
-				Principal: signedIn(demoAlice), Action: action, AccountID: demoAccount, SubjectID: demoCarol, Route: &row.Route, Now: now,
-				Target: resources.Target{AccountID: demoAccount, ProjectID: demoProject, Resource: "instances/i", Rest: "instances/i"},
+				Principal: signedIn(demo.Alice), Action: action, AccountID: demo.Account, SubjectID: demo.Carol, Route: &row.Route, Now: now,
+				Target: resources.Target{AccountID: demo.Account, ProjectID: demo.Project, Resource: "instances/i", Rest: "instances/i"},
 			})
 			if err != nil || x.Allowed || len(x.Fixes) < 3 || x.Complete != c.counted || judged < 50 {
 				t.Fatalf("%v, judged %d: %+v", err, judged, x)

@@ -109,9 +109,11 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 		}
 	}()
 	defer func() { err = errors.Join(err, a.close()) }()
-	demo, err := a.makeDemo(ctx)
-	if err != nil {
-		return fmt.Errorf("--demo: %w", err)
+	hasDemo := false
+	if settings.Demo {
+		if hasDemo, err = demoData(a).Make(ctx); err != nil {
+			return fmt.Errorf("--demo: %w", err)
+		}
 	}
 	open, err := openListeners(ctx, settings)
 	if err != nil {
@@ -121,10 +123,10 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	if err := a.warnWithoutAccounts(ctx); err != nil {
 		return err
 	}
-	desk.serve(a, open, demo)
+	desk.serve(a, open, hasDemo)
 	var draining atomic.Bool
 	private := a.newPrivate(draining.Load).Server()
-	site, err := a.newConsole(ctx, open, demo)
+	site, err := a.newConsole(ctx, open, hasDemo)
 	if err != nil {
 		return errors.Join(err, open.close())
 	}
@@ -133,7 +135,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	started = true
 	failed := a.listen(background, open, private, site, hangups)
 	log.Always("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
-	if demo {
+	if hasDemo {
 		if err := a.showDemo(ctx, cmd.OutOrStdout(), open, site, desk); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -39,7 +40,7 @@ func TestAnUndoneTryLeavesNoVerdict(t *testing.T) {
 	log := &pathLog{}
 	a.judge.Log = log
 	if err := a.judge.Handle(t.Context(), func(ctx context.Context) error {
-		_, err := routes["role_assignment.put"](ctx, requestOf("role_assignment.put", signedIn(demoAlice)))
+		_, err := routes["role_assignment.put"](ctx, requestOf("role_assignment.put", signedIn(demo.Alice)))
 		return err
 	}); err != nil {
 		t.Fatal(err)
