@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/own"
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/pins"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -32,23 +33,23 @@ func TestReferenceHasTheOwnTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := readServerFiles(src, "portcullis")
+	rows, err := pins.Read(src, "portcullis")
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes, err := rows.pin(listed, nil)
-	if err != nil || changes.unnamed > 0 || len(listed) != len(rows.server.Tools) {
+	changes, err := rows.Pin(toPin(listed), nil)
+	if err != nil || changes.Unnamed > 0 || len(listed) != len(rows.Server.Tools) {
 		t.Fatalf("%v, %+v", err, changes)
 	}
-	files := rows.files()
-	if files[rows.file] == nil {
+	files := rows.Changed()
+	if files[rows.RowsFile] == nil {
 		return
 	}
 	if os.Getenv("PORTCULLIS_TEST_WRITE") == "" {
-		t.Fatalf("%s and the tools differ; run `make reference`: %v", rows.file, changes.lines)
+		t.Fatalf("%s and the tools differ; run `make reference`: %v", rows.RowsFile, changes.Lines)
 	}
-	name := filepath.Join("..", "..", "policies", rows.file)
-	if err := os.WriteFile(name, files[rows.file], 0o600); err != nil {
+	name := filepath.Join("..", "..", "policies", rows.RowsFile)
+	if err := os.WriteFile(name, files[rows.RowsFile], 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/overlay"
-	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/policies/pins"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -59,15 +57,15 @@ func (p *pinning) run(cmd *cobra.Command, server, dir string) error {
 	if err != nil {
 		return err
 	}
-	catalogue, err := readServerFiles(src, server)
+	catalogue, err := pins.Read(src, server)
 	if err != nil {
 		return err
 	}
 	if src.Files[overlay.ManifestFile] == nil && src.Files["grants/data.json"] == nil {
 		return fmt.Errorf("%s is not a policy folder; `portcullis policy init %[1]s` makes one", dir)
 	}
-	if p.check && catalogue.isNew {
-		return fmt.Errorf("nothing is pinned: there is no %s in %s", catalogue.file, dir)
+	if p.check && catalogue.IsNew {
+		return fmt.Errorf("nothing is pinned: there is no %s in %s", catalogue.RowsFile, dir)
 	}
 	token := ""
 	if p.tokenFile != "" {
@@ -85,24 +83,23 @@ func (p *pinning) run(cmd *cobra.Command, server, dir string) error {
 	if err != nil {
 		return fmt.Errorf("--upstream %s: %w", p.upstream, err)
 	}
-	changes, err := catalogue.pin(listed, given)
+	changes, err := catalogue.Pin(listed, given)
 	if err != nil {
 		return err
 	}
-	files := catalogue.files()
-	if err := checkServerFiles(cmd.Context(), src, server, files); err != nil {
+	if err := catalogue.Check(cmd.Context(), src); err != nil {
 		return err
 	}
 	if err := printPins(observe.Printable(cmd.OutOrStdout()), catalogue, changes, len(listed)); err != nil {
 		return err
 	}
 	if p.check {
-		if changes.differ {
+		if changes.Differ {
 			return errDiffers
 		}
 		return nil
 	}
-	return catalogue.write(dir, files)
+	return catalogue.Write(dir)
 }
 
 // validate returns the rows that --action gives, by their tools.
@@ -139,60 +136,14 @@ func (p *pinning) validate(server string) (map[string]resources.MCPTool, error) 
 	return given, errors.Join(wrong...)
 }
 
-// checkServerFiles compiles the tree with the new files. It returns the problems in the server's files: what the folder has
-// besides may be unfinished.
-func checkServerFiles(ctx context.Context, src *policies.Source, server string, files map[string][]byte) error {
-	all := maps.Clone(src.Files)
-	maps.Copy(all, files)
-	merged, err := overlay.Over(policies.FromBundle(all, ""))
-	if err == nil {
-		_, _, err = proof.Compile(ctx, merged)
-	}
-	if err == nil {
-		return nil
-	}
-	var wrong []error
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if strings.HasPrefix(line, serverFolder+"/"+server+"/") {
-			wrong = append(wrong, errors.New(line))
-		}
-	}
-	return errors.Join(wrong...)
-}
-
-// write writes files of the server, each in one step: a gateway may be reading the folder. The rows come first,
-// since a schema without its row is refused.
-func (c *serverFiles) write(dir string, files map[string][]byte) error {
-	for _, name := range []string{c.file, c.schemaFile} {
-		if text, changed := files[name]; changed {
-			if err := replacePolicyFile(filepath.Join(dir, filepath.FromSlash(name)), text); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// replacePolicyFile puts a file that others may read in the place of another one. A tree leaves out its first name.
-func replacePolicyFile(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a policy is not secret
-		return err
-	}
-	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	if err := os.WriteFile(next, text, 0o644); err != nil { //nolint:gosec // a policy is not secret
-		return err
-	}
-	return os.Rename(next, path)
-}
-
 // printPins prints what has changed, a line each, and what is pinned.
-func printPins(out io.Writer, c *serverFiles, changes pinChanges, listed int) error {
-	for _, line := range changes.lines {
+func printPins(out io.Writer, c *pins.Files, changes pins.Changes, listed int) error {
+	for _, line := range changes.Lines {
 		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintf(out, "%s: the server lists %d tools, and %d have a row in %s; %d need an action\n",
-		c.server.Name, listed, len(c.server.Tools), c.file, changes.unnamed)
+		c.Server.Name, listed, len(c.Server.Tools), c.RowsFile, changes.Unnamed)
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package pins
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -25,72 +24,80 @@ const (
 	schemasFile  = "/schema/data.json"
 )
 
-// serverFiles are the rows of an MCP server in a policy folder, and the schemas of its tools.
-type serverFiles struct {
-	file, schemaFile string
-	// isNew says that there is no file of the rows yet. rowsChanged and schemasChanged say what is to be written anew.
-	isNew, rowsChanged, schemasChanged bool
+// Tool is a tool as a server lists it.
+type Tool struct {
+	Name string
+	// Raw is its definition, byte for byte.
+	Raw []byte
+}
 
-	server  resources.MCPServer
+// Files are the rows of an MCP server in a policy folder, and the schemas of its tools.
+type Files struct {
+	// RowsFile and schemasFile are their names in the folder.
+	RowsFile, schemasFile string
+	// IsNew says that there is no file of the rows yet. rowsChanged and schemasChanged say what is to be written anew.
+	IsNew, rowsChanged, schemasChanged bool
+
+	Server  resources.MCPServer
 	schemas map[string]jsontext.Value
 }
 
-// pinChanges are what differs from what a server lists.
-type pinChanges struct {
-	lines []string
-	// differ says that a row is not what the server lists. unnamed counts the tools without an action.
-	differ  bool
-	unnamed int
+// Changes are what differs from what a server lists.
+type Changes struct {
+	Lines []string
+	// Differ says that a row is not what the server lists. Unnamed counts the tools without an action.
+	Differ  bool
+	Unnamed int
 }
 
-func (c *pinChanges) add(name, format string, args ...any) {
-	c.lines = append(c.lines, name+": "+fmt.Sprintf(format, args...))
-	c.differ = true
+func (c *Changes) add(name, format string, args ...any) {
+	c.Lines = append(c.Lines, name+": "+fmt.Sprintf(format, args...))
+	c.Differ = true
 }
 
-// readServerFiles reads the files of a server. A server without any begins with its own name as its upstream.
-func readServerFiles(src *policies.Source, name string) (*serverFiles, error) {
-	c := &serverFiles{file: serverFolder + "/" + name + rowsFile, schemaFile: serverFolder + "/" + name + schemasFile, schemas: map[string]jsontext.Value{}}
-	c.server.Upstream = name
-	raw, exists := src.Files[c.file]
-	if c.isNew = !exists; exists {
-		if err := jsonv2.Unmarshal(raw, &c.server, jsonv2.RejectUnknownMembers(true)); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.file, err)
+// Read reads the files of a server. A server without any begins with its own name as its upstream.
+func Read(src *policies.Source, name string) (*Files, error) {
+	c := &Files{RowsFile: serverFolder + "/" + name + rowsFile, schemasFile: serverFolder + "/" + name + schemasFile, schemas: map[string]jsontext.Value{}}
+	c.Server.Upstream = name
+	raw, exists := src.Files[c.RowsFile]
+	if c.IsNew = !exists; exists {
+		if err := jsonv2.Unmarshal(raw, &c.Server, jsonv2.RejectUnknownMembers(true)); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.RowsFile, err)
 		}
 	}
-	if raw := src.Files[c.schemaFile]; raw != nil {
+	if raw := src.Files[c.schemasFile]; raw != nil {
 		if err := jsonv2.Unmarshal(raw, &c.schemas); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.schemaFile, err)
+			return nil, fmt.Errorf("%s: %w", c.schemasFile, err)
 		}
 	}
-	c.server.Name = name
-	if c.server.Tools == nil {
-		c.server.Tools = map[string]resources.MCPTool{}
+	c.Server.Name = name
+	if c.Server.Tools == nil {
+		c.Server.Tools = map[string]resources.MCPTool{}
 	}
 	return c, nil
 }
 
-// pin brings the rows to what the server lists, and tells what it changes. given are rows of new tools.
-func (c *serverFiles) pin(listed []message.Item, given map[string]resources.MCPTool) (changes pinChanges, err error) {
+// Pin brings the rows to what the server lists, and tells what it changes. given are rows of new tools.
+func (c *Files) Pin(listed []Tool, given map[string]resources.MCPTool) (changes Changes, err error) {
 	var wrong []error
 	names := map[string]bool{}
-	for _, item := range slices.SortedFunc(slices.Values(listed), func(a, b message.Item) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) }) {
+	for _, item := range slices.SortedFunc(slices.Values(listed), func(a, b Tool) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) }) {
 		names[item.Name] = true
-		_, exists := c.server.Tools[item.Name]
+		_, exists := c.Server.Tools[item.Name]
 		row, isNew := given[item.Name]
 		switch {
 		case exists && isNew:
-			wrong = append(wrong, fmt.Errorf("--action %s: the tool has a row; change it in %s", item.Name, c.file))
+			wrong = append(wrong, fmt.Errorf("--action %s: the tool has a row; change it in %s", item.Name, c.RowsFile))
 		case !exists && !resources.ValidPathSegment(item.Name):
-			changes.lines = append(changes.lines, fmt.Sprintf("%q: can have no row: the name %s", item.Name, resources.PathSegmentRule))
+			changes.Lines = append(changes.Lines, fmt.Sprintf("%q: can have no row: the name %s", item.Name, resources.PathSegmentRule))
 			continue
 		case !exists && !isNew:
-			changes.unnamed++
-			changes.lines = append(changes.lines, fmt.Sprintf("%s: needs an action (--action %[1]s=ACTION:EFFECT)%s", item.Name, hinted(item.Raw)))
+			changes.Unnamed++
+			changes.Lines = append(changes.Lines, fmt.Sprintf("%s: needs an action (--action %[1]s=ACTION:EFFECT)%s", item.Name, hinted(item.Raw)))
 			continue
 		case isNew:
 			changes.add(item.Name, "new, %s, %s", row.Action, row.Effect)
-			c.server.Tools[item.Name], c.rowsChanged = row, true
+			c.Server.Tools[item.Name], c.rowsChanged = row, true
 		}
 		c.pinTool(item, &changes)
 	}
@@ -99,13 +106,13 @@ func (c *serverFiles) pin(listed []message.Item, given map[string]resources.MCPT
 			wrong = append(wrong, fmt.Errorf("--action %s: the server lists no tool of this name", name))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.server.Tools)) {
+	for _, name := range slices.Sorted(maps.Keys(c.Server.Tools)) {
 		if !names[name] {
-			changes.add(name, "gone: the server does not list it; take its row out of %s", c.file)
+			changes.add(name, "gone: the server does not list it; take its row out of %s", c.RowsFile)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.schemas)) {
-		if _, exists := c.server.Tools[name]; !exists {
+		if _, exists := c.Server.Tools[name]; !exists {
 			changes.add(name, "the schema of its arguments goes, as its row has")
 			delete(c.schemas, name)
 			c.schemasChanged = true
@@ -115,17 +122,17 @@ func (c *serverFiles) pin(listed []message.Item, given map[string]resources.MCPT
 }
 
 // pinTool brings the row of a tool and its schema to what the server lists.
-func (c *serverFiles) pinTool(item message.Item, changes *pinChanges) {
-	row := c.server.Tools[item.Name]
+func (c *Files) pinTool(item Tool, changes *Changes) {
+	row := c.Server.Tools[item.Name]
 	hash, err := definition.Of(item.Raw)
 	if err != nil {
 		changes.add(item.Name, "can't be pinned: %v", err)
 		return
 	}
-	if c.server.Pin != resources.MCPPinNames && row.Definition != hash {
+	if c.Server.Pin != resources.MCPPinNames && row.Definition != hash {
 		was := row.Definition
 		row.Definition, c.rowsChanged = hash, true
-		c.server.Tools[item.Name] = row
+		c.Server.Tools[item.Name] = row
 		if was != "" {
 			changes.add(item.Name, "the definition has changed: %s -> %s", short(was), short(hash))
 		} else {
@@ -141,7 +148,7 @@ func (c *serverFiles) pinTool(item message.Item, changes *pinChanges) {
 	}
 	was, exists := c.schemas[item.Name]
 	if err := proof.CheckInputSchema(tool.InputSchema); err != nil {
-		changes.lines = append(changes.lines, fmt.Sprintf("%s: has no schema for rules: its inputSchema %v", item.Name, err))
+		changes.Lines = append(changes.Lines, fmt.Sprintf("%s: has no schema for rules: its inputSchema %v", item.Name, err))
 		if exists {
 			changes.add(item.Name, "the schema of its arguments is gone")
 			delete(c.schemas, item.Name)
@@ -178,11 +185,11 @@ func canonical(value jsontext.Value) string {
 	return string(out)
 }
 
-// files returns the server's files to be written: the rows, and the schemas of their tools.
-func (c *serverFiles) files() map[string][]byte {
+// Changed returns the server's files to be written: the rows, and the schemas of their tools.
+func (c *Files) Changed() map[string][]byte {
 	out := map[string][]byte{}
 	if c.rowsChanged {
-		out[c.file] = formatServer(&c.server)
+		out[c.RowsFile] = formatServer(&c.Server)
 	}
 	if !c.schemasChanged {
 		return out
@@ -193,6 +200,6 @@ func (c *serverFiles) files() map[string][]byte {
 	}
 	var text bytes.Buffer
 	_ = json.Indent(&text, []byte(object(lines, "")), "", "  ") // each part is JSON
-	out[c.schemaFile] = append(text.Bytes(), '\n')
+	out[c.schemasFile] = append(text.Bytes(), '\n')
 	return out
 }
