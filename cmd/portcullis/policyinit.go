@@ -69,11 +69,7 @@ func writeFiles(dir string, files map[string][]byte) error {
 		return fmt.Errorf("%s can't be a policy folder: %w; name a new folder", dir, err)
 	}
 	for name, text := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is not secret
-			return err
-		}
-		if err := os.WriteFile(file, text, 0o644); err != nil { //nolint:gosec // a policy is not secret
+		if err := policies.WriteFile(dir, name, text); err != nil {
 			return err
 		}
 	}
@@ -140,15 +136,7 @@ policy.json. After an upgrade that changes the part, "policy check" and the star
 				return err
 			}
 			for name, text := range changed {
-				file := filepath.Join(args[1], filepath.FromSlash(name))
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // a policy is not secret
-					return err
-				}
-				err := replaceFile(file, string(text))
-				if err == nil {
-					err = os.Chmod(file, 0o644) //nolint:gosec // a policy is not secret
-				}
-				if err != nil {
+				if err := policies.WriteFile(args[1], name, text); err != nil {
 					return err
 				}
 			}

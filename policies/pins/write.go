@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/policies"
@@ -40,22 +38,10 @@ func (c *Files) Write(dir string) error {
 	files := c.Changed()
 	for _, name := range []string{c.RowsFile, c.schemasFile} {
 		if text, changed := files[name]; changed {
-			if err := replaceFile(filepath.Join(dir, filepath.FromSlash(name)), text); err != nil {
+			if err := policies.WriteFile(dir, name, text); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// replaceFile puts a file that others may read in the place of another one. A tree leaves out its first name.
-func replaceFile(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a policy is not secret
-		return err
-	}
-	next := filepath.Join(filepath.Dir(path), "."+filepath.Base(path))
-	if err := os.WriteFile(next, text, 0o644); err != nil { //nolint:gosec // a policy is not secret
-		return err
-	}
-	return os.Rename(next, path)
 }

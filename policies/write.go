@@ -1,0 +1,22 @@
+package policies
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// WriteFile writes a file of the policy tree in the folder dir, by its name in the tree, and makes the folders on the way.
+// A reader sees the old file or the new one: the draft's name begins with a dot, and no tree has such a file. Everybody may
+// read the file.
+func WriteFile(dir, name string, text []byte) error {
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	folder, base := filepath.Split(path)
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a policy is not secret
+		return err
+	}
+	next := filepath.Join(folder, "."+base)
+	if err := os.WriteFile(next, text, 0o644); err != nil { //nolint:gosec // a policy is not secret
+		return err
+	}
+	return os.Rename(next, path)
+}
