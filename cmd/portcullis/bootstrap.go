@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -22,10 +21,7 @@ func newBootstrap() *cobra.Command {
 		Example: "  portcullis bootstrap --account acct-acme-v1 --name Acme --admin-email ada@acme.example --user user-ada-v1 --project proj-web-v1",
 		Long: "Makes an account, its first admin and optionally a project in the data folder, and prints them as\n" +
 			"JSON. A repeat changes nothing. While a server holds the data folder, use POST /api/v1/accounts instead.",
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) (err error) {
 			if err := refuse(settings.Validate()); err != nil {
 				return err
 			}
@@ -38,10 +34,8 @@ func newBootstrap() *cobra.Command {
 			if err != nil {
 				return withProblems(err)
 			}
-			out := json.NewEncoder(cmd.OutOrStdout())
-			out.SetIndent("", "  ")
-			return out.Encode(made)
-		},
+			return printJSON(cmd.OutOrStdout(), made)
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	f := cmd.Flags()

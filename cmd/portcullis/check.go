@@ -35,15 +35,12 @@ func newCheck() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, args []string) error {
 			if err := q.complete(settings, args[0], "check", resources.ServiceScopeCheck); err != nil {
 				return err
 			}
 			return q.ask(cmd.Context(), cmd.OutOrStdout())
-		},
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	hideAllBut(cmd.Flags(), "config", "data-dir", "master-key-file")

@@ -161,10 +161,7 @@ func newConsoleLink() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "link", Short: "Print a link that signs a user in once, within a minute", Args: noArguments,
 		Example: "  portcullis console link --user user-alice-v1",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			if !resources.ValidID(user) {
 				return errors.New("--user: must be a user's external id, as user-alice-v1")
 			}
@@ -185,7 +182,7 @@ func newConsoleLink() *cobra.Command {
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), link)
 			return err
-		},
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	settings.AddFlags(cmd.Flags(), "console-listen", "console-url")

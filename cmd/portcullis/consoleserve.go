@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -40,10 +39,7 @@ func newConsoleCommand() *cobra.Command {
 		Example: "  portcullis console --url https://gateway.example.com --private-url http://10.0.0.5:9002 \\\n" +
 			"    --console-listen :9003 --console-url https://console.example.com \\\n" +
 			"    --tls-cert-file tls.pem --tls-key-file tls.key --master-key-file master.key",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			if gateway.url == "" && gateway.private == "" && gateway.tokenFile == "" {
 				return cmd.Help()
 			}
@@ -53,7 +49,7 @@ func newConsoleCommand() *cobra.Command {
 			log := observe.NewLog(cmd.ErrOrStderr(), settings.Log.Format, settings.Log.Level())
 			defer log.Close()
 			return serveConsole(cmd.Context(), settings, gateway, log)
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), consoleFlags()...)
 	gateway.flags(cmd)
@@ -94,14 +90,7 @@ func (b *remoteGateway) token(settings *config.Config) func() (string, error) {
 	if b.tokenFile == "" {
 		return func() (string, error) { return sign(settings, consoleToken()) }
 	}
-	return func() (string, error) {
-		raw, err := os.ReadFile(b.tokenFile)
-		token := strings.TrimSpace(string(raw))
-		if err == nil && token == "" {
-			err = fmt.Errorf("%s is empty", b.tokenFile)
-		}
-		return token, err
-	}
+	return func() (string, error) { return readToken(b.tokenFile) }
 }
 
 // sealer returns the sealer of the sign-in cookie. Consoles with the installation's master key share its key. A console

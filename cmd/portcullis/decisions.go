@@ -42,11 +42,7 @@ func tellUnreadable(out io.Writer) (count func(decisionlog.Missing), say func())
 }
 
 func newDecisions() *cobra.Command {
-	parent := &cobra.Command{
-		Use: "decisions", Short: "Read what was decided, and show that nobody has changed it", Args: oneOfItsCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	parent.AddCommand(
+	return family("decisions", "Read what was decided, and show that nobody has changed it",
 		decisionsCommand(reading{
 			use: "tail", example: "  portcullis decisions tail -f", short: "Print the newest decisions, and with --follow those that are made from now on", limit: 10, reversed: true, follows: true,
 		}),
@@ -62,9 +58,7 @@ func newDecisions() *cobra.Command {
 			use: "export", example: "  portcullis decisions export --since 24h",
 			short: "Print decisions as OPA's decision log events, one a line, the oldest first", json: true, oldest: true,
 		}),
-		newVerifyDecisions(),
-	)
-	return parent
+		newVerifyDecisions())
 }
 
 // reading is a command that reads decisions.
@@ -92,15 +86,12 @@ func decisionsCommand(r reading) *cobra.Command {
 			q.ID = args[0]
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			if q.Limit < 0 {
 				return fmt.Errorf("--number must be 0 or more, not %d; 0 is all", q.Limit)
 			}
 			return r.run(cmd, settings, q, gateway, asJSON)
-		},
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	hideAllBut(cmd.Flags(), "config", "data-dir", "master-key-file")
@@ -283,15 +274,12 @@ func newVerifyDecisions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Hold the decision log against its hashes, signatures and the store: exit 0 whole, 1 not, 2 error", Args: noArguments,
 		Example: "  portcullis decisions verify --data-dir ./data",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			if keyFile != "" {
 				settings.Store.MasterKeyFile = keyFile
 			}
 			return verifyDecisions(cmd.Context(), cmd.OutOrStdout(), settings.Store)
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "master-key-file", "mongo-url")
 	cmd.Flags().StringVar(&keyFile, "key-file", "", "the `file` of the master key, as --master-key-file")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
@@ -132,7 +131,8 @@ func (a *app) newRates() (gateway.Rates, error) {
 		if err != nil {
 			return gateway.Rates{}, fmt.Errorf("--redis-url: %w", err)
 		}
-		shared = a.tracing.Rates(client.Buckets(a.master.Derive(resources.PurposeRate)[0], sharedRatesChanged(a.log.Logger)))
+		shared = a.tracing.Rates(client.Buckets(a.master.Derive(resources.PurposeRate)[0], redisChanged(a.log.Logger,
+			"rates are shared again", "rates can't be shared; each gateway holds callers to the whole rate by itself")))
 	}
 	limiter := func(name string, rate ratelimit.Rate, shared ratelimit.Shared) *ratelimit.Limiter {
 		return ratelimit.New(ratelimit.Options{Name: name, Rate: rate, Shared: shared, Now: time.Now})
@@ -141,15 +141,4 @@ func (a *app) newRates() (gateway.Rates, error) {
 		Principal: limiter(gateway.LimitPrincipal, r.Principal, shared), Service: limiter(gateway.LimitService, r.Service, shared),
 		Account: limiter(gateway.LimitAccount, r.Account, shared), Failures: limiter(gateway.LimitFailures, r.Failures, nil),
 	}, nil
-}
-
-// sharedRatesChanged returns a function that logs whether replicas share the rates.
-func sharedRatesChanged(log *slog.Logger) func(cause error) {
-	return func(cause error) {
-		if cause == nil {
-			log.Info("rates are shared again")
-			return
-		}
-		log.Warn("rates can't be shared; each gateway holds callers to the whole rate by itself", "error", cause.Error())
-	}
 }

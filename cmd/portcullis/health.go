@@ -26,12 +26,9 @@ func newHealth() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "health", Short: "Ask the gateway of this machine whether it is ready: exit 0 ready, 1 not ready, 2 error", Args: noArguments,
 		Example: "  portcullis health\n  portcullis health --health-listen 127.0.0.1:9003",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			return askReady(cmd.Context(), cmd.OutOrStdout(), settings.Listeners.Health)
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "health-listen")
 	return cmd

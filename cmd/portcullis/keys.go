@@ -14,17 +14,11 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 func newKeys() *cobra.Command {
-	parent := &cobra.Command{
-		Use: "keys", Short: "Work with the master key", Args: oneOfItsCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	parent.AddCommand(newKeysRotate(), newKeysStatus())
-	return parent
+	return family("keys", "Work with the master key", newKeysRotate(), newKeysStatus())
 }
 
 func newKeysRotate() *cobra.Command {
@@ -36,17 +30,14 @@ func newKeysRotate() *cobra.Command {
 		Long: "Writes a new random key into the master key's file: in front of the others for the embedded store,\n" +
 			"behind them with --mongo-url, where every gateway has to know a key before one uses it. Restart the\n" +
 			"gateways after each step.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			text, err := rotate(settings.Store, use)
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "master-key-file", "mongo-url")
 	cmd.Flags().BoolVar(&use, "use", false, "with --mongo-url: move the last key in front of the others, once every gateway knows it")
@@ -75,10 +66,7 @@ func newKeysStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Tell which master keys there are, and what still needs each of them", Args: noArguments,
 		Example: "  portcullis keys status --data-dir ./data",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			master, err := masterKeyFile(settings.Store).Read()
 			if err != nil {
 				return err
@@ -88,23 +76,16 @@ func newKeysStatus() *cobra.Command {
 				return err
 			}
 			return tellKeys(cmd, master.Fingerprints(), counts)
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "master-key-file", "mongo-url")
 	return cmd
 }
 
-// countKeys counts the API keys by master key. It reads a copy of the embedded store, which a server may
-// have open.
+// countKeys counts the API keys by master key.
 func countKeys(ctx context.Context, s config.Store) (counts map[string]int, err error) {
 	c := records.NewCollections()
-	var opened store.Store
-	shut := func() error { return opened.Close() }
-	if s.MongoURL == "" {
-		opened, shut, err = openSnapshot(ctx, s.DataDir, c)
-	} else {
-		opened, err = inspectStore(ctx, s, c)
-	}
+	opened, shut, err := openBeside(ctx, s, c)
 	if err != nil {
 		return nil, err
 	}

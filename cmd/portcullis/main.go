@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -81,6 +83,30 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newMCP(), newDecisions(), newConsoleCommand(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
 	group(root)
 	return root
+}
+
+// family returns a command that only has commands.
+func family(use, short string, commands ...*cobra.Command) *cobra.Command {
+	parent := &cobra.Command{Use: use, Short: short, Args: oneOfItsCommands, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	parent.AddCommand(commands...)
+	return parent
+}
+
+// filled returns a command's function that first fills the settings from the flags, the environment and the file.
+func filled(settings *config.Config, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := settings.Fill(cmd.Flags()); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+}
+
+// printJSON prints a value for people.
+func printJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }
 
 // noArguments refuses arguments other than flags.

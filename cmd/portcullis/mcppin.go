@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -69,12 +68,8 @@ func (p *pinning) run(cmd *cobra.Command, server, dir string) error {
 	}
 	token := ""
 	if p.tokenFile != "" {
-		raw, err := os.ReadFile(p.tokenFile)
-		if err != nil {
+		if token, err = readToken(p.tokenFile); err != nil {
 			return fmt.Errorf("--token-file: %w", err)
-		}
-		if token = strings.TrimSpace(string(raw)); token == "" {
-			return fmt.Errorf("--token-file: %s is empty", p.tokenFile)
 		}
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), pinsWithin)

@@ -16,12 +16,8 @@ import (
 )
 
 func newPolicy() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "policy", Short: "Tools for policy authors", Args: oneOfItsCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyReplace(), newPolicyExport(), newPolicyBase(), newPolicyBuild(), newPolicyDiff(), newPolicyAsk())
-	return cmd
+	return family("policy", "Tools for policy authors", newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyReplace(),
+		newPolicyExport(), newPolicyBase(), newPolicyBuild(), newPolicyDiff(), newPolicyAsk())
 }
 
 // treeArgument is a command's tree: a folder or a bundle, by default the embedded one.

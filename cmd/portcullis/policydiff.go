@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -173,9 +172,7 @@ func (d *diffing) print(cmd *cobra.Command, report *diff.Report) error {
 	out := cmd.OutOrStdout()
 	switch {
 	case d.asJSON:
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(report)
+		return printJSON(out, report)
 	case d.asMark:
 		_, err := fmt.Fprint(out, report.Markdown())
 		return err

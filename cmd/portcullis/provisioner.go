@@ -30,10 +30,7 @@ func newProvisioner() *cobra.Command {
 		Example: "  portcullis provisioner --simulate --failure-rate 0.1 --step 2s",
 		Long: "Claims clusters and reports them as made or taken away, over HTTP alone. There are no machines\n" +
 			"behind them: it is the reference for a provisioner of your own.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !simulate:
 				return errors.New("--simulate is needed: this program makes no real clusters; see docs/integrate/provisioners.md for how to write one that does")
@@ -54,7 +51,7 @@ func newProvisioner() *cobra.Command {
 			}
 			s.Log = slog.New(slog.NewTextHandler(cmd.OutOrStdout(), nil))
 			return s.Run(cmd.Context())
-		},
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	f := cmd.Flags()

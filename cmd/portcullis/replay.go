@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -180,9 +179,7 @@ func writeReplayTests(dir string, report *replay.Report) error {
 // print prints the report in the form that the flags name.
 func (r *replaying) print(out io.Writer, report *replay.Report) error {
 	if r.asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(report)
+		return printJSON(out, report)
 	}
 	_, err := fmt.Fprint(out, report.Text())
 	return err

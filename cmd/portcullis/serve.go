@@ -27,10 +27,7 @@ func newServe() *cobra.Command {
 		Example: "  portcullis serve --demo\n" +
 			"  portcullis serve --data-dir /var/lib/portcullis --policy-dir ./policies --listen :8080\n" +
 			"  portcullis serve --config /etc/portcullis/config.yaml",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			if settings.Demo && !cmd.Flags().Changed("console-listen") {
 				settings.Listeners.Console = config.DemoConsole
 			}
@@ -52,7 +49,7 @@ func newServe() *cobra.Command {
 				return nil // it was stopped before it was ready
 			}
 			return err
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags())
 	cmd.SetUsageFunc(usageByConcern)

@@ -12,30 +12,26 @@ import (
 )
 
 func newStore() *cobra.Command {
-	parent := &cobra.Command{
-		Use: "store", Short: "Work with the database", Args: oneOfItsCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	return family("store", "Work with the database", newBackup(), newRestore(), newVerify(), newCopy(), newStoreGeneration())
+}
+
+func newStoreGeneration() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "new-generation", Args: noArguments,
 		Example: "  portcullis store new-generation --mongo-url 'mongodb://db1,db2,db3/portcullis?replicaSet=rs0' --master-key-file master.key",
 		Short:   "Void everything that gateways have cached, after the database was restored from a backup",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			generation, err := newGeneration(cmd.Context(), settings.Store.MongoURL)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "generation %s; start the gateways now\n", generation)
 			return nil
-		},
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
-	parent.AddCommand(newBackup(), newRestore(), newVerify(), newCopy(), cmd)
-	return parent
+	return cmd
 }
 
 // newGeneration voids the cached values of a database. Each start of the embedded store does

@@ -28,10 +28,7 @@ func newBackup() *cobra.Command {
 		Long: "Writes the embedded store of --data-dir, as it is at one instant, into FILE, which must not exist. It\n" +
 			"is checked on the way. The master key is not in it: keep that apart. With --mongo-url use MongoDB's\n" +
 			"own backup.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, args []string) error {
 			if settings.Store.MongoURL != "" {
 				return errors.New("--mongo-url: use MongoDB's own backup (mongodump, or a snapshot of a volume), and `portcullis store new-generation` after a restore; " +
 					"`portcullis store verify` checks the database")
@@ -42,7 +39,7 @@ func newBackup() *cobra.Command {
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes, epoch %d, sha256 %s; the master key is not in it\n", args[0], m.Database.Size, m.Epoch, m.Database.SHA256)
 			return err
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
 	return cmd
@@ -84,17 +81,14 @@ func newRestore() *cobra.Command {
 		Long: "Brings a backup into the data folder, in which nothing may be but the master key, or with --mongo-url\n" +
 			"into an empty database. All that gateways have cached is void then. The master key of the time of the\n" +
 			"backup is needed to start.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, args []string) error {
 			next, err := restore(cmd, args[0], settings.Store)
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "restored; "+next)
 			return err
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
 	return cmd

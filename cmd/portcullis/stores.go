@@ -131,7 +131,8 @@ func (a *app) newCache() (*rolecache.Cache, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
-		shared := client.Cache(sharedCacheChanged(a.log.Logger))
+		shared := client.Cache(redisChanged(a.log.Logger,
+			"the shared cache answers again", "the shared cache does not answer; what it holds is read from the store"))
 		options.Remote, options.Secrets = a.tracing.Remote(shared), a.master.Derive(resources.PurposeCache)
 		a.state.breaker = shared.Breaker
 		options.Observe = a.metrics.WatchCache(a.log.Logger)
@@ -139,15 +140,14 @@ func (a *app) newCache() (*rolecache.Cache, error) {
 	return rolecache.New(a.ungated, a.collections, options), nil
 }
 
-// sharedCacheChanged returns a function that logs when Redis is left alone, and when it
-// answers again.
-func sharedCacheChanged(log *slog.Logger) func(cause error) {
+// redisChanged returns a function that logs whether Redis answers.
+func redisChanged(log *slog.Logger, answers, fails string) func(cause error) {
 	return func(cause error) {
 		if cause == nil {
-			log.Info("the shared cache answers again")
+			log.Info(answers)
 			return
 		}
-		log.Warn("the shared cache does not answer; what it holds is read from the store", "error", cause.Error())
+		log.Warn(fails, "error", cause.Error())
 	}
 }
 

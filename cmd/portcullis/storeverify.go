@@ -29,10 +29,7 @@ func newVerify() *cobra.Command {
 		Long: "Checks the pages of the file, that every record can be read, that what it names is there, revisions,\n" +
 			"and that each account has an admin. It changes nothing. Exit 0: good; 1: damage, a line for each fault;\n" +
 			"2: it could not look.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, args []string) error {
 			verified, err := verifyStore(cmd.Context(), settings.Store, args)
 			if errors.Is(err, sqlite.ErrCorrupt) || errors.Is(err, backup.ErrDamaged) {
 				return fmt.Errorf("%w: %w", errDamaged, err)
@@ -41,31 +38,38 @@ func newVerify() *cobra.Command {
 				return err
 			}
 			return tellVerified(cmd.OutOrStdout(), verified)
-		},
+		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
 	return cmd
 }
 
-// verifyStore checks the store of the arguments and settings: a backup, a database, or a copy of the embedded store
-// while a server may have it open.
+// verifyStore checks a backup that is named, or else the store of the settings.
 func verifyStore(ctx context.Context, s config.Store, args []string) (verified records.Verified, err error) {
 	c := records.NewCollections()
 	var opened store.Store
-	shut := func() error { return opened.Close() }
-	switch {
-	case len(args) == 1:
+	var shut func() error
+	if len(args) == 1 {
 		_, opened, shut, err = openBackup(ctx, args[0], c)
-	case s.MongoURL != "":
-		opened, err = inspectStore(ctx, s, c)
-	default:
-		opened, shut, err = openSnapshot(ctx, s.DataDir, c)
+	} else {
+		opened, shut, err = openBeside(ctx, s, c)
 	}
 	if err != nil {
 		return records.Verified{}, err
 	}
 	verified, err = c.Verify(ctx, opened)
 	return verified, errors.Join(err, shut())
+}
+
+// openBeside opens the store for a command that reads it beside gateways: the database, or a copy of the embedded store.
+func openBeside(ctx context.Context, s config.Store, c records.Collections) (opened store.Store, shut func() error, err error) {
+	if s.MongoURL == "" {
+		return openSnapshot(ctx, s.DataDir, c)
+	}
+	if opened, err = inspectStore(ctx, s, c); err != nil {
+		return nil, nil, err
+	}
+	return opened, opened.Close, nil
 }
 
 // openBackup opens the store in a backup file, in a folder of its own that the returned function removes.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -22,10 +23,7 @@ func newToken() *cobra.Command {
 		Example: "  portcullis token --user user-alice-v1\n" +
 			"  portcullis token --service widgets --scope authz:check --ttl 14d\n" +
 			"  portcullis token --user user-bob-v1 --agent assistant --scope mcp:read --audience https://gateway.example/mcp/issues",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
 			if (user == "") == (service == "") {
 				return errors.New("give one of --user ID and --service NAME")
 			}
@@ -42,7 +40,7 @@ func newToken() *cobra.Command {
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), token)
 			return err
-		},
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	cmd.Flags().StringVar(&user, "user", "", "the external `id` of a user")
@@ -52,6 +50,16 @@ func newToken() *cobra.Command {
 	cmd.Flags().StringVar(&audience, "audience", "", "a resource's own `URL`, for which alone the token is (RFC 8707)")
 	config.DurationVar(cmd.Flags(), &ttl, "ttl", time.Hour, "how long the token is valid")
 	return cmd
+}
+
+// readToken reads a file with a token.
+func readToken(file string) (string, error) {
+	raw, err := os.ReadFile(file)
+	token := strings.TrimSpace(string(raw))
+	if err == nil && token == "" {
+		err = fmt.Errorf("%s is empty", file)
+	}
+	return token, err
 }
 
 // sign makes a token with the data folder's key.

@@ -43,10 +43,7 @@ func newWhy() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := settings.Fill(cmd.Flags()); err != nil {
-				return err
-			}
+		RunE: filled(settings, func(cmd *cobra.Command, args []string) error {
 			var x resources.Explanation
 			var err error
 			if facts != "" {
@@ -58,7 +55,7 @@ func newWhy() *cobra.Command {
 				return err
 			}
 			return printExplanation(cmd.OutOrStdout(), x, asJSON)
-		},
+		}),
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	q.addFlags(cmd.Flags())
