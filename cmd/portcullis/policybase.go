@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/compare/guards"
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/store"
@@ -86,4 +87,16 @@ func (a *app) keepPolicy(ctx context.Context) {
 	if err != nil {
 		a.log.Warn("the policy tree can't be kept for the next start, whose guards then are not asked about a new base", "error", err.Error())
 	}
+}
+
+// askGuards has the guards of the tree in force judge the next one, and says how long that took.
+func (a *app) askGuards(ctx context.Context, inForce, next *engine.Set) error {
+	if !guards.Guarded(inForce) {
+		return nil
+	}
+	began := time.Now()
+	err := guards.Check(ctx, inForce, next)
+	a.log.Info("guards asked about a policy change", "policy_revision", next.Revision(), "passed", err == nil,
+		"duration_ms", time.Since(began).Milliseconds())
+	return err
 }
