@@ -23,26 +23,60 @@ import (
 
 func newPolicyCheck() *cobra.Command {
 	var tree treeArgument
+	var url string
 	cmd := &cobra.Command{
 		Use: "check [DIR|BUNDLE]", Short: "Hold a policy tree to everything that a reload demands, and say what is wrong",
 		Example: "  portcullis policy check --against embedded ./policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if tree.other != liveTreeName && cmd.Flags().Changed("url") {
+				return errors.New("--url is for --against live: add that, or leave the URL out")
+			}
 			if err := tree.fill(args); err != nil {
 				return err
 			}
 			src, err := tree.read()
+			if err == nil {
+				err = checkTree(cmd.Context(), src, tree.where, cmd.OutOrStdout())
+			}
 			if err != nil {
 				return tellProblems(cmd, err)
 			}
-			if err := checkTree(cmd.Context(), src, tree.where, cmd.OutOrStdout()); err != nil {
-				return tellProblems(cmd, err)
+			if tree.other == "" {
+				return nil
 			}
-			return nil
+			return tree.askOther(cmd, url, src)
 		},
 	}
 	tree.flags(cmd)
-	checkAgainst(cmd, &tree)
+	cmd.Flags().StringVar(&tree.other, "against", "", "have the guards of this `tree` judge the change as well: a folder, embedded, or live (--url)")
+	cmd.Flags().StringVar(&url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is live")
 	return cmd
+}
+
+// askOther has the guards of the other tree judge the change to the next one.
+func (a *treeArgument) askOther(cmd *cobra.Command, url string, next *policies.Source) error {
+	other, err := readTree(cmd.Context(), a.other, url, a.key)
+	if err != nil {
+		return err
+	}
+	var sets [2]*engine.Set
+	for i, src := range []*policies.Source{other, next} {
+		if sets[i], _, err = proof.Compile(cmd.Context(), src); err != nil {
+			return fmt.Errorf("%s does not compile: %w", []string{a.other, a.where}[i], err)
+		}
+	}
+	if !guards.Guarded(sets[0]) {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ok: policy %s has no guards\n", sets[0].Revision())
+		return err
+	}
+	if err := guards.Check(cmd.Context(), sets[0], sets[1]); err != nil {
+		if _, werr := fmt.Fprintln(cmd.ErrOrStderr(), err); werr != nil {
+			return werr
+		}
+		return errors.New("the guards refuse the change")
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "ok: the guards of policy %s take it\n", sets[0].Revision())
+	return err
 }
 
 // checkTree holds a tree to everything that a reload demands, and prints what it has.
@@ -166,45 +200,4 @@ func evaluationTime(ctx context.Context, set *engine.Set) (time.Duration, error)
 	}
 	slices.Sort(took)
 	return took[len(took)/2].Round(time.Microsecond), nil
-}
-
-// checkAgainst adds the guards of another tree to `policy check`.
-func checkAgainst(cmd *cobra.Command, tree *treeArgument) {
-	check := cmd.RunE
-	var url string
-	cmd.Flags().StringVar(&tree.other, "against", "", "have the guards of this `tree` judge the change as well: a folder, embedded, or live (--url)")
-	cmd.Flags().StringVar(&url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is live")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		other := tree.other
-		if other != liveTreeName && cmd.Flags().Changed("url") {
-			return errors.New("--url is for --against live: add that, or leave the URL out")
-		}
-		if err := check(cmd, args); err != nil || other == "" {
-			return err
-		}
-		var sets [2]*engine.Set
-		for i, read := range []func() (*policies.Source, error){
-			func() (*policies.Source, error) { return readTree(cmd.Context(), other, url, tree.key) }, tree.read,
-		} {
-			src, err := read()
-			if err != nil {
-				return err
-			}
-			if sets[i], _, err = proof.Compile(cmd.Context(), src); err != nil {
-				return fmt.Errorf("%s does not compile: %w", []string{other, tree.where}[i], err)
-			}
-		}
-		if !guards.Guarded(sets[0]) {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "ok: policy %s has no guards\n", sets[0].Revision())
-			return err
-		}
-		if err := guards.Check(cmd.Context(), sets[0], sets[1]); err != nil {
-			if _, werr := fmt.Fprintln(cmd.ErrOrStderr(), err); werr != nil {
-				return werr
-			}
-			return errors.New("the guards refuse the change")
-		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ok: the guards of policy %s take it\n", sets[0].Revision())
-		return err
-	}
 }
