@@ -25,15 +25,23 @@ func demoData(a *app) demo.Data {
 	return demo.Data{Access: a.access, Store: a.store, Collections: a.collections, IDs: a.ids, Log: a.log.Logger}
 }
 
-// provideDemo has the simulated provisioner make and take away the clusters of the demo, until the
-// context ends.
-func (a *app) provideDemo(ctx context.Context, listener net.Addr) {
+// demoGuide shows how to use the demo of a running gateway.
+type demoGuide struct {
+	*app
+	open listeners
+	// site is nil without a console, desk without an MCP server.
+	site *consoleServer
+	desk *demoDesk
+}
+
+// provide has the simulated provisioner make and take away the clusters of the demo, until the context ends.
+func (g demoGuide) provide(ctx context.Context) {
 	s := &provision.Simulator{
-		URL: "http://" + reachable(listener), Token: func() (string, error) { return sign(a.settings, provisionerToken()) },
-		Step: defaultStep, Log: a.log.With("part", "simulated provisioner"),
+		URL: g.edgeURL(), Token: func() (string, error) { return sign(g.settings, provisionerToken()) },
+		Step: defaultStep, Log: g.log.With("part", "simulated provisioner"),
 	}
 	if err := s.Run(ctx); err != nil {
-		a.log.Warn("the demo's clusters stay as they are: the simulated provisioner has ended", "error", err.Error())
+		g.log.Warn("the demo's clusters stay as they are: the simulated provisioner has ended", "error", err.Error())
 	}
 }
 
@@ -44,37 +52,39 @@ const (
 	demoTokenFile = "demo.token"
 )
 
-// showDemo prints how to use the demo, and has the simulated provisioner make its clusters until the context ends.
-func (a *app) showDemo(ctx context.Context, out io.Writer, open listeners, site *consoleServer, desk *demoDesk) error {
-	lines, err := a.demoLines(ctx, open, site)
+func (g demoGuide) edgeURL() string { return "http://" + reachable(g.open.edge[0].Addr()) }
+
+// show prints how to use the demo, and has the simulated provisioner make its clusters until the context ends.
+func (g demoGuide) show(ctx context.Context, out io.Writer) error {
+	lines, err := g.lines(ctx)
 	if err != nil {
 		return err
 	}
-	more, err := a.agentLines(desk)
+	more, err := g.agentLines()
 	if err != nil {
 		return err
 	}
-	go a.provideDemo(ctx, open.edge[0].Addr())
+	go g.provide(ctx)
 	_, err = fmt.Fprintln(out, strings.Join(append(lines, more...), "\n"))
 	return err
 }
 
-// demoLines returns what listens where, and a command for each kind of answer with the answer of this
+// lines returns what listens where, and a command for each kind of answer with the answer of this
 // moment: the demo data may have been changed since it was made. The gateway listens already.
-func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer) ([]string, error) {
-	token, path, err := a.writeDemoToken(demoTokenFile, authn.TokenRequest{Subject: "service-demo", Scopes: []string{resources.ServiceScopeCheck}, TTL: demoTTL})
+func (g demoGuide) lines(ctx context.Context) ([]string, error) {
+	token, path, err := g.writeToken(demoTokenFile, authn.TokenRequest{Subject: "service-demo", Scopes: []string{resources.ServiceScopeCheck}, TTL: demoTTL})
 	if err != nil {
 		return nil, err
 	}
-	edge := "http://" + reachable(open.edge[0].Addr())
+	edge := g.edgeURL()
 	lines := []string{
 		"",
-		"# Portcullis runs with demo data. Ctrl-C stops it; the data stays in " + quoted(a.settings.Store.DataDir) + ".",
-		"#   API                      " + edge + ", and the same at http://" + reachable(open.edge[1].Addr()),
+		"# Portcullis runs with demo data. Ctrl-C stops it; the data stays in " + quoted(g.settings.Store.DataDir) + ".",
+		"#   API                      " + edge + ", and the same at http://" + reachable(g.open.edge[1].Addr()),
 		"#   API in a browser         " + edge + "/docs",
-		"#   health, metrics, status  http://" + reachable(open.health.Addr()),
+		"#   health, metrics, status  http://" + reachable(g.open.health.Addr()),
 	}
-	shown, err := a.consoleLines(ctx, site)
+	shown, err := g.consoleLines(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +114,13 @@ func (a *app) demoLines(ctx context.Context, open listeners, site *consoleServer
 
 // consoleLines returns the address of the console, and a link that signs Alice in. It has no link if somebody removed
 // her.
-func (a *app) consoleLines(ctx context.Context, site *consoleServer) ([]string, error) {
+func (g demoGuide) consoleLines(ctx context.Context) ([]string, error) {
 	lines := []string{"#"}
-	if site == nil {
+	if g.site == nil {
 		return lines, nil
 	}
-	lines = []string{"#   console                  " + site.url.String(), "#"}
-	code, err := a.sessions.NewCode(ctx, demo.Alice)
+	lines = []string{"#   console                  " + g.site.url.String(), "#"}
+	code, err := g.sessions.NewCode(ctx, demo.Alice)
 	switch {
 	case resources.IsKind(err, resources.KindNotFound):
 		return lines, nil
@@ -119,13 +129,13 @@ func (a *app) consoleLines(ctx context.Context, site *consoleServer) ([]string, 
 	}
 	return append(lines,
 		"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demo.Alice+"` makes another link.",
-		"#   "+linkTo(site.url, code), "#"), nil
+		"#   "+linkTo(g.site.url, code), "#"), nil
 }
 
-// writeDemoToken writes a new token into a file of the data folder, for its owner alone, and returns it and
+// writeToken writes a new token into a file of the data folder, for its owner alone, and returns it and
 // the file's path for a shell.
-func (a *app) writeDemoToken(name string, request authn.TokenRequest) (token, path string, err error) {
-	signer, err := authn.NewSigner(a.master)
+func (g demoGuide) writeToken(name string, request authn.TokenRequest) (token, path string, err error) {
+	signer, err := authn.NewSigner(g.master)
 	if err != nil {
 		return "", "", err
 	}
@@ -133,7 +143,7 @@ func (a *app) writeDemoToken(name string, request authn.TokenRequest) (token, pa
 	if err != nil {
 		return "", "", err
 	}
-	dir, err := filepath.Abs(a.settings.Store.DataDir)
+	dir, err := filepath.Abs(g.settings.Store.DataDir)
 	if err != nil {
 		return "", "", err
 	}
@@ -243,12 +253,12 @@ func (d *demoDesk) close() {
 }
 
 // agentLines returns how to try the demo's agent.
-func (a *app) agentLines(d *demoDesk) ([]string, error) {
-	if d == nil {
+func (g demoGuide) agentLines() ([]string, error) {
+	if g.desk == nil {
 		return nil, nil
 	}
-	_, path, err := a.writeDemoToken(demoAgentTokenFile, authn.TokenRequest{
-		Subject: demo.Bob, Agent: demo.Client, Audience: d.audience, Scopes: []string{resources.MCPScopeRead, resources.MCPScopeWrite}, TTL: demoTTL,
+	_, path, err := g.writeToken(demoAgentTokenFile, authn.TokenRequest{
+		Subject: demo.Bob, Agent: demo.Client, Audience: g.desk.audience, Scopes: []string{resources.MCPScopeRead, resources.MCPScopeWrite}, TTL: demoTTL,
 	})
 	if err != nil {
 		return nil, err
@@ -257,7 +267,7 @@ func (a *app) agentLines(d *demoDesk) ([]string, error) {
 		"",
 		"# An agent acts for bob at an MCP server with tickets: the tools that it may use. docs/integrate/agents.md calls them.",
 		strings.Join([]string{
-			"curl -s -w '\\n' " + d.url, `-H "Authorization: Bearer $(cat ` + path + `)"`, `-H "Content-Type: application/json"`,
+			"curl -s -w '\\n' " + g.desk.url, `-H "Authorization: Bearer $(cat ` + path + `)"`, `-H "Content-Type: application/json"`,
 			`-H "Accept: application/json, text/event-stream"`, `-d '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}'`,
 		}, " "),
 	}, nil

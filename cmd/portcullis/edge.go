@@ -39,7 +39,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 		return nil, err
 	}
 	handlers := map[string]wire.Routes{
-		config.UpstreamKeys: a.keySetRoutes(signer), config.UpstreamAPIDoc: apidoc.New().Routes(), config.UpstreamDecisions: a.newDecisionsArea().Routes(),
+		config.UpstreamKeys: keySetRoutes(a.settings.Credentials, signer), config.UpstreamAPIDoc: apidoc.New().Routes(), config.UpstreamDecisions: a.newDecisionsArea().Routes(),
 	}
 	for name, routes := range map[string]wire.Routes{
 		config.UpstreamAccess: a.access.Routes(), config.UpstreamUsers: a.users.Routes(), config.UpstreamAPIKeys: a.keys.Routes(),
@@ -49,7 +49,8 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	a.completeJudge()
+	a.judge.Pin = func() verdict.Tree { return a.tracing.Tree(a.policy.Pin()) } // a gateway alone has these
+	a.judge.Facts, a.judge.Log = a.tracing.Facts(a.cache), a.recordTo()
 	a.state.authenticator = authenticator
 	if a.mcp, err = a.newMCP(); err != nil {
 		return nil, err
@@ -69,12 +70,6 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	return edge, err
 }
 
-// completeJudge gives the judge what only a gateway has.
-func (a *app) completeJudge() {
-	a.judge.Pin = func() verdict.Tree { return a.tracing.Tree(a.policy.Pin()) }
-	a.judge.Facts, a.judge.Log = a.tracing.Facts(a.cache), a.recordTo()
-}
-
 // newDoors returns the doors by the names of their routes.
 func (a *app) newDoors() map[string]doors.Door {
 	questions := authzen.Questions{Judge: a.judge, Observe: a.metrics.Decided}
@@ -91,7 +86,7 @@ func (a *app) newDoors() map[string]doors.Door {
 		"authzen.configuration":         metadata,
 		"authzen.configuration_of_path": metadata,
 		"mcp.call":                      a.mcp,
-		"mcp.resource_metadata":         mcp.Metadata{Door: a.mcp, Issuers: a.tokenIssuers()},
+		"mcp.resource_metadata":         mcp.Metadata{Door: a.mcp, Issuers: a.settings.Credentials.TokenIssuers()},
 	}
 }
 
@@ -105,9 +100,9 @@ func (a *app) edgeTracing() gateway.Tracing {
 
 // keySetRoutes serves the public keys of the data folder, unless an outside issuer signs
 // tokens.
-func (a *app) keySetRoutes(signer *authn.Signer) wire.Routes {
+func keySetRoutes(credentials config.Credentials, signer *authn.Signer) wire.Routes {
 	return wire.Routes{"jwks.get": func(context.Context, *wire.Request) (wire.Response, error) {
-		if a.settings.Credentials.Outside() {
+		if credentials.Outside() {
 			return wire.Response{}, resources.NotFound("key set: tokens come from an outside issuer")
 		}
 		return wire.OK(json.RawMessage(signer.JWKS()))

@@ -35,7 +35,11 @@ func (a *app) followHangups(ctx context.Context, h hangups) {
 			for _, file := range a.keyFiles {
 				file.Reread()
 			}
-			a.rereadLevel()
+			if level, err := a.settings.ReadLevel(); err != nil {
+				a.log.Warn("the configuration file can't be read; the log level stays", "error", err.Error())
+			} else {
+				a.log.SetLevel(level)
+			}
 		}
 	}
 }
@@ -48,16 +52,6 @@ func pass(target chan<- os.Signal, s os.Signal) {
 	}
 }
 
-// rereadLevel takes the log level of the configuration file into use.
-func (a *app) rereadLevel() {
-	level, err := a.settings.ReadLevel()
-	if err != nil {
-		a.log.Warn("the configuration file can't be read; the log level stays", "error", err.Error())
-		return
-	}
-	a.log.SetLevel(level)
-}
-
 // readCertificates reads the certificates of the edge's listeners, if they speak TLS.
 func (a *app) readCertificates(files listen.CertificateFiles) (err error) {
 	if files.Cert == "" {
@@ -68,13 +62,6 @@ func (a *app) readCertificates(files listen.CertificateFiles) (err error) {
 	}
 	a.metrics.WatchCertificates(a.certificates.Ends)
 	return nil
-}
-
-// watchCertificates takes changed files into use until ctx ends. On a signal it looks at once.
-func (a *app) watchCertificates(ctx context.Context, hangup <-chan os.Signal) {
-	if a.certificates != nil {
-		go a.certificates.Watch(ctx, hangup, a.certificatesReloaded)
-	}
 }
 
 // certificatesReloaded counts and logs a change of the files.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
@@ -89,18 +88,6 @@ func (a *app) edgeUpstreams() map[string]*url.URL {
 		if !routed && slices.ContainsFunc(servers, func(s *resources.MCPServer) bool { return s.Upstream == name }) {
 			delete(all, name)
 		}
-	}
-	return all
-}
-
-// tokenIssuers returns the issuers whose tokens the gateway takes.
-func (a *app) tokenIssuers() []string {
-	if !a.settings.Credentials.Outside() {
-		return []string{authn.BuiltinIssuer}
-	}
-	var all []string
-	for _, one := range a.settings.Credentials.Issuers() {
-		all = append(all, one.Issuer)
 	}
 	return all
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/health"
+	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -32,7 +33,7 @@ func (a *app) newPrivate(draining func() bool) *private.Listener {
 		health.CheckNotifications: a.store.Check,
 	}
 	if a.outbox != nil {
-		checks[health.CheckNotifications] = a.butOnAFullDisk(a.outbox.Check)
+		checks[health.CheckNotifications] = butOnAFullDisk(a.opened, a.outbox.Check)
 	}
 	if settings.Accounts != "" {
 		checks[health.CheckAccounts] = health.Remote(client, settings.Accounts)
@@ -117,9 +118,17 @@ func storeMetric(s private.StoreStatus) observe.StoreState {
 
 // status returns the private listener's answer at /status.
 func (a *app) status(ctx context.Context) private.Status {
-	s := private.Status{Version: version(), Policy: a.policyStatus(), Stores: []private.StoreStatus{a.storeStatus(ctx)}, KeySets: []private.KeySetStatus{}}
+	s := private.Status{Version: version(), Policy: a.state.policy(a.policy), Stores: []private.StoreStatus{a.storeStatus(ctx)}, KeySets: []private.KeySetStatus{}}
 	if a.cache != nil {
-		s.Lease, s.Caches = a.leaseStatus(), a.cachesStatus()
+		facts := a.cache.State()
+		if a.settings.Store.MongoURL != "" {
+			s.Lease = &private.LeaseStatus{Seconds: a.settings.Store.Lease.Seconds(), AgeSeconds: facts.Age.Seconds(), Valid: facts.Valid}
+		}
+		shown := func(entries, room int) private.CacheStatus { return private.CacheStatus{Entries: entries, Most: room} }
+		s.Caches = &private.CachesStatus{
+			Verdicts: shown(a.policy.CachedVerdicts()), Tokens: shown(a.state.authenticator.CachedTokens()),
+			Subjects: shown(facts.Subjects, facts.Room), Shared: shown(facts.Shared, facts.Room), Identities: shown(facts.Identities, facts.Room),
+		}
 	}
 	if a.state.breaker != nil {
 		s.Redis = &private.RedisStatus{Breaker: a.state.breaker()}
@@ -132,7 +141,9 @@ func (a *app) status(ctx context.Context) private.Status {
 		}
 		s.KeySets = append(s.KeySets, shown)
 	}
-	s.Outbox = a.outboxStatus(ctx)
+	if a.outbox != nil {
+		s.Outbox = outboxStatus(ctx, a.outbox)
+	}
 	for name, v := range map[string]*any{"decision_log": &s.DecisionLog, "shadow": &s.Shadow} {
 		if part := a.state.parts[name]; part != nil {
 			*v = part(ctx)
@@ -141,14 +152,15 @@ func (a *app) status(ctx context.Context) private.Status {
 	return s
 }
 
-func (a *app) policyStatus() private.PolicyStatus {
-	refusal := a.policy.LastRefusal()
-	a.state.mu.Lock()
-	defer a.state.mu.Unlock()
-	tree := a.policy.Source()
-	p := private.PolicyStatus{Revision: tree.Revision, Base: tree.Base, Own: tree.Own, Since: resources.At(a.state.policySince)}
+// policy returns the status of the policy in force and of the last tree that was not taken.
+func (s *state) policy(inForce *engine.Engine) private.PolicyStatus {
+	refusal := inForce.LastRefusal()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tree := inForce.Source()
+	p := private.PolicyStatus{Revision: tree.Revision, Base: tree.Base, Own: tree.Own, Since: resources.At(s.policySince)}
 	if refusal != nil {
-		p.Refused = &private.RefusedStatus{At: resources.At(a.state.refusal), Reasons: strings.Split(refusal.Error(), "\n")}
+		p.Refused = &private.RefusedStatus{At: resources.At(s.refusal), Reasons: strings.Split(refusal.Error(), "\n")}
 	}
 	return p
 }
@@ -170,29 +182,9 @@ func (a *app) storeStatus(ctx context.Context) private.StoreStatus {
 	return s
 }
 
-func (a *app) leaseStatus() *private.LeaseStatus {
-	if a.settings.Store.MongoURL == "" {
-		return nil
-	}
-	s := a.cache.State()
-	return &private.LeaseStatus{Seconds: a.settings.Store.Lease.Seconds(), AgeSeconds: s.Age.Seconds(), Valid: s.Valid}
-}
-
-func (a *app) cachesStatus() *private.CachesStatus {
-	facts := a.cache.State()
-	shown := func(entries, room int) private.CacheStatus { return private.CacheStatus{Entries: entries, Most: room} }
-	return &private.CachesStatus{
-		Verdicts: shown(a.policy.CachedVerdicts()), Tokens: shown(a.state.authenticator.CachedTokens()),
-		Subjects: shown(facts.Subjects, facts.Room), Shared: shown(facts.Shared, facts.Room), Identities: shown(facts.Identities, facts.Room),
-	}
-}
-
-// outboxStatus returns null without an outbox, or if it can't be counted.
-func (a *app) outboxStatus(ctx context.Context) *private.OutboxStatus {
-	if a.outbox == nil {
-		return nil
-	}
-	stats, err := a.outbox.Stats(ctx)
+// outboxStatus returns nil if the outbox can't be counted.
+func outboxStatus(ctx context.Context, mail *outbox.Worker) *private.OutboxStatus {
+	stats, err := mail.Stats(ctx)
 	if err != nil {
 		return nil
 	}

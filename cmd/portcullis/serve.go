@@ -133,7 +133,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	failed := a.listen(background, open, private, site, hangups)
 	log.Always("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
 	if hasDemo {
-		if err := a.showDemo(ctx, cmd.OutOrStdout(), open, site, desk); err != nil {
+		if err := (demoGuide{a, open, site, desk}).show(ctx, cmd.OutOrStdout()); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,9 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server, 
 		go func() { failed <- listenerEnded(private.Serve(site.operators)) }()
 		go func() { failed <- listenerEnded(site.server.Serve(a.edge.Listener(open.console, "http/1.1"))) }()
 	}
-	a.watchCertificates(ctx, h.certificates)
+	if a.certificates != nil {
+		go a.certificates.Watch(ctx, h.certificates, a.certificatesReloaded)
+	}
 	go a.followHangups(ctx, h)
 	if a.shadow != nil {
 		go a.shadow.Run(ctx)

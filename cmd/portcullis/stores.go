@@ -79,10 +79,10 @@ func dataFolderError(dir string, err error) error {
 
 // butOnAFullDisk returns a check that passes while the disk of the data folder takes no writes: a full
 // disk stops changes, and not decisions.
-func (a *app) butOnAFullDisk(check health.Check) health.Check {
+func butOnAFullDisk(opened store.Store, check health.Check) health.Check {
 	return func(ctx context.Context) error {
 		err := check(ctx)
-		if embedded, ok := a.opened.(*sqlite.Store); ok && embedded.Condition() == (sqlite.Condition{ReadOnly: true}) {
+		if embedded, ok := opened.(*sqlite.Store); ok && embedded.Condition() == (sqlite.Condition{ReadOnly: true}) {
 			return nil
 		}
 		return err

@@ -65,6 +65,17 @@ func (c Credentials) Issuers() []Issuer {
 	return []Issuer{one}
 }
 
+// TokenIssuers returns the names of the issuers whose tokens are accepted.
+func (c Credentials) TokenIssuers() (names []string) {
+	for _, one := range c.Issuers() {
+		names = append(names, one.Issuer)
+	}
+	if len(names) == 0 {
+		return []string{authn.BuiltinIssuer}
+	}
+	return names
+}
+
 // Validate returns what is wrong with the issuers' settings.
 func (c Credentials) Validate() (problems []resources.Problem) {
 	if !providerName(c.IdentityProvider) {
