@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,137 +17,184 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/console"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/private"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/sessions"
 )
 
-// consoleConns limits the connections from the console to the edge: one for each of 200 pages that follow decisions, and
-// a hundred for other requests.
-const consoleConns = 300
-
-// consoleServer is a console in the gateway's process.
-type consoleServer struct {
-	server *http.Server
-	// edge leads to the edge, operators to the private listener.
-	edge, operators *listen.Memory
-	url             *url.URL
+// consoleFlags are the settings of a console in a separate process.
+func consoleFlags() []string {
+	return []string{
+		"config", "data-dir", "master-key-file", "console-listen", "console-url", "console-issuer", "console-client-id",
+		"console-client-secret-file", "console-resource", "console-operators", "tls-cert-file", "tls-key-file", "tls-client-ca-file",
+		"max-connections", "max-connections-per-address", "drain-timeout", "log-format", "log-level",
+	}
 }
 
-// newSessions makes the sessions of the console.
-func (a *app) newSessions() (*sessions.Service, error) {
-	return sessions.New(sessions.Config{
-		Store: a.store, Collections: a.collections, Master: a.master, Now: time.Now, Random: rand.Reader,
-		Identify: func(ctx context.Context, token string) (resources.Principal, time.Time, error) {
-			caller, err := a.state.authenticator.Authenticate(ctx, []string{"Bearer " + token}, nil)
-			switch {
-			case err != nil:
-				return caller, time.Time{}, err
-			case caller.Client == nil:
-				return caller, time.Time{}, resources.Forbidden("the credential must be a token: an API key can't sign a user in")
+// newConsoleCommand returns the command that runs a console, with its subcommands.
+func newConsoleCommand() *cobra.Command {
+	settings, gateway := &config.Config{}, &remoteGateway{}
+	cmd := &cobra.Command{
+		Use: "console", Short: "Run the web console in a separate process, or make links that sign in to it", Args: oneOfItsCommands,
+		Example: "  portcullis console --url https://gateway.example.com --private-url http://10.0.0.5:9002 \\\n" +
+			"    --console-listen :9003 --console-url https://console.example.com \\\n" +
+			"    --tls-cert-file tls.pem --tls-key-file tls.key --master-key-file master.key",
+		RunE: filled(settings, func(cmd *cobra.Command, _ []string) error {
+			if gateway.url == "" && gateway.private == "" && gateway.tokenFile == "" {
+				return cmd.Help()
 			}
-			return caller, time.UnixMilli(int64(caller.Client.Until)), nil
-		},
-		Sign: func(user string, life time.Duration) (string, error) {
-			return sign(a.settings, authn.TokenRequest{Subject: user, TTL: life})
-		},
-	})
+			if err := refuse(append(settings.ValidateConsole(), gateway.validate()...)); err != nil {
+				return err
+			}
+			log := observe.NewLog(cmd.ErrOrStderr(), settings.Log.Format, settings.Log.Level())
+			defer log.Close()
+			return serveConsole(cmd.Context(), settings, gateway, log)
+		}),
+	}
+	settings.AddFlags(cmd.Flags(), consoleFlags()...)
+	gateway.flags(cmd)
+	cmd.AddCommand(newConsoleLink())
+	return cmd
 }
 
-// newConsole makes the console, or returns nil without --console-listen. The door of MCP servers links to it, or to the one
-// in a separate process. The console reaches the edge and the private
-// listener of this process in memory. In the demo Alice is an operator.
-func (a *app) newConsole(ctx context.Context, open listeners, hasDemo bool) (*consoleServer, error) {
-	if open.console == nil {
-		if elsewhere := a.settings.Console.URL("", false); elsewhere != nil {
-			a.mcp.Console = elsewhere.String()
+// remoteGateway locates the gateway of a console in a separate process.
+type remoteGateway struct{ url, private, tokenFile string }
+
+func (b *remoteGateway) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&b.url, "url", "", "the `URL` of the gateway")
+	f.StringVar(&b.private, "private-url", "", "the `URL` of the gateway's private listener, which stores the sessions")
+	f.StringVar(&b.tokenFile, "token-file", "", "a `file` with the token of a service with console:sessions, read at each use (default: signed with the master key)")
+}
+
+func (b *remoteGateway) validate() (problems []resources.Problem) {
+	for _, one := range []struct{ flag, value string }{{"--url", b.url}, {"--private-url", b.private}} {
+		if u := baseOf(one.value); u == nil {
+			problems = append(problems, resources.Problem{Field: one.flag, Text: fmt.Sprintf("must be http:// or https:// and a host, without a query, not %q", one.value)})
 		}
-		return nil, nil
 	}
-	site := &consoleServer{edge: listen.NewMemory(), operators: listen.NewMemory()}
-	operators := a.settings.Console.Operators()
-	if hasDemo && len(operators) == 0 {
-		operators = []string{demo.Alice}
-	}
-	var err error
-	site.server, site.url, err = newConsoleServer(ctx, a.settings, open.console.Addr(), console.Config{
-		Sessions: consoleSessions{a.sessions}, Operators: operators, IDs: a.ids, Now: time.Now, Log: a.log.Logger,
-		API: reaching(site.edge), Private: reaching(site.operators), Compare: comparer{"http://" + reachable(open.health.Addr())},
-	})
-	if err == nil {
-		a.mcp.Console = site.url.String()
-	}
-	return site, err
+	return problems
 }
 
-// newConsoleServer completes cfg from the settings, and returns the console's server and URL.
-func newConsoleServer(ctx context.Context, settings *config.Config, address net.Addr, cfg console.Config) (*http.Server, *url.URL, error) {
-	s := settings.Console
-	cfg.URL = s.URL(reachable(address), settings.Listeners.HasTLS())
-	if s.Issuer != "" {
-		secret, err := s.Secret()
+// baseOf parses a base URL. It returns nil for a malformed one.
+func baseOf(text string) *url.URL {
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil
+	}
+	return u
+}
+
+// token returns a function that returns the console's token for the sessions.
+func (b *remoteGateway) token(settings *config.Config) func() (string, error) {
+	if b.tokenFile == "" {
+		return func() (string, error) { return sign(settings, consoleToken()) }
+	}
+	return func() (string, error) { return readToken(b.tokenFile) }
+}
+
+// sealer returns the sealer of the sign-in cookie. Consoles with the installation's master key share its key. A console
+// without it makes a key, so a sign-in has to end at the console where it began.
+func (b *remoteGateway) sealer(settings *config.Config) (resources.Sealer, error) {
+	if b.tokenFile == "" {
+		master, err := masterKeyFile(settings.Store).Read()
 		if err != nil {
-			return nil, nil, fmt.Errorf("--console-client-secret-file: %w", err)
+			return resources.Sealer{}, err
 		}
-		cfg.Provider = &console.Provider{Issuer: s.Issuer, ClientID: s.ClientID, Secret: secret, Resource: s.Resource}
+		return resources.NewSealer(master.Derive(resources.PurposeConsole))
 	}
-	handler, err := console.New(cfg)
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return resources.Sealer{}, err
+	}
+	return resources.NewSealer([][]byte{key})
+}
+
+// remoteSessions reads the gateway's sessions and seals sign-in cookies here.
+type remoteSessions struct {
+	*private.RemoteSessions
+	resources.Sealer
+}
+
+// serveConsole runs the console until the context ends.
+func serveConsole(ctx context.Context, settings *config.Config, gateway *remoteGateway, log *observe.Log) error {
+	sealer, err := gateway.sealer(settings)
 	if err != nil {
-		return nil, nil, err
-	}
-	limits := settings.Limits.Edge
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: limits.Read, ReadTimeout: limits.Read, IdleTimeout: limits.Idle, MaxHeaderBytes: limits.Header,
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		ErrorLog:    slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
-	}
-	server.RegisterOnShutdown(handler.Close)
-	return server, cfg.URL, nil
-}
-
-// reaching returns a transport to an in-memory listener.
-func reaching(l *listen.Memory) *http.Transport {
-	return &http.Transport{DialContext: l.Dial, MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, DisableCompression: true}
-}
-
-// shutdown waits for open requests. Call it before the edge stops, since these need the edge.
-func (s *consoleServer) shutdown(ctx context.Context) {
-	if s != nil {
-		_ = s.server.Shutdown(ctx) // requests that exceed the context are cut off
-	}
-}
-
-// consoleSessions adapts the session service to the console: an unknown or ended session is nil.
-type consoleSessions struct{ *sessions.Service }
-
-// Session implements console.Sessions.
-func (s consoleSessions) Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error) {
-	session, err := s.Service.Session(ctx, secret, used)
-	if errors.Is(err, sessions.ErrNone) {
-		return nil, nil
-	}
-	return session, err
-}
-
-// Redeem implements console.Sessions.
-func (s consoleSessions) Redeem(ctx context.Context, code string) (string, error) {
-	secret, err := s.Service.Redeem(ctx, code)
-	if errors.Is(err, sessions.ErrNone) {
-		return "", resources.Forbidden("this link has been used or is older than a minute: make a new one")
-	}
-	return secret, err
-}
-
-// EndAll implements console.Sessions.
-func (s consoleSessions) EndAll(ctx context.Context, secret string) error {
-	if err := s.Service.EndAll(ctx, secret); !errors.Is(err, sessions.ErrNone) {
 		return err
 	}
+	if _, err := gateway.token(settings)(); err != nil {
+		return fmt.Errorf("the token for sessions: %w", err)
+	}
+	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
+	operators := towards(baseOf(gateway.private))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", settings.Listeners.Console)
+	if err != nil {
+		return fmt.Errorf("--console-listen: can't listen on %s: %w", settings.Listeners.Console, err)
+	}
+	var secure *tls.Config
+	if settings.Listeners.HasTLS() {
+		certificates, err := listen.ReadCertificates(settings.Listeners.TLS, time.Now)
+		if err != nil {
+			return errors.Join(fmt.Errorf("TLS: %w", err), listener.Close())
+		}
+		go certificates.Watch(ctx, nil, func(err error) { log.Info("TLS: the files have changed", "taken", err == nil) })
+		secure = certificates.Config("http/1.1")
+	}
+	server, site, err := newConsoleServer(ctx, settings, listener.Addr(), console.Config{
+		Sessions: remoteSessions{
+			&private.RemoteSessions{URL: baseOf(gateway.private).String(), Transport: operators.inner, Token: gateway.token(settings)}, sealer,
+		},
+		Operators: settings.Console.Operators(), IDs: ids, Now: time.Now, Log: log.Logger,
+		API: towards(baseOf(gateway.url)), Private: operators, Compare: comparer{baseOf(gateway.private).String()},
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	limits := settings.Limits.Edge
+	bounds := listen.NewBounds(limits.Connections, limits.PerAddress, ids, log.Logger)
+	ended := make(chan error, 1)
+	go func() { ended <- listenerEnded(server.Serve(bounds.Listener(listener, secure))) }()
+	log.Always("ready", "console_listen", listener.Addr().String(), "console_url", site.String(), "gateway", gateway.url, "version", version())
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Limits.Drain)
+	defer cancel()
+	_ = server.Shutdown(last) // requests that exceed the drain timeout are cut off
+	log.Always("stopped")
 	return nil
+}
+
+// elsewhere sends every request to one server, with the path of the base URL before its own. It has no timeout: the
+// console's requests have deadlines.
+type elsewhere struct {
+	base  *url.URL
+	inner *http.Transport
+}
+
+func towards(base *url.URL) elsewhere {
+	dialer := &net.Dialer{Timeout: 5 * time.Second}
+	return elsewhere{base, &http.Transport{
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: 5 * time.Second,
+		MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+	}}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := r.Clone(r.Context())
+	out.URL.Scheme, out.URL.Host, out.Host = e.base.Scheme, e.base.Host, ""
+	if out.URL.RawPath != "" {
+		out.URL.RawPath = e.base.EscapedPath() + out.URL.RawPath
+	}
+	out.URL.Path = e.base.Path + out.URL.Path
+	return e.inner.RoundTrip(out)
 }
 
 // consoleToken requests a service token with console:sessions.
