@@ -51,7 +51,7 @@ func (a *app) newMCP() (*mcp.Door, error) {
 }
 
 // mcpServers returns the servers of a tree.
-func mcpServers(tree engine.Pinned) (all []*resources.MCPServer) {
+func mcpServers(tree *engine.Pinned) (all []*resources.MCPServer) {
 	for _, name := range tree.MCPServers() {
 		all = append(all, tree.MCPServer(name))
 	}

@@ -196,12 +196,12 @@ func sizeOf(d resources.AppDecision) int {
 }
 
 // App returns the app for resources of the type, false for none.
-func (p Pinned) App(resourceType string) (resources.App, bool) { return p.set.App(resourceType) }
+func (p *Pinned) App(resourceType string) (resources.App, bool) { return p.set.App(resourceType) }
 
 // DecideApp has the app decide that claims the question's type. Errors are as for Decide, and a *resources.Error of
 // KindBadRequest for a question that policy is not given; each comes with the zero decision. It parses once what
 // questions have in common; their bytes must not change.
-func (p Pinned) DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error) {
+func (p *Pinned) DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error) {
 	p.judged++
 	if p.sent == nil {
 		p.sent = sentTerms{}

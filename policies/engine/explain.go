@@ -42,7 +42,7 @@ type Explained struct {
 
 // Suppose judges a question whose facts are made up. It is Decide without the cache of verdicts, so that what is
 // supposed takes no room from what is asked.
-func (p Pinned) Suppose(ctx context.Context, q resources.Question) (d resources.Decision, err error) {
+func (p *Pinned) Suppose(ctx context.Context, q resources.Question) (d resources.Decision, err error) {
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return d, unavailable(&failed{FailureFacts, errOtherAccount})
 	}
@@ -60,7 +60,7 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (d resources.
 }
 
 // enter waits at the gate and runs do. Every failure is of KindUnavailable.
-func (p Pinned) enter(ctx context.Context, account string, do func(*Set) error) (err error) {
+func (p *Pinned) enter(ctx context.Context, account string, do func(*Set) error) (err error) {
 	p.judged++
 	if err := p.engine.opts.Gate.Enter(ctx, account); err != nil {
 		return err
@@ -82,7 +82,7 @@ func unavailable(err error) error {
 }
 
 // Explain says what speaks for and against a question, beside its verdict. Its error is of KindUnavailable.
-func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained, err error) {
+func (p *Pinned) Explain(ctx context.Context, q resources.Question) (e Explained, err error) {
 	err = p.enter(ctx, q.AccountID, func(set *Set) (err error) {
 		e, err = set.explain(ctx, &q, p.engine.opts.Deadline)
 		return err
@@ -95,7 +95,7 @@ func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained,
 
 // Granted evaluates whether the tree finds a role with a grant of the action. defined is false if the tree has no rule
 // for it.
-func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, defined bool, err error) {
+func (p *Pinned) Granted(ctx context.Context, q resources.Question) (granted, defined bool, err error) {
 	err = p.enter(ctx, q.AccountID, func(set *Set) error {
 		if defined = len(set.rules(ruleGranting)) > 0; !defined {
 			return nil
@@ -108,10 +108,10 @@ func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, def
 }
 
 // Roles returns the system roles, by id.
-func (p Pinned) Roles() []resources.Role { return p.set.Roles() }
+func (p *Pinned) Roles() []resources.Role { return p.set.Roles() }
 
 // ConditionAt returns the place of a condition's rule in the tree, "" for an unknown place.
-func (p Pinned) ConditionAt(name string) string {
+func (p *Pinned) ConditionAt(name string) string {
 	for _, rule := range p.set.rules(ruleMet) {
 		if key := rule.Head.Key; key != nil && key.Equal(ast.StringTerm(name)) {
 			return place(rule)
@@ -122,7 +122,7 @@ func (p Pinned) ConditionAt(name string) string {
 
 // GrantingAt returns the place of the rule for roles that grant an action, or of the decision. For an unlisted action of a
 // strict tree it returns the place of the list.
-func (p Pinned) GrantingAt(a resources.Action) string {
+func (p *Pinned) GrantingAt(a resources.Action) string {
 	set := p.set
 	if set.tree.Strict && !set.listed[a.ID] {
 		return "actions/data.json"

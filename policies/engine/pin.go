@@ -8,9 +8,7 @@ import (
 
 // Pinned is the engine by one tree, whichever is brought into force meanwhile. It is for questions that are answered
 // together, by one goroutine.
-type Pinned struct{ *pinned }
-
-type pinned struct {
+type Pinned struct {
 	engine *Engine
 	set    *Set
 	sent   sentTerms
@@ -18,27 +16,27 @@ type pinned struct {
 }
 
 // Pin returns the engine by the tree that is in force now.
-func (e *Engine) Pin() Pinned { return Pinned{&pinned{engine: e, set: e.current.Load()}} }
+func (e *Engine) Pin() *Pinned { return &Pinned{engine: e, set: e.current.Load()} }
 
 // Judged returns how many questions were put to it, whether it had an answer or not.
-func (p Pinned) Judged() int { return p.judged }
+func (p *Pinned) Judged() int { return p.judged }
 
 // Decide is Engine.Decide.
-func (p Pinned) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+func (p *Pinned) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	p.judged++
 	return p.engine.ask(ctx, p.set, p.engine.opts.Gate, p.engine.opts.Deadline, EntryDecision, q)
 }
 
 // Access is Engine.Access.
-func (p Pinned) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
+func (p *Pinned) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	p.judged++
 	return p.engine.ask(ctx, p.set, p.engine.opts.Gate, p.engine.opts.Deadline, EntryAccess, q)
 }
 
 // AccessByUser says whether Access for a principal of the kind may depend on the user whom the target names.
-func (p Pinned) AccessByUser(kind string) bool {
+func (p *Pinned) AccessByUser(kind string) bool {
 	return p.set.queries[EntryAccess].plan.Reads(kind, "target.user", "target.about")
 }
 
 // Revision names the tree.
-func (p Pinned) Revision() string { return p.set.Revision() }
+func (p *Pinned) Revision() string { return p.set.Revision() }

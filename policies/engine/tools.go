@@ -52,7 +52,7 @@ func (s *Set) newTools() (map[string]*toolRules, error) {
 
 // Arguments judges the arguments of a call: first by the schema of the tool, then by the rules of its server. An error
 // comes with a verdict that denies. It is of KindUnavailable if the gate is full. No error quotes an argument.
-func (p Pinned) Arguments(ctx context.Context, call *resources.ToolCall) (v resources.ArgumentsVerdict, err error) {
+func (p *Pinned) Arguments(ctx context.Context, call *resources.ToolCall) (v resources.ArgumentsVerdict, err error) {
 	e, started := p.engine, time.Time{}
 	defer func() {
 		if r := recover(); r != nil { // its text can be an argument's

@@ -101,7 +101,7 @@ func ReadDocument(raw []byte) (*Document, error) {
 }
 
 // Explain explains the question of the document without holding anything back.
-func (d *Document) Explain(ctx context.Context, policy engine.Pinned) (resources.Explanation, error) {
+func (d *Document) Explain(ctx context.Context, policy *engine.Pinned) (resources.Explanation, error) {
 	sees := everything()
 	return explain(ctx, policy, d.question(), d, &sees)
 }

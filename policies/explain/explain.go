@@ -29,12 +29,12 @@ type Change struct {
 
 // Explain explains the question. The action of the question's route is the right to see the whole answer. Without that
 // right, the user in question sees what they may know. The error is of KindUnavailable, or the directory's.
-func Explain(ctx context.Context, policy engine.Pinned, q resources.Question, d Directory) (resources.Explanation, error) {
+func Explain(ctx context.Context, policy *engine.Pinned, q resources.Question, d Directory) (resources.Explanation, error) {
 	return explain(ctx, policy, q, d, nil)
 }
 
 // explain explains the question to a caller with that sight; nil is the sight by policy.
-func explain(ctx context.Context, policy engine.Pinned, q resources.Question, d Directory, sees *sight) (resources.Explanation, error) {
+func explain(ctx context.Context, policy *engine.Pinned, q resources.Question, d Directory, sees *sight) (resources.Explanation, error) {
 	e := explanation{policy: policy, q: q, directory: d, granting: map[string]bool{}, breadths: map[string]int{}}
 	for _, id := range policy.Granting(q.Action) {
 		e.granting[id] = true
@@ -78,7 +78,7 @@ func explain(ctx context.Context, policy engine.Pinned, q resources.Question, d 
 
 // explanation is the state of one explanation.
 type explanation struct {
-	policy    engine.Pinned
+	policy    *engine.Pinned
 	q         resources.Question
 	directory Directory
 	said      engine.Explained

@@ -21,7 +21,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-func open(t testing.TB, tree fs.FS) engine.Pinned {
+func open(t testing.TB, tree fs.FS) *engine.Pinned {
 	t.Helper()
 	e, err := engine.New(t.Context(), tree, proof.Load, engine.Options{Deadline: time.Minute}) // a busy machine is slow
 	if err != nil {
@@ -110,7 +110,7 @@ func TestExplanationsHold(t *testing.T) {
 	}
 }
 
-func sameVerdict(t *testing.T, seed int, policy engine.Pinned, q resources.Question, x resources.Explanation) {
+func sameVerdict(t *testing.T, seed int, policy *engine.Pinned, q resources.Question, x resources.Explanation) {
 	t.Helper()
 	d, err := policy.Decide(t.Context(), q)
 	if err != nil || d.Allowed != x.Allowed || d.Reason != x.Reason || d.Code != x.Code || d.PolicyRevision != x.PolicyRevision {
@@ -135,7 +135,7 @@ func sameVerdict(t *testing.T, seed int, policy engine.Pinned, q resources.Quest
 	}
 }
 
-func isNeeded(t *testing.T, seed int, policy engine.Pinned, w *world, q resources.Question, fix resources.Fix) {
+func isNeeded(t *testing.T, seed int, policy *engine.Pinned, w *world, q resources.Question, fix resources.Fix) {
 	t.Helper()
 	allowed := func(steps []resources.Step) bool {
 		d, err := policy.Decide(t.Context(), w.after(q, steps))
@@ -155,7 +155,7 @@ func isNeeded(t *testing.T, seed int, policy engine.Pinned, w *world, q resource
 }
 
 // tellsNoMore searches an explanation to the user in question for every name of the world that they could not list.
-func tellsNoMore(t *testing.T, seed int, policy engine.Pinned, w *world, q resources.Question, x resources.Explanation) {
+func tellsNoMore(t *testing.T, seed int, policy *engine.Pinned, w *world, q resources.Question, x resources.Explanation) {
 	t.Helper()
 	user := q.Facts.Subject.UserID
 	if q.Principal.ID != user {
@@ -218,7 +218,7 @@ func (w *world) names() (out []string) {
 
 // tellsNoProject asks the same about a project that does not exist. Without a role in this one and the right to list projects,
 // a user gets the same answer.
-func tellsNoProject(t *testing.T, seed int, policy engine.Pinned, w *world, q resources.Question, x resources.Explanation) {
+func tellsNoProject(t *testing.T, seed int, policy *engine.Pinned, w *world, q resources.Question, x resources.Explanation) {
 	t.Helper()
 	letIn := slices.ContainsFunc(x.Grants, func(g resources.ExplainedGrant) bool { return g.Counts })
 	holds := slices.ContainsFunc(q.Facts.Subject.Assignments, func(h resources.HeldRole) bool { return h.ProjectID == q.Target.ProjectID })

@@ -40,7 +40,7 @@ func byService(s *resources.Subject, action string) resources.Question {
 	return q
 }
 
-func explained(t *testing.T, policy engine.Pinned, q resources.Question, d explain.Directory) resources.Explanation {
+func explained(t *testing.T, policy *engine.Pinned, q resources.Question, d explain.Directory) resources.Explanation {
 	t.Helper()
 	x, err := explain.Explain(t.Context(), policy, q, d)
 	if err != nil {
