@@ -41,7 +41,7 @@ func demoApp(t *testing.T, configure func(*config.Config), around ...func(store.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.store.Close() })
-	if _, err := demoData(a).Make(t.Context()); err != nil {
+	if _, err := makeDemo(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	all := wire.Routes{}

@@ -33,7 +33,7 @@ func BenchmarkServe(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = a.store.Close() })
-	if _, err := demoData(a).Make(ctx); err != nil {
+	if _, err := makeDemo(ctx, a); err != nil {
 		b.Fatal(err)
 	}
 	beside := a.runBackground()

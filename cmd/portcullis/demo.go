@@ -20,9 +20,12 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// demoData returns what makes the demo data of a gateway.
-func demoData(a *app) demo.Data {
-	return demo.Data{Access: a.access, Store: a.store, Collections: a.collections, IDs: a.ids, Log: a.log.Logger}
+// makeDemo makes the data of --demo, and reports whether it is there.
+func makeDemo(ctx context.Context, a *app) (exists bool, err error) {
+	if !a.settings.Demo {
+		return false, nil
+	}
+	return demo.Data{Access: a.access, Store: a.store, Collections: a.collections, IDs: a.ids, Log: a.log.Logger}.Make(ctx)
 }
 
 // demoGuide shows how to use the demo of a running gateway.

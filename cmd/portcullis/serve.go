@@ -106,11 +106,9 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 		}
 	}()
 	defer func() { err = errors.Join(err, a.close()) }()
-	hasDemo := false
-	if settings.Demo {
-		if hasDemo, err = demoData(a).Make(ctx); err != nil {
-			return fmt.Errorf("--demo: %w", err)
-		}
+	hasDemo, err := makeDemo(ctx, a)
+	if err != nil {
+		return fmt.Errorf("--demo: %w", err)
 	}
 	open, err := openListeners(ctx, settings)
 	if err != nil {
