@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // IdentityProvider signs tokens with a key that was made for the test.
@@ -20,10 +22,7 @@ type IdentityProvider struct {
 // NewIdentityProvider makes an identity provider with a key of its own.
 func NewIdentityProvider(t testing.TB, issuer, kid string) *IdentityProvider {
 	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, key := must.Two(ed25519.GenerateKey(rand.Reader))(t)
 	return &IdentityProvider{Issuer: issuer, Audience: "gateway", Kid: kid, Key: key}
 }
 
@@ -43,10 +42,7 @@ func (p *IdentityProvider) Token(t testing.TB, subject string, change ...func(jw
 	}
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	token.Header["kid"] = p.Kid
-	signed, err := token.SignedString(p.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signed := must.Get(token.SignedString(p.Key))(t)
 	theSecrets.Token(signed)
 	return signed
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // MetricsOf are the metrics of each of the gateway's processes.
@@ -24,11 +26,7 @@ func MetricOf(t *testing.T, g *Gateway, name string) float64 {
 	if names == nil {
 		t.Fatalf("no metric %s", name)
 	}
-	value, err := strconv.ParseFloat(names[1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
+	return must.Get(strconv.ParseFloat(names[1], 64))(t)
 }
 
 // WantReady holds a gateway to the status of its readiness.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // CopyPolicies copies the policy tree of the repository into a folder of the test.
@@ -13,9 +15,7 @@ func CopyPolicies(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, part := range []string{"actions", "authz", "grants", "mcp", "routes", "schemas"} {
-		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))))
 	}
 	return dir
 }
@@ -25,10 +25,7 @@ func PoliciesWithWidgets(t *testing.T) string {
 	t.Helper()
 	policies := CopyPolicies(t)
 	routes := filepath.Join(policies, "routes", "data.json")
-	text, err := os.ReadFile(routes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(routes))(t)
 	WriteFile(t, routes, strings.Replace(string(text), "{", `{"own.widget_list": `+operationsRow(t)+",", 1))
 	return policies
 }
@@ -36,10 +33,7 @@ func PoliciesWithWidgets(t *testing.T) string {
 // operationsRow is the row of the example in docs/integrate/own-service.md, word for word.
 func operationsRow(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/integrate/own-service.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/integrate/own-service.md"))(t)
 	_, rest, ok := strings.Cut(string(page), "\"own.widget_list\": ")
 	row, _, ended := strings.Cut(rest, "\n}\n```")
 	if !ok || !ended || !json.Valid([]byte(row)) {

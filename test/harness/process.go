@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // Gateway is a `portcullis serve` started by a test, or several as replicas of each other.
@@ -80,14 +82,9 @@ func (g *Gateway) run(t testing.TB, args ...string) {
 	t.Helper()
 	g.Cmd = exec.Command(Binary, args...)
 	theSecrets.Watch(g.Stdout, g.Stderr)
-	pipe, err := g.Cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pipe := must.Get(g.Cmd.StderrPipe())(t)
 	g.Cmd.Stdout = g.Stdout
-	if err := g.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Cmd.Start())
 	go g.read(pipe)
 	t.Cleanup(func() { g.Kill(t) })
 }

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/secrets"
 )
 
@@ -44,31 +45,20 @@ func (g *Gateway) searchDatabase(t testing.TB, secret []byte) (documents int) {
 	t.Helper()
 	ctx := context.Background()
 	address := databaseOf(t, g.DataDir)
-	client, err := mongo.Connect(options.Client().ApplyURI(address))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(mongo.Connect(options.Client().ApplyURI(address)))(t)
 	defer func() { _ = client.Disconnect(ctx) }()
 	u, _ := url.Parse(address)
 	db := client.Database(u.Path[1:])
-	names, err := db.ListCollectionNames(ctx, bson.D{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(db.ListCollectionNames(ctx, bson.D{}))(t)
 	for _, name := range names {
-		cursor, err := db.Collection(name).Find(ctx, bson.D{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cursor := must.Get(db.Collection(name).Find(ctx, bson.D{}))(t)
 		for cursor.Next(ctx) {
 			documents++
 			if secrets.Shows(cursor.Current, secret) {
 				t.Errorf("a document of %s holds the key", name)
 			}
 		}
-		if err := errors.Join(cursor.Err(), cursor.Close(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(cursor.Err(), cursor.Close(ctx)))
 	}
 	return documents
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // Member is a user to be put into a data folder, with roles at account level.
@@ -37,7 +38,7 @@ func seed(t testing.TB, s store.Store, c records.Collections, account, project s
 	ctx := context.Background()
 	now := resources.At(time.Now())
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
-	err := s.Transact(ctx, func(tx store.Tx) error {
+	must.Do(t, s.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, account); err != nil {
 			return err
 		}
@@ -57,13 +58,8 @@ func seed(t testing.TB, s store.Store, c records.Collections, account, project s
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	}))
+	must.Do(t, s.Close())
 }
 
 func seedMember(

@@ -4,6 +4,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // shared are gateways for all tests that need no more of one than an account of their
@@ -30,10 +32,7 @@ func (lasting) Cleanup(f func()) { shared.end = append(shared.end, f) }
 
 // TempDir implements testing.TB.
 func (l lasting) TempDir() string {
-	dir, err := os.MkdirTemp("", "portcullis-shared")
-	if err != nil {
-		l.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "portcullis-shared"))(l)
 	l.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/contract"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // RawAnswer is what came back on a socket: the first answer, and whether the server
@@ -27,10 +28,7 @@ type RawAnswer struct {
 func SendRaw(t testing.TB, url, raw string) RawAnswer {
 	t.Helper()
 	_, place, _ := strings.Cut(url, "://")
-	c, err := net.Dial("tcp", place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", place))(t)
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 	go func() { _, _ = io.WriteString(c, raw) }() // the server may answer before it has read all

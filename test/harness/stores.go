@@ -20,6 +20,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
@@ -45,10 +46,7 @@ func Rounds(full int) int {
 // databaseOf is the database of a data folder, dropped when the test ends.
 func databaseOf(t testing.TB, dataDir string) string {
 	t.Helper()
-	u, err := url.Parse(servers.Mongo(t, 1).URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(servers.Mongo(t, 1).URL))(t)
 	sum := sha256.Sum256([]byte(dataDir))
 	u.Path = "/t" + hex.EncodeToString(sum[:12])
 	return u.String()
@@ -93,21 +91,13 @@ func openStoreOf(t testing.TB, dataDir string, c records.Collections) store.Stor
 		return openEmbedded(t, dataDir, c)
 	}
 	MasterKeyOf(t, dataDir) // a store without its key is none that a gateway takes
-	s, err := mongodb.Open(context.Background(), mongodb.Options{URL: databaseOf(t, dataDir), Schemas: c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(mongodb.Open(context.Background(), mongodb.Options{URL: databaseOf(t, dataDir), Schemas: c.Schemas()}))(t)
 }
 
 func openEmbedded(t testing.TB, dataDir string, c records.Collections) store.Store {
 	t.Helper()
 	MasterKeyOf(t, dataDir)
-	s, err := sqlite.Open(context.Background(), sqlite.Options{Dir: dataDir, Schemas: c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(sqlite.Open(context.Background(), sqlite.Options{Dir: dataDir, Schemas: c.Schemas()}))(t)
 }
 
 // MasterKeyOf is the master key's file in a data folder, made where it is not there.
@@ -119,11 +109,7 @@ func MasterKeyOf(t testing.TB, dataDir string) string {
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails
-	if err := os.MkdirAll(dataDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(raw)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dataDir, 0o700))
+	must.Do(t, os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(raw)+"\n"), 0o600))
 	return path
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // Team is a scene with three members beside the admin, who hold no role yet.
@@ -47,9 +48,7 @@ func SeedRecords(t testing.TB, dir string, c records.Collections, change func(ct
 	t.Helper()
 	ctx, db := context.Background(), openStoreOf(t, dir, c)
 	err := db.Transact(ctx, func(tx store.Tx) error { return change(ctx, tx) })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, db.Close()))
 }
 
 // MemberRecord is an active user's record.

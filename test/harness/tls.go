@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -40,21 +41,12 @@ func WithTLS(t testing.TB) (proxies *servers.Authority, args []string) {
 // AsProxy returns the settings of a client that shows a certificate of the authority; without one, none.
 func AsProxy(t testing.TB, issuer *servers.Authority) *tls.Config {
 	t.Helper()
-	authority, err := tlsAuthority()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(authority.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(tlsAuthority())(t)
+	raw := must.Get(os.ReadFile(authority.File))(t)
 	config := &tls.Config{RootCAs: x509.NewCertPool(), NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
 	config.RootCAs.AppendCertsFromPEM(raw)
 	if issuer != nil {
-		pair, err := tls.LoadX509KeyPair(issuer.Certificate(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pair := must.Get(tls.LoadX509KeyPair(issuer.Certificate(t)))(t)
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return config

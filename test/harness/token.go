@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // Token is `portcullis token` on the gateway's data folder.
@@ -40,22 +41,11 @@ func (g *Gateway) ServiceToken(t testing.TB, scopes ...string) string {
 
 func (g *Gateway) sign(t testing.TB, request authn.TokenRequest) string {
 	t.Helper()
-	file, err := os.Open(filepath.Join(g.DataDir, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(g.DataDir, "master.key")))(t)
 	key, err := resources.ReadMasterKey(file)
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
-	signer, err := authn.NewSigner(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := signer.Sign(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, file.Close()))
+	signer := must.Get(authn.NewSigner(key))(t)
+	token := must.Get(signer.Sign(request))(t)
 	theSecrets.Token(token)
 	return token
 }
