@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func details(t *testing.T, body string) []string {
@@ -223,13 +224,10 @@ func TestOtherHeadersDecideNothing(t *testing.T) {
 func TestTheAnswerIsTheEncodersJSON(t *testing.T) {
 	for _, reason := range []string{"", "role x grants a:b:read", `a "quoted" \ one`, "<b>&amp;", "zwölf\u2028\n\x00", "\xff", strings.Repeat("long ", 100), strings.Repeat("lang ö ", 100)} {
 		for _, allowed := range []bool{true, false} {
-			want, err := wire.Render(struct {
+			want := must.Get(wire.Render(struct {
 				Allowed bool   `json:"allowed"`
 				Reason  string `json:"reason"`
-			}{allowed, reason})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}{allowed, reason}))(t)
 			say := func(context.Context, resources.Question) (resources.Decision, error) {
 				return resources.Decision{Allowed: allowed, Reason: reason}, nil
 			}

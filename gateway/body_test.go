@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const bodyLimit = 64 << 10
@@ -128,10 +129,7 @@ func TestBodyThatBreaksOffIsRefused(t *testing.T) {
 			return wire.OK(nil)
 		}
 	})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() { served <- e.Listen(listener) }()
 	t.Cleanup(func() { _ = listener.Close(); <-served })
@@ -147,14 +145,9 @@ func TestBodyThatBreaksOffIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			called = false
-			c, err := net.Dial("tcp", listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(net.Dial("tcp", listener.Addr().String()))(t)
 			defer func() { _ = c.Close() }()
-			if _, err := io.WriteString(c, raw); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(c, raw))(t)
 			_ = c.(*net.TCPConn).CloseWrite()
 			answer, _ := io.ReadAll(c)
 			if !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || called {

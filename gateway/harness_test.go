@@ -27,6 +27,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // policy, authn and facts are fakes: structs of functions.
@@ -254,10 +255,7 @@ type link struct {
 
 func (e *edge) dial(t testing.TB) *link {
 	t.Helper()
-	c, err := e.listener.Dial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(e.listener.Dial())(t)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 	return &link{c, bufio.NewReader(c)}

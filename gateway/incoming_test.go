@@ -15,6 +15,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // bodied is an edge with a list of the bodies its handler got.
@@ -231,16 +232,10 @@ func TestUnusedConnectionEndsWithoutAnAnswer(t *testing.T) {
 // overTCP is a connection to the edge whose deadlines are a socket's.
 func (e *edge) overTCP(t testing.TB) *link {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() { served <- e.Listen(listener) }()
-	c, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", listener.Addr().String()))(t)
 	t.Cleanup(func() { _ = errors.Join(c.Close(), listener.Close()); <-served })
 	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 	return &link{c, bufio.NewReader(c)}

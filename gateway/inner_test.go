@@ -20,6 +20,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // area is what a process behind the gateway holds: it keeps the requests that its
@@ -60,10 +61,7 @@ func inner(t *testing.T, a *area, change ...func(*gateway.Config)) (*edge, *url.
 			Routes: wire.Routes{"things": a.handle, "make": a.handle, "open": a.handle}, Projects: a,
 		}})
 	}, change...)
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() { served <- e.Listen(l) }()
 	t.Cleanup(func() { _ = l.Close(); <-served })
@@ -106,10 +104,7 @@ func TestInnerProcessTakesNobodysWord(t *testing.T) {
 	edit := func(change func(*assertion.Statement)) string {
 		s := said
 		change(&s)
-		token, err := keys.Sign(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := must.Get(keys.Sign(s))(t)
 		return assertion.Header + ": " + token
 	}
 	good := edit(func(*assertion.Statement) {})
@@ -199,12 +194,9 @@ func TestOnlyTheGatewayCloses(t *testing.T) {
 	e, _ := inner(t, a)
 	const path = "/internal/v1/areas/things/closings/acct-a-v1/proj-a-v1/7"
 	for _, kind := range []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone, ""} {
-		token, err := assertions().Sign(assertion.Statement{
+		token := must.Get(assertions().Sign(assertion.Statement{
 			Upstream: "things", RequestID: "r", Method: "PUT", Target: path, Principal: resources.Principal{Kind: kind, ID: assertion.Issuer},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if r := e.send(t, request("PUT", path, "", "X-Request-ID: r", assertion.Header+": "+token)); r.Status != 403 {
 			t.Errorf("%q: %d %s", kind, r.Status, r.Body)
 		}
@@ -232,10 +224,7 @@ func TestUnclearAnswerClosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) }))
 			defer s.Close()
-			base, err := url.Parse(s.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			base := must.Get(url.Parse(s.URL))(t)
 			remote := remoteArea(base)
 			if _, err := remote.CloseProject(t.Context(), closing); err == nil {
 				t.Error("taken for an answer")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestARequestsContextEnds guarantees that it ends at its deadline and with the request, for
@@ -25,9 +26,7 @@ func TestARequestsContextEnds(t *testing.T) {
 				}
 				child, cancel := context.WithTimeout(context.WithValue(ctx, key{}, ctx.Value(key{}).(int)+1), time.Hour)
 				defer cancel()
-				if err := errors.Join(ctx.Err(), child.Err()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(ctx.Err(), child.Err()))
 				if name == "request" {
 					end()
 				} else {

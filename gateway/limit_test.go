@@ -14,14 +14,12 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func limiter(t testing.TB, rate string) *ratelimit.Limiter {
 	t.Helper()
-	r, err := ratelimit.ParseRate(rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(ratelimit.ParseRate(rate))(t)
 	return ratelimit.New(ratelimit.Options{Rate: r, Now: time.Now})
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestUpstreamsAnswerComesBackAsItIs guarantees the upstream's status, redirect and headers,
@@ -92,10 +93,7 @@ func TestLargeAnswerArrivesWhole(t *testing.T) {
 // rawUpstream answers every request with these bytes and closes.
 func rawUpstream(t *testing.T, answer string) *url.URL {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -169,9 +167,7 @@ func TestUpstreamIsReachedByTLS(t *testing.T) {
 	}))
 	defer up.Close()
 	trusted := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: up.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: up.Certificate().Raw}), 0o600))
 	t.Setenv("SSL_CERT_FILE", trusted)
 	base, _ := url.Parse(up.URL)
 	e := start(t, func(c *gateway.Config) { c.Upstreams["things"] = base })
@@ -194,9 +190,7 @@ func TestUpstreamCannotSpeakForTheGateway(t *testing.T) {
 			c.Upstreams["things"] = rawUpstream(t, "HTTP/1.1 200 OK\r\n"+line+"\r\nX-Own: kept\r\nContent-Length: 2\r\n\r\nab")
 		})
 		l := e.dial(t)
-		if _, err := io.WriteString(l, request("GET", things+"a", "", bearer, "Connection: close")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(l, request("GET", things+"a", "", bearer, "Connection: close")))(t)
 		raw, _ := io.ReadAll(l.r)
 		name, _, _ := strings.Cut(strings.ToLower(line), ":")
 		head, _, _ := strings.Cut(strings.ToLower(string(raw)), "\r\n\r\n")

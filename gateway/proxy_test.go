@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // upstream is another process, with the requests that reached it.
@@ -48,10 +49,7 @@ func newUpstream(t testing.TB, answer http.HandlerFunc) *upstream {
 // behind is an edge in front of it, at a path of the upstream.
 func (u *upstream) behind(t testing.TB, path string, change ...func(*gateway.Config)) *edge {
 	t.Helper()
-	base, err := url.Parse(u.URL + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must.Get(url.Parse(u.URL + path))(t)
 	return start(t, append([]func(*gateway.Config){func(c *gateway.Config) { c.Upstreams = map[string]*url.URL{"things": base} }}, change...)...)
 }
 
@@ -223,13 +221,8 @@ func TestSlowUpstreamIsCutAtTheDeadline(t *testing.T) {
 			t.Errorf("%d %s", r.Status, r.Body)
 		}
 		l := e.dial(t)
-		if _, err := io.WriteString(l, request("GET", things+"begins", "", bearer)); err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.ReadResponse(l.r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(l, request("GET", things+"begins", "", bearer)))(t)
+		resp := must.Get(http.ReadResponse(l.r, nil))(t)
 		body, err := io.ReadAll(resp.Body)
 		if resp.StatusCode == 503 && limit < 5*time.Second {
 			continue // on a busy machine it did not even begin in time

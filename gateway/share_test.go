@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestOneAccountLeavesPlacesToOthers guarantees that users of one account can't take all places for requests, here or
@@ -26,10 +27,7 @@ func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
 			entered, leave := make(chan bool, 2*places), make(chan bool)
 			up := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- true; <-leave }))
 			defer up.Close()
-			base, err := url.Parse(up.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			base := must.Get(url.Parse(up.URL))(t)
 			e := start(t, func(c *gateway.Config) {
 				c.Limits.Requests, c.Authn, c.Upstreams["things"] = places, authn{anybody}, base
 				c.Handlers["access"]["list"] = func(context.Context, *wire.Request) (wire.Response, error) {
@@ -66,9 +64,7 @@ func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
 				}
 			}
 			for range places - remaining { // of nobody's account
-				if err := e.Gates()[gated].TryEnter(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, e.Gates()[gated].TryEnter())
 			}
 			for range places {
 				if r := ask("user-x-v1.acct-a-v1"); r.Status != 200 {
@@ -87,9 +83,7 @@ func TestOneAccountLeavesPlacesToOthersWhoWait(t *testing.T) {
 	for account, asked := range map[string]int64{"acct-a-v1": 1, "acct-b-v1": 2} {
 		e, times, _ := waiting(t, 2, time.Minute, func(c *gateway.Config) { c.Limits.Requests, c.Authn = places, authn{anybody} })
 		for range places - remaining {
-			if err := errors.Join(e.Waiting().TryEnter(), e.Waiting().Share("acct-a-v1")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(e.Waiting().TryEnter(), e.Waiting().Share("acct-a-v1")))
 		}
 		r := e.send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
 		if r.Status != 200 || times.Load() != asked || e.Waiting().Inside() != places-remaining {

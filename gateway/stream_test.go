@@ -22,6 +22,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // soon is within how long the end of a client is noticed.
@@ -114,9 +115,7 @@ func (s *served) ask(t *testing.T, raw string) (*link, *http.Response) {
 	t.Helper()
 	c := s.dial(t, "127.0.0.1")
 	l := &link{c, bufio.NewReader(c)}
-	if _, err := io.WriteString(l, raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(l, raw))(t)
 	return l, l.head(t)
 }
 
@@ -315,22 +314,13 @@ func testCertificates(t *testing.T) *listen.Certificates {
 	made := httptest.NewTLSServer(nil)
 	made.Close()
 	pair := made.TLS.Certificates[0]
-	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(x509.MarshalPKCS8PrivateKey(pair.PrivateKey))(t)
 	dir := t.TempDir()
 	files := listen.CertificateFiles{Cert: filepath.Join(dir, "c.pem"), Key: filepath.Join(dir, "k.pem")}
 	for file, block := range map[string]*pem.Block{
 		files.Cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, files.Key: {Type: "PRIVATE KEY", Bytes: key},
 	} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
 	}
-	c, err := listen.ReadCertificates(files, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(listen.ReadCertificates(files, time.Now))(t)
 }

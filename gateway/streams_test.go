@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestTheEndOfAClientEndsTheUpstreamsCall guarantees it while the upstream is silent, before its answer and in its midst.
@@ -35,10 +36,7 @@ func TestTheEndOfAClientEndsTheUpstreamsCall(t *testing.T) {
 			ended <- time.Now()
 		}))
 		defer up.Close()
-		base, err := url.Parse(up.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		base := must.Get(url.Parse(up.URL))(t)
 		tools := peer.NewUpstream("tools", base, 10*time.Millisecond, time.Minute, assertions())
 		s := streaming(t, func(_ context.Context, call doors.Call) (doors.Answer, error) {
 			ctx, err := call.Streams.Open(true)

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func row(name, method, path string) resources.Route {
@@ -153,15 +154,11 @@ func TestCatalogueInUseStaysOnAnError(t *testing.T) {
 	}
 	moved := catalogue()
 	moved[1].Path = "/api/v1/accounts/{accountId}/moved"
-	if err := e.CheckCatalogue(moved); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.CheckCatalogue(moved))
 	if r := l.send(t, old); r.Status != 200 {
 		t.Errorf("checking a catalogue took it into use: %d", r.Status)
 	}
-	if err := e.SetCatalogue(moved); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.SetCatalogue(moved))
 	if r := l.send(t, request("GET", "/api/v1/accounts/acct-a-v1/moved", "", bearer)); r.Status != 200 {
 		t.Errorf("the new row: %d %s", r.Status, r.Body)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestGoodTokenIsAccepted(t *testing.T) {
@@ -139,14 +140,11 @@ func TestDirectoryIsAskedForTheIssuersSubjects(t *testing.T) {
 		var asked []string
 		settings := issuer(keySet(t, standardKeys()...))
 		settings.Subjects = subjects
-		a, err := authn.New(authn.Options{Issuers: []authn.Issuer{settings}, Now: newClock().Now, Directory: directory(
+		a := must.Get(authn.New(authn.Options{Issuers: []authn.Issuer{settings}, Now: newClock().Now, Directory: directory(
 			func(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
 				asked = append(asked, sub+" by "+string(subjects))
 				return users(ctx, sub, subjects)
-			})})
-		if err != nil {
-			t.Fatal(err)
-		}
+			})}))(t)
 		mustAccept(t, a, edToken(object{"sub": "idp|Ünï"}))
 		mustAccept(t, a, edToken(object{"sub": "service-a"}))
 		mustRefuse(t, a, edToken(object{"aud": "other"}))
@@ -158,10 +156,7 @@ func TestDirectoryIsAskedForTheIssuersSubjects(t *testing.T) {
 
 func TestClaimsOfAnUnknownSubjectAreRead(t *testing.T) {
 	a := standard(t)
-	got, err := a.Claims(t.Context(), edToken(object{"sub": "new", "email": "a@b.test", "email_verified": true, "scope": "x y"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(a.Claims(t.Context(), edToken(object{"sub": "new", "email": "a@b.test", "email_verified": true, "scope": "x y"})))(t)
 	want := authn.Claims{
 		Issuer: issuerName, Subject: "new", Email: "a@b.test", EmailVerified: true,
 		Scope: []string{"x", "y"}, ExpiresAt: resources.At(start.Add(time.Hour)),

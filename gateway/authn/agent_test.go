@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // agents is a directory of one user, by the partner id alone, and of an agent with two clients in all accounts but acct-2-v1.
@@ -55,10 +56,7 @@ func TestAnAgentComesWithoutAUserWhereItIsTaken(t *testing.T) {
 	} {
 		settings := issuer(keySet(t, standardKeys()...))
 		settings.Subjects, settings.Apps = authn.SubjectsExternalID, []string{"web"}
-		a, err := authn.New(authn.Options{Issuers: []authn.Issuer{settings}, Directory: c.directory, Now: newClock().Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(authn.New(authn.Options{Issuers: []authn.Issuer{settings}, Directory: c.directory, Now: newClock().Now}))(t)
 		token := edToken(object{"aud": []string{audience, tools}, "sub": "robot", "client_id": "robot"}.merged(c.changes))
 		p, err := a.AuthenticateFor(t.Context(), tools, c.account, sent("Bearer "+token))
 		switch c.want {

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // keyDirectory is a fake: keys by id, and the ids that were looked up.
@@ -42,22 +43,14 @@ type keyed struct {
 func newKeyed(t testing.TB) *keyed {
 	t.Helper()
 	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		t.Fatal(err)
-	}
-	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(secret)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rand.Read(secret))(t)
+	master := must.Get(resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(secret))))(t)
 	k := &keyed{t: t, dir: &keyDirectory{identities: map[string]authn.KeyIdentity{}}, clock: newClock(), keys: resources.NewAPIKeys(master)}
-	k.Authenticator, err = authn.New(authn.Options{
+	k.Authenticator = must.Get(authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Directory: directory(users), Now: k.clock.Now,
 		Keys: k.dir, APIKeys: k.keys,
 		Used: func(id string, moment resources.Time) { k.used = append(k.used, fmt.Sprint(id, " ", moment)) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return k
 }
 
@@ -91,10 +84,7 @@ func forbidSecret(t testing.TB, err error, raw string) {
 func TestAPIKeyIsItsOwner(t *testing.T) {
 	k := newKeyed(t)
 	raw, id := k.key("user-alice-v1", func(i *authn.KeyIdentity) { i.Key.ExpiresAt = resources.At(start) + 1 })
-	got, err := k.VerifyKey(t.Context(), raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(k.VerifyKey(t.Context(), raw))(t)
 	want := resources.Principal{
 		Kind: resources.PrincipalUser, ID: "user-alice-v1", UUID: "uuid-of-user-alice-v1", AccountID: "acct-1-v1",
 		Credential: resources.CredentialKey, KeyScopes: []string{resources.KeyScopeRead}, KeyID: id,

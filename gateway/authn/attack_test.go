@@ -18,14 +18,12 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestForgedAlgorithmIsRefused(t *testing.T) {
 	a, k := standard(t), testKeys()
-	der, err := x509.MarshalPKIXPublicKey(k.rs.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.MarshalPKIXPublicKey(k.rs.Public()))(t)
 	text := func(h object) string { return b64([]byte(h.json())) + "." + b64([]byte(claims().json())) }
 	mac := func(h object, secret []byte) string {
 		m := hmac.New(sha256.New, secret)
@@ -157,17 +155,14 @@ func TestMalformedClaimsAreRefused(t *testing.T) {
 // control character is refused before the directory and SignIn are called.
 func TestInvisibleSubjectIsRefused(t *testing.T) {
 	asked := ""
-	a, err := authn.New(authn.Options{
+	a := must.Get(authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
 		Directory: directory(func(_ context.Context, sub string, _ authn.Subjects) (authn.Identity, bool, error) {
 			asked = sub
 			return authn.Identity{ExternalID: "user-1", AccountID: "acct-1", Status: resources.StatusActive}, true, nil
 		}),
 		SignIn: func(_ context.Context, subject, _ string) (bool, error) { asked = subject; return true, nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, sub := range []string{
 		"", " ", "   ", "\t", "\u00a0", "\u3000", "\u200b", "\ufeff", "\u2800\u200b", "\u3164", " user-1", "user-1 ", "\u00a0user-1", "user-1\u200b", "user\u200d-1", "user-1\n", "\x00", "user\x7f",
 		"user\u0085", "user\u009b2J", "\u202euser", "user\u2028", "user\u00ad-1", "\U000e0001user", " service-x", "service-x\u200b", strings.Repeat("u", 256),

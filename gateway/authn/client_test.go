@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const tools = "https://gateway.test/mcp/github"
@@ -46,10 +47,7 @@ func TestAPrincipalHasItsClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			token := edToken(object{"aud": both}.merged(c.changes))
-			p, err := a.AuthenticateFor(t.Context(), tools, "", sent("Bearer "+token))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(a.AuthenticateFor(t.Context(), tools, "", sent("Bearer "+token)))(t)
 			c.want.Issuer = issuerName
 			for _, got := range []*resources.Client{p.Client, mustAccept(t, a, token).Client} {
 				shown := *got

@@ -9,17 +9,14 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // write replaces the file and sets its time, since the file system's clock may be coarse.
 func write(t *testing.T, path string, body []byte, moment time.Time) {
 	t.Helper()
-	if err := os.WriteFile(path, body, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, moment, moment); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, body, 0o600))
+	must.Do(t, os.Chtimes(path, moment, moment))
 }
 
 func TestChangedKeyFileIsReadAgain(t *testing.T) {
@@ -27,10 +24,7 @@ func TestChangedKeyFileIsReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
 	write(t, path, jwks(t, jwk("ed", "", "", k.ed.Public())), start)
 	var out strings.Builder
-	s, err := authn.NewFileSource(authn.FileOptions{Path: path, Now: c.Now, Log: slog.New(slog.NewTextHandler(&out, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(authn.NewFileSource(authn.FileOptions{Path: path, Now: c.Now, Log: slog.New(slog.NewTextHandler(&out, nil))}))(t)
 	a := authenticator(t, c, issuer(s))
 	mustAccept(t, a, edToken(nil))
 
@@ -46,9 +40,7 @@ func TestChangedKeyFileIsReadAgain(t *testing.T) {
 	for i, broken := range [][]byte{[]byte("{"), other[:len(other)-5], nil} {
 		out.Reset()
 		if broken == nil {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(path))
 		} else {
 			write(t, path, broken, start.Add(time.Duration(2+i)*time.Second))
 		}

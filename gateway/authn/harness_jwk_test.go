@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // jwk writes a key as a JWK (RFC 7518, 6; RFC 8037, 2): a public, a private or a symmetric one.
@@ -52,20 +53,12 @@ func jwk(kid, alg, use string, key any) object {
 
 func jwks(t testing.TB, list ...object) []byte {
 	t.Helper()
-	raw, err := json.Marshal(map[string][]object{"keys": list})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return must.Get(json.Marshal(map[string][]object{"keys": list}))(t)
 }
 
 func keySet(t testing.TB, list ...object) authn.KeySet {
 	t.Helper()
-	set, err := authn.ParseKeySet(jwks(t, list...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
+	return must.Get(authn.ParseKeySet(jwks(t, list...)))(t)
 }
 
 // standardKeys is one key of each type.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -177,11 +178,7 @@ func issuer(source authn.KeySource) authn.Issuer {
 
 func authenticator(t testing.TB, c *clock, issuers ...authn.Issuer) *authn.Authenticator {
 	t.Helper()
-	a, err := authn.New(authn.Options{Issuers: issuers, Directory: directory(users), Now: c.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(authn.New(authn.Options{Issuers: issuers, Directory: directory(users), Now: c.Now}))(t)
 }
 
 func standard(t testing.TB) *authn.Authenticator {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // forgeable is every encoding of an Ed25519 key of low order: its y is 0, 1, -1 or one of the
@@ -97,10 +98,7 @@ func TestRSAKeyHasABoundedSize(t *testing.T) {
 func TestMalformedJWKIsRefused(t *testing.T) {
 	k := testKeys()
 	ed, es, rs := jwk("a", "", "", k.ed.Public()), jwk("b", "", "", k.es.Public()), jwk("c", "", "", k.rs.Public())
-	y, err := base64.RawURLEncoding.DecodeString(es["y"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := must.Get(base64.RawURLEncoding.DecodeString(es["y"].(string)))(t)
 	for name, key := range map[string]object{
 		"kty missing":            ed.merged(object{"kty": nil}),
 		"kty empty":              ed.merged(object{"kty": ""}),

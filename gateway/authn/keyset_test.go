@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestBadKeySetIsRefused(t *testing.T) {
@@ -54,12 +55,8 @@ func TestUnusableKeysLeaveTheOthers(t *testing.T) {
 func TestKeyIsUsedForItsStatedPurposeOnly(t *testing.T) {
 	k := testKeys()
 	source := func(member string) authn.KeySource {
-		set, err := authn.ParseKeySet([]byte(`{"keys":[` + jwk("other", "", "", k.es.Public()).json() + `,` +
-			strings.Replace(jwk("rs", "", "", k.rs.Public()).json(), "{", "{"+member, 1) + `]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return set
+		return must.Get(authn.ParseKeySet([]byte(`{"keys":[` + jwk("other", "", "", k.es.Public()).json() + `,` +
+			strings.Replace(jwk("rs", "", "", k.rs.Public()).json(), "{", "{"+member, 1) + `]}`)))(t)
 	}
 	for member, accepted := range map[string][]string{
 		``:                                       {"RS256", "PS256"},

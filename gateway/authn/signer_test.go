@@ -16,6 +16,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // masterKeys returns n random lines of a master key file.
@@ -31,25 +32,15 @@ func masterKeys(n int) []string {
 
 func signer(t testing.TB, c *clock, lines ...string) *authn.Signer {
 	t.Helper()
-	master, err := resources.ReadMasterKey(strings.NewReader(strings.Join(lines, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := authn.NewSigner(master)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master := must.Get(resources.ReadMasterKey(strings.NewReader(strings.Join(lines, "\n"))))(t)
+	s := must.Get(authn.NewSigner(master))(t)
 	s.Now = c.Now
 	return s
 }
 
 func mustSign(t testing.TB, s *authn.Signer, r authn.TokenRequest) string {
 	t.Helper()
-	token, err := s.Sign(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
+	return must.Get(s.Sign(r))(t)
 }
 
 func TestBuiltInIssuerSignsAndChecks(t *testing.T) {
@@ -73,9 +64,7 @@ func TestBuiltInIssuerSignsAndChecks(t *testing.T) {
 	}
 	raw, _ := base64.RawURLEncoding.DecodeString(strings.Split(user, ".")[1])
 	var members map[string]any
-	if err := json.Unmarshal(raw, &members); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &members))
 	if members["iss"] != "portcullis" || members["aud"] != "portcullis" || members["jti"] == "" || members["nbf"] != nil ||
 		members["iat"] != float64(start.Unix()) || members["exp"] != float64(start.Add(time.Hour).Unix()) {
 		t.Errorf("%v", members)
@@ -109,9 +98,7 @@ func TestPublishedKeysAreThePublicOnes(t *testing.T) {
 	s := signer(t, c, lines[0], lines[1], lines[0])
 	document := s.JWKS()
 	var set struct{ Keys []map[string]string }
-	if err := json.Unmarshal(document, &set); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(document, &set))
 	if len(set.Keys) != 2 || bytes.Contains(document, []byte(`"d"`)) {
 		t.Fatalf("%s", document)
 	}
@@ -125,10 +112,7 @@ func TestPublishedKeysAreThePublicOnes(t *testing.T) {
 		}
 	}
 	// Another gateway accepts the document.
-	published, err := authn.ParseKeySet(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := must.Get(authn.ParseKeySet(document))(t)
 	settings := s.Issuer()
 	settings.Keys = published
 	mustAccept(t, authenticator(t, c, settings), mustSign(t, s, authn.TokenRequest{Subject: "user-1", TTL: time.Minute}))

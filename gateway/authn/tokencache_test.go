@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // switched is a source whose keys change on a switch.
@@ -40,11 +41,7 @@ func (s *switched) put(set authn.KeySet, err error) {
 
 func caching(t testing.TB, c *clock, tokens int, issuers ...authn.Issuer) *authn.Authenticator {
 	t.Helper()
-	a, err := authn.New(authn.Options{Issuers: issuers, Directory: directory(users), Now: c.Now, CachedTokens: tokens})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(authn.New(authn.Options{Issuers: issuers, Directory: directory(users), Now: c.Now, CachedTokens: tokens}))(t)
 }
 
 // TestCachedTokenIsRefusedAtOnceWithoutItsKey guarantees a refusal for each way to lose the key.
@@ -190,15 +187,12 @@ func TestTokenIsCachedForItsIssuerAlone(t *testing.T) {
 // another account while the token is cached.
 func TestSubjectOfACachedTokenIsLookedUpEachTime(t *testing.T) {
 	identity, ok := authn.Identity{ExternalID: "user-alice-v1", AccountID: "acct-1-v1", Status: resources.StatusActive}, true
-	a, err := authn.New(authn.Options{
+	a := must.Get(authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
 		Directory: directory(func(context.Context, string, authn.Subjects) (authn.Identity, bool, error) {
 			return identity, ok, nil
 		}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	token := edToken(nil)
 	mustAccept(t, a, token)
 	identity.AccountID = "acct-2-v1"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // provider is an identity provider whose answer can be changed.
@@ -49,11 +50,7 @@ func (p *provider) source(t *testing.T, c *clock, change ...func(*authn.URLOptio
 	for _, f := range change {
 		f(&o)
 	}
-	s, err := authn.NewURLSource(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(authn.NewURLSource(o))(t)
 }
 
 func unknownKid(n int) string {
@@ -119,9 +116,7 @@ func TestRemovedKeyIsRefusedAfterTheNextRefresh(t *testing.T) {
 			p.publish(rest)
 			mustAccept(t, a, edToken(nil))
 			c.Advance(10 * time.Minute)
-			if err := s.Refresh(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Refresh(t.Context()))
 			mustRefuse(t, a, edToken(nil))
 		})
 	}
@@ -213,10 +208,7 @@ func TestRedirectElsewhereIsNotFollowed(t *testing.T) {
 			resp.Request = r
 			return resp
 		})}
-		s, err := authn.NewURLSource(authn.URLOptions{URL: "https://idp.test/keys", Client: client, Now: c.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(authn.NewURLSource(authn.URLOptions{URL: "https://idp.test/keys", Client: client, Now: c.Now}))(t)
 		if _, err := authenticator(t, c, issuer(s)).Verify(t.Context(), edToken(nil)); (err == nil) != followed {
 			t.Errorf("%s: %v", location, err)
 		}

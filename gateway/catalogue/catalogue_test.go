@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func rows() []resources.Route {
@@ -31,11 +32,7 @@ const place = "/accounts/acct-b-v1/projects/proj-b-v1"
 
 func index(t *testing.T) *catalogue.Index {
 	t.Helper()
-	x, err := catalogue.New(rows())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return must.Get(catalogue.New(rows()))(t)
 }
 
 // TestACallIsFoundAsTheEdgeWouldJudgeIt: the row, the account in question and the place.
@@ -110,10 +107,7 @@ func TestWhatIsOpenToAnybodyIsToldFromTheRest(t *testing.T) {
 
 // TestRowsForProxiesAreNotServed, nor do they keep a call from a row that is served, or a host from the gateway's own pages.
 func TestRowsForProxiesAreNotServed(t *testing.T) {
-	x, err := catalogue.New(append(rows(), resources.Route{Name: "wide", Method: "GET", Path: "/{rest+}", Upstream: "mine"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(catalogue.New(append(rows(), resources.Route{Name: "wide", Method: "GET", Path: "/{rest+}", Upstream: "mine"})))(t)
 	for path, want := range map[string]string{"/own/user-c-v1": "wide", "/open": "wide", "/docs": "docs"} {
 		if m := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: path}, nil); m.Found == nil || m.Found.Route.Name != want {
 			t.Errorf("%s: %+v, want %s", path, m.Found, want)
@@ -146,10 +140,7 @@ func TestRowsThatNoCallCouldHaveAreRefused(t *testing.T) {
 
 // TestACallWhoseActionIsNamedNeedsNoRow: the proxy's configuration names the action, and the path the place, by the same rules.
 func TestACallWhoseActionIsNamedNeedsNoRow(t *testing.T) {
-	action, err := resources.ParseAction("account:report:read")
-	if err != nil {
-		t.Fatal(err)
-	}
+	action := must.Get(resources.ParseAction("account:report:read"))(t)
 	m, err := catalogue.Call{Method: "GET", Path: place + "/x"}.Unlisted(action)
 	if q := m.Question("acct-own-v1", m.Place, m.Values); err != nil || m.Public || q.Route.Name != resources.RouteNamed || q.Action != action || q.AccountID != "acct-b-v1" || q.Through != "proj-b-v1" {
 		t.Errorf("%+v, %v", m, err)
@@ -166,10 +157,7 @@ func TestACallWhoseActionIsNamedNeedsNoRow(t *testing.T) {
 func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/x/{a}": "", "/x/{userId}": "1", "/x/{user_id}": "1", "/x/{userId}/{user_id}": "1", "/x/{user_id}/{userId}": "2"} {
-		row, err := catalogue.NewRow(resources.Route{Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		row := must.Get(catalogue.NewRow(resources.Route{Path: path}))(t)
 		if got := row.Question("", resources.Target{}, []string{"1", "2"}).Target.UserID; got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
@@ -180,10 +168,7 @@ func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 // for proxies alone hides none.
 func TestHiddenRowsAreNamed(t *testing.T) {
 	served := resources.Route{Name: "bill", Method: "GET", Host: "Bill.example", Path: "/bills", Action: "project:bill:read", Effect: "read", Upstream: "bills"}
-	x, err := catalogue.New(append(rows(), served))
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(catalogue.New(append(rows(), served)))(t)
 	hosts, pages := x.Hidden()
 	if !slices.Equal(hosts, []string{"bill.example"}) || !slices.Equal(pages, []string{"docs", "well-known"}) {
 		t.Errorf("%q do not have %q", hosts, pages)

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // scripted is an upstream that records the bytes of each call and answers as the script does.
@@ -28,10 +29,7 @@ type scripted struct {
 
 func script(t *testing.T, answer func(net.Conn)) *scripted {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &scripted{l, make(chan string, 16), make(chan time.Time, 16)}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
@@ -85,9 +83,7 @@ func caller() assertion.Statement {
 // alone.
 func TestAnUpstreamGetsTheHeadersOfMCP(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(file, []byte("of-the-file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("of-the-file\n"), 0o600))
 	all := http.Header{}
 	passed := []string{"Accept", "Last-Event-ID", "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-Owner"}
 	refused := []string{
@@ -109,10 +105,7 @@ func TestAnUpstreamGetsTheHeadersOfMCP(t *testing.T) {
 			s := script(t, say(empty))
 			call := peer.Call{Statement: caller(), Credential: c.credential, Header: all, Further: all}
 			call.Body = []byte("{}")
-			a, err := s.upstream(t, "/base/mcp/", time.Minute).Pass(t.Context(), call)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(s.upstream(t, "/base/mcp/", time.Minute).Pass(t.Context(), call))(t)
 			_ = a.Body.Close()
 			head := <-s.heads
 			if !strings.HasPrefix(head, "POST /base/mcp/ HTTP/1.1\r\n") {
@@ -144,22 +137,15 @@ func TestASecretMustBeOneWord(t *testing.T) {
 	u, file := s.upstream(t, "", time.Minute), filepath.Join(t.TempDir(), "secret")
 	for _, content := range []string{"-", "", " \n", "a b", "a\nb", "a\x00b", strings.Repeat("a", 9000)} {
 		if content != "-" {
-			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(content), 0o600))
 		}
 		_, err := u.Pass(t.Context(), peer.Call{Statement: caller(), Credential: peer.SecretIn(file)})
 		if !resources.IsKind(err, resources.KindUnavailable) || len(s.heads) > 0 {
 			t.Errorf("%.10q: %v", content, err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("good"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	a, err := u.Pass(t.Context(), peer.Call{Statement: caller(), Credential: peer.SecretIn(file)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("good"), 0o600))
+	a := must.Get(u.Pass(t.Context(), peer.Call{Statement: caller(), Credential: peer.SecretIn(file)}))(t)
 	_ = a.Body.Close()
 	if head := <-s.heads; !strings.HasPrefix(head, "POST / HTTP/1.1\r\n") || !strings.Contains(head, "Bearer good\r\n") {
 		t.Error(head)
@@ -176,10 +162,7 @@ func TestOnlyAStreamMayBeSilent(t *testing.T) {
 			say("b")(c)
 			_ = c.(*net.TCPConn).CloseWrite()
 		})
-		a, err := s.upstream(t, "", timeout).Pass(t.Context(), peer.Call{Statement: caller(), Silent: silent})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(s.upstream(t, "", timeout).Pass(t.Context(), peer.Call{Statement: caller(), Silent: silent}))(t)
 		body, err := io.ReadAll(a.Body)
 		if silent && (err != nil || string(body) != "ab") || !silent && (err == nil || string(body) != "a") {
 			t.Errorf("silent %t: %q %v", silent, body, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestASlowReaderHasTheWholeAnswer guarantees that the time of an upstream ends while it is waited for, and not while the
@@ -30,10 +31,7 @@ func TestASlowReaderHasTheWholeAnswer(t *testing.T) {
 		defer func() { _ = server.Close() }()
 		u := peer.NewUpstream("widgets", &url.URL{Scheme: "http", Host: "widgets.example"}, timeout, time.Minute, keys)
 		peer.ConnectBy(u, func(context.Context, string, string) (net.Conn, error) { return gatewayEnd, nil })
-		a, err := u.Pass(t.Context(), peer.Call{Statement: assertion.Statement{Method: "GET", Target: "/x"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(u.Pass(t.Context(), peer.Call{Statement: assertion.Statement{Method: "GET", Target: "/x"}}))(t)
 		time.Sleep(4 * timeout)
 		first, err := io.CopyN(io.Discard, a.Body, 1)
 		time.Sleep(4 * timeout)

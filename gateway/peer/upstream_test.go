@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // assertions are those of a gateway with a master key of its own.
@@ -25,15 +26,8 @@ func assertions(t *testing.T) *assertion.Keys {
 	t.Helper()
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails
-	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := assertion.NewKeys(master, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return keys
+	master := must.Get(resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(raw))))(t)
+	return must.Get(assertion.NewKeys(master, time.Now))(t)
 }
 
 // TestAnswersWithoutABodyAreAnswers: the client gives their connection to the next call at once, and
@@ -47,10 +41,7 @@ func TestAnswersWithoutABodyAreAnswers(t *testing.T) {
 		w.Header().Set("X-Target", r.RequestURI)
 	}))
 	t.Cleanup(s.Close)
-	base, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must.Get(url.Parse(s.URL))(t)
 	u := peer.NewUpstream("widgets", base, time.Minute, time.Minute, keys)
 	var all sync.WaitGroup
 	for range 16 {
@@ -75,19 +66,13 @@ func TestAnswersWithoutABodyAreAnswers(t *testing.T) {
 // a connection for as long as it may take to answer, and not until it speaks.
 func TestASilentUpstreamKeepsNoConnection(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = silent.Close() })
 	u := peer.NewUpstream("widgets", &url.URL{Scheme: "https", Host: silent.Addr().String()}, 50*time.Millisecond, time.Minute, assertions(t))
 	if a, err := u.Pass(t.Context(), peer.Call{Statement: assertion.Statement{Method: "GET", Target: "/x"}}); err == nil {
 		t.Fatal(a.Body.Close(), "an answer")
 	}
-	c, err := silent.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(silent.Accept())(t)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) // fails on a closed connection
 	if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestRefusalsOfThePrivateListenerAreOneLine guarantees a refusal of one line, cut after a bound.
@@ -15,10 +16,7 @@ func TestRefusalsOfThePrivateListenerAreOneLine(t *testing.T) {
 		http.Error(w, "not now"+strings.Repeat(".", 2*private.MaxRefusal), http.StatusServiceUnavailable)
 	}))
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody))(t)
 	resp, err := private.Do(req)
 	if err == nil {
 		t.Fatal(resp.Status, resp.Body.Close())

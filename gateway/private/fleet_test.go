@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/decisions"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // log is the log of a gateway.
@@ -32,15 +33,8 @@ func keysOf(t *testing.T, secret byte) *assertion.Keys {
 	for i := range bytes {
 		bytes[i] = byte(i) ^ secret<<6
 	}
-	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(bytes)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := assertion.NewKeys(master, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return keys
+	master := must.Get(resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(bytes))))(t)
+	return must.Get(assertion.NewKeys(master, time.Now))(t)
 }
 
 // TestGatewaysAnswerEachOther guarantees answers to gateways with the same master key, and to nobody else.
@@ -114,22 +108,13 @@ func TestQuestionsOfOthersAreRefused(t *testing.T) {
 			Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
 		}
 		c.change(&said)
-		token, err := keys.Sign(said)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+"/decisions/page", strings.NewReader(c.sent))
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := must.Get(keys.Sign(said))(t)
+		req := must.Get(http.NewRequestWithContext(t.Context(), "POST", server.URL+"/decisions/page", strings.NewReader(c.sent)))(t)
 		req.Header.Set("X-Request-ID", "r-1")
 		for range c.tokens {
 			req.Header.Add(assertion.Header, token)
 		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must.Get(http.DefaultClient.Do(req))(t)
 		text, _ := io.ReadAll(resp.Body)
 		if _ = resp.Body.Close(); resp.StatusCode != c.status {
 			t.Errorf("%s: %d %s", name, resp.StatusCode, text)

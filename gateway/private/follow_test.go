@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/private"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // errSeen ends a reading of the test.
@@ -31,9 +32,7 @@ func TestAFollowerGoesOnWhereAnAnswerEnds(t *testing.T) {
 	}))
 	defer gateway.Close()
 	var began resources.Time
-	if err := began.UnmarshalJSON([]byte(`"` + offset(15) + `"`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, began.UnmarshalJSON([]byte(`"`+offset(15)+`"`)))
 	var got []string
 	q := private.Query{Follow: true, From: began}
 	err := q.Ask(t.Context(), private.Log{URL: gateway.URL, Bearer: func() (string, error) { return "t", nil }}, func(e decisionlog.Event) error {

@@ -10,15 +10,13 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // limiter returns a limiter of the rate, on the clock of the test's bubble.
 func limiter(t *testing.T, rate string, shared ratelimit.Shared, buckets int) *ratelimit.Limiter {
 	t.Helper()
-	r, err := ratelimit.ParseRate(rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(ratelimit.ParseRate(rate))(t)
 	return ratelimit.New(ratelimit.Options{Name: "test", Rate: r, Shared: shared, Buckets: buckets, Now: time.Now})
 }
 

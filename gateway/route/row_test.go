@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // uncallable are paths of rows, by the problem reported. No call of such a row could be judged as the row says.
@@ -58,10 +59,7 @@ func TestARowThatNoCallCanHaveIsRefused(t *testing.T) {
 // TestThePlaceOfEveryPathIsRead, of one without parameters, too.
 func TestThePlaceOfEveryPathIsRead(t *testing.T) {
 	const literal = "/api/v1/accounts/acct-b-v1/projects/proj-b-v1/report"
-	pattern, err := route.ParsePattern(literal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pattern := must.Get(route.ParsePattern(literal))(t)
 	got, problems := route.Row{Pattern: pattern}.Read(literal, nil)
 	if want := (resources.Target{AccountID: "acct-b-v1", ProjectID: "proj-b-v1", Rest: "report"}); got != want || len(problems) > 0 {
 		t.Errorf("%s: %+v %v, want %+v", literal, got, problems, want)
@@ -69,18 +67,12 @@ func TestThePlaceOfEveryPathIsRead(t *testing.T) {
 	for path, want := range map[string]resources.Target{
 		"/api/v1/accounts": {Rest: "accounts"}, "/x/y": {Rest: "x/y", Resource: "x/y"}, "/api/v1": {},
 	} {
-		row, err := route.ReadRow(resources.Route{Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		row := must.Get(route.ReadRow(resources.Route{Path: path}))(t)
 		if got, problems := row.Read(path, nil); got != want || len(problems) > 0 {
 			t.Errorf("%s: %+v %v, want %+v", path, got, problems, want)
 		}
 	}
-	all, err := route.ReadRow(resources.Route{Path: "/{rest+}"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(route.ReadRow(resources.Route{Path: "/{rest+}"}))(t)
 	for _, path := range []string{"/accounts", "/api/v1/accounts", "/x/accounts/a", "/x/", "/a/../b", "/"} { // which no row names
 		if got, problems := all.Read(path, []string{path[1:]}); len(problems) == 0 || got != (resources.Target{}) {
 			t.Errorf("%s is taken as %+v", path, got)

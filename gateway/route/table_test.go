@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // table has a value, its row's own text, for each row "METHOD host/path".
@@ -26,10 +27,7 @@ func parse(t testing.TB, row string) (route.Key, route.Pattern) {
 	t.Helper()
 	method, place, _ := strings.Cut(row, " ")
 	slash := strings.IndexByte(place, '/')
-	pattern, err := route.ParsePattern(place[slash:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	pattern := must.Get(route.ParsePattern(place[slash:]))(t)
 	return route.Key{Method: method, Host: place[:slash]}, pattern
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // many are what questions that are asked together are judged with; each can be made to fail.
@@ -379,10 +380,7 @@ func TestTheRightToAskIsJudgedOnce(t *testing.T) {
 	for byNobody, want := range map[bool]int{false: 3, true: 2} {
 		for _, may := range []resources.Decision{yes, {Reason: "no right"}} {
 			m := &many{parts: parts{decide: yes, access: may}, byNobody: byNobody}
-			out, err := m.ask(t, questions...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(m.ask(t, questions...))(t)
 			for i, o := range out {
 				if o.Allowed != may.Allowed || resources.IsKind(o.Err, resources.KindForbidden) == may.Allowed {
 					t.Errorf("%d: %+v", i, o)

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // parts are what a judge works with; each can be made to fail.
@@ -70,19 +71,12 @@ func door(t *testing.T) *catalogue.Row {
 
 func row(t *testing.T, r resources.Route) *catalogue.Row {
 	t.Helper()
-	out, err := catalogue.NewRow(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(catalogue.NewRow(r))(t)
 }
 
 func question(t *testing.T) resources.Question {
 	t.Helper()
-	read, err := resources.ParseAction("project:instance:read")
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(resources.ParseAction("project:instance:read"))(t)
 	return resources.Question{
 		SubjectID: "user-bob-v1", AccountID: "acct-a-v1", Action: read, Target: resources.Target{AccountID: "acct-a-v1", ProjectID: "proj-a-v1"},
 	}

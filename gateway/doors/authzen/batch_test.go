@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // recorder keeps every verdict.
@@ -43,19 +44,14 @@ func TestABatchIsAnsweredInItsOrder(t *testing.T) {
 		g := &generous{log: log}
 		body := fmt.Sprintf(`{"subject":{"type":"user","id":"alice"},"action":{"name":"project:x:read"},"evaluations":[%s],"options":{"evaluations_semantic":%q}}`,
 			strings.Join(c.items, ","), c.semantic)
-		a, err := authzen.Evaluations{Questions: g.questions(), Most: 9, Turns: g}.Answer(t.Context(), g.call(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(authzen.Evaluations{Questions: g.questions(), Most: 9, Turns: g}.Answer(t.Context(), g.call(body)))(t)
 		var out struct {
 			Evaluations []struct {
 				Decision bool
 				Context  struct{ Error struct{ Status int } }
 			}
 		}
-		if err := json.Unmarshal(a.Body, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(a.Body, &out))
 		var got []string
 		for _, e := range out.Evaluations {
 			if e.Context.Error.Status != 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const account = "acct-a-v1"
@@ -147,9 +148,7 @@ func (s *searched) ask(t *testing.T, wanted authzen.Wanted, body string) (result
 		Results []struct{ ID, Name string }
 		Context struct{ Complete bool }
 	}
-	if err := json.Unmarshal(a.Body, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(a.Body, &out))
 	for _, r := range out.Results {
 		results = append(results, r.ID+r.Name)
 	}

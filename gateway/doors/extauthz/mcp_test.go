@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // finding is an edge that allows every call with a row.
@@ -27,12 +28,9 @@ func (f finding) Foreign(_ context.Context, c *doors.Foreign) (doors.Vouched, er
 // none for headers with two readings.
 func TestEnvoysHeadersNameTheTool(t *testing.T) {
 	t.Parallel()
-	rows, err := catalogue.New([]resources.Route{{
+	rows := must.Get(catalogue.New([]resources.Route{{
 		Name: "close", Method: "POST", Path: "/mcp", Action: "project:ticket:close", Upstream: "external", MCP: resources.RouteMCP{Method: "tools/call", Name: "close_ticket"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	door := &extauthz.Door{Edge: finding{rows}}
 	good := []string{"mcp-protocol-version", "2026-07-28", "mcp-method", "tools/call", "mcp-name", "close_ticket"}
 	for name, c := range map[string]struct {

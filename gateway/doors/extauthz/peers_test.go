@@ -16,22 +16,17 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // serve starts a server and returns a client of it.
 func serve(t *testing.T, trust extauthz.Trust) auth.AuthorizationClient {
 	t.Helper()
 	s := extauthz.NewServer(&extauthz.Door{Edge: open{}}, extauthz.Limits{Header: 32 << 10, Read: time.Minute, Write: time.Minute, Idle: time.Minute, Handle: time.Minute}, trust, slog.Default())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { s.Shutdown(t.Context()) })
-	c, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials())))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return auth.NewAuthorizationClient(c)
 }
@@ -44,14 +39,10 @@ func TestContextExtensionsNeedATrustedPeer(t *testing.T) {
 	c := serve(t, func(net.Conn) (func() bool, error) { return trusted.Load, nil })
 	ask := func(method, path string, extensions map[string]string) *auth.CheckResponse {
 		t.Helper()
-		got, err := c.Check(t.Context(), &auth.CheckRequest{Attributes: &auth.AttributeContext{
+		return must.Get(c.Check(t.Context(), &auth.CheckRequest{Attributes: &auth.AttributeContext{
 			ContextExtensions: extensions,
 			Request:           &auth.AttributeContext_Request{Http: &auth.AttributeContext_HttpRequest{Method: method, Path: path, Host: "h.example"}},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
+		}}))(t)
 	}
 	for _, now := range []bool{true, false} {
 		trusted.Store(now)

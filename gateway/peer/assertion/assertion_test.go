@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // scene is a set of keys with a clock that the test moves.
@@ -29,11 +30,7 @@ func newScene(t *testing.T) *scene {
 }
 
 func (s *scene) keysOf(master resources.MasterKey) *assertion.Keys {
-	keys, err := assertion.NewKeys(master, func() time.Time { return s.now })
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return keys
+	return must.Get(assertion.NewKeys(master, func() time.Time { return s.now }))(s.t)
 }
 
 // lines returns n random lines of a master key file.
@@ -42,9 +39,7 @@ func lines(t *testing.T, n int) []string {
 	var out []string
 	for range n {
 		raw := make([]byte, 32)
-		if _, err := rand.Read(raw); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(rand.Read(raw))(t)
 		out = append(out, base64.StdEncoding.EncodeToString(raw))
 	}
 	return out
@@ -52,22 +47,14 @@ func lines(t *testing.T, n int) []string {
 
 func read(t *testing.T, lines ...string) resources.MasterKey {
 	t.Helper()
-	master, err := resources.ReadMasterKey(strings.NewReader(strings.Join(lines, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return master
+	return must.Get(resources.ReadMasterKey(strings.NewReader(strings.Join(lines, "\n"))))(t)
 }
 
 func masterKey(t *testing.T, n int) resources.MasterKey { return read(t, lines(t, n)...) }
 
 func (s *scene) sign(statement assertion.Statement) string {
 	s.t.Helper()
-	token, err := s.keys.Sign(statement)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return token
+	return must.Get(s.keys.Sign(statement))(s.t)
 }
 
 // statement returns a statement with every field set.
@@ -191,22 +178,13 @@ func TestOtherTokensAreRefused(t *testing.T) {
 	master := masterKey(t, 1)
 	s.keys = s.keysOf(master)
 	good := s.sign(statement())
-	issuer, err := authn.NewSigner(master)
-	if err != nil {
-		t.Fatal(err)
-	}
+	issuer := must.Get(authn.NewSigner(master))(t)
 	issuer.Now = func() time.Time { return s.now }
-	access, err := issuer.Sign(authn.TokenRequest{Subject: "user-a-v1", TTL: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	access := must.Get(issuer.Sign(authn.TokenRequest{Subject: "user-a-v1", TTL: time.Minute}))(t)
 	parts := strings.Split(good, ".")
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"portcullis-assertion+jwt"}`))
 	mac := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"iss": assertion.Issuer, "aud": "firewall"})
-	hmac, err := mac.SignedString(s.keys.JWKS())
-	if err != nil {
-		t.Fatal(err)
-	}
+	hmac := must.Get(mac.SignedString(s.keys.JWKS()))(t)
 	stranger := newScene(t)
 	for name, token := range map[string]string{
 		"nothing": "", "no token": "x", "an access token": access, "no signature": parts[0] + "." + parts[1] + ".",

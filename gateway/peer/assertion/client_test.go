@@ -10,21 +10,16 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestGoClientVerifiesTheAssertion guarantees that the gateway and the Go client mean the same.
 func TestGoClientVerifiesTheAssertion(t *testing.T) {
-	keys, err := assertion.NewKeys(masterKey(t, 1), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(assertion.NewKeys(masterKey(t, 1), time.Now))(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(keys.JWKS()) }))
 	defer server.Close()
 	signed := statement()
-	token, err := keys.Sign(signed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(keys.Sign(signed))(t)
 	r := httptest.NewRequest(signed.Method, signed.Target, strings.NewReader(string(signed.Body)))
 	r.Header.Set("Idempotency-Key", signed.IdempotencyKey)
 	r.Header.Set("X-Request-ID", signed.RequestID)
