@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestConfinedStaysInTheFolder guarantees that no name and no link leads out of a confined folder, while links inside of
@@ -20,28 +21,17 @@ func TestConfinedStaysInTheFolder(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "tree")
 	for name, text := range map[string]string{"secret.json": `"secret"`, "tree/a/data.json": `1`} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(base, name)), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(base, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(base, name)), 0o750))
+		must.Do(t, os.WriteFile(filepath.Join(base, name), []byte(text), 0o600))
 	}
 	for link, target := range map[string]string{
 		"in.json": "a/data.json", "b": "a", "up.json": "../secret.json", "whole.json": filepath.Join(base, "secret.json"), "out": "..", "loop": "loop",
 		"absolute.json": filepath.Join(dir, "a", "data.json"),
 	} {
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(dir, link)))
 	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tree, err := policies.Confine(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(dir, "pipe.json"), 0o600))
+	tree := must.Get(policies.Confine(dir))(t)
 	t.Cleanup(func() { _ = tree.Close() })
 	for _, name := range []string{"a/data.json", "in.json", "b/data.json"} {
 		if raw, err := fs.ReadFile(tree, name); err != nil || string(raw) != "1" {
@@ -75,17 +65,10 @@ func TestConfinedNeverReadsASwappedFile(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	dir := filepath.Join(base, "tree")
-	if err := os.Mkdir(dir, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o750))
 	secret, file, next := filepath.Join(base, "secret.json"), filepath.Join(dir, "data.json"), filepath.Join(dir, ".next")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tree, err := policies.Confine(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, []byte("secret"), 0o600))
+	tree := must.Get(policies.Confine(dir))(t)
 	t.Cleanup(func() { _ = tree.Close() })
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -10,12 +10,13 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // chmod sets rights without regard to the umask.
 func chmod(t *testing.T, name string, mode fs.FileMode) {
 	t.Helper()
-	must(t, os.Chmod(name, mode))
+	must.Do(t, os.Chmod(name, mode))
 }
 
 // fails checks that Read rejects a tree with all these parts in the error.
@@ -36,12 +37,12 @@ func configMap(t *testing.T, tree policytest.Tree) (dir string, swap func(name s
 	dir = t.TempDir()
 	swap = func(name string, tree policytest.Tree) {
 		tree.Write(t, filepath.Join(dir, name))
-		must(t, os.Symlink(name, filepath.Join(dir, "..data_tmp")))
-		must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
+		must.Do(t, os.Symlink(name, filepath.Join(dir, "..data_tmp")))
+		must.Do(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
 	}
 	swap("..2026_1", tree)
 	for _, folder := range []string{"authz", "grants", "routes", "schemas"} {
-		must(t, os.Symlink(filepath.Join("..data", folder), filepath.Join(dir, folder)))
+		must.Do(t, os.Symlink(filepath.Join("..data", folder), filepath.Join(dir, folder)))
 	}
 	chmod(t, dir, 0o777)
 	return dir, swap
@@ -52,8 +53,7 @@ func configMap(t *testing.T, tree policytest.Tree) (dir string, swap func(name s
 func TestAConfigMapIsReadWhereNobodyCanWriteToIt(t *testing.T) {
 	dir, swap := configMap(t, policytest.Small(t))
 	mounted := policies.DirMounted(dir, func(path string) bool { return path == dir })
-	first, err := policies.Read(mounted)
-	must(t, err)
+	first := must.Get(policies.Read(mounted))(t)
 	swap("..2026_2", policytest.Small(t).With("authz/authz.rego", "package authz"))
 	second, err := policies.Read(mounted)
 	if err != nil || string(second.Files["authz/authz.rego"]) != "package authz" || second.Revision == first.Revision {
@@ -83,33 +83,33 @@ func TestWhatOthersCanChangeIsNotRead(t *testing.T) {
 		"a file that is linked": func(t *testing.T, dir, outside string) (string, string) {
 			write(t, filepath.Join(outside, "x"), "package authz\n")
 			chmod(t, filepath.Join(outside, "x"), 0o602)
-			must(t, os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "authz", "x.rego")))
+			must.Do(t, os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "authz", "x.rego")))
 			return dir, filepath.Join(outside, "x")
 		},
 		"the folder of a file that is linked": func(t *testing.T, dir, outside string) (string, string) {
 			write(t, filepath.Join(outside, "x"), "package authz\n")
 			chmod(t, outside, 0o777)
-			must(t, os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "authz", "x.rego")))
+			must.Do(t, os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "authz", "x.rego")))
 			return dir, outside
 		},
 		"the folder of a link on the way": func(t *testing.T, dir, outside string) (string, string) {
-			must(t, os.Symlink(filepath.Join(dir, "authz", "authz.rego"), filepath.Join(outside, "x")))
+			must.Do(t, os.Symlink(filepath.Join(dir, "authz", "authz.rego"), filepath.Join(outside, "x")))
 			chmod(t, outside, 0o777)
-			must(t, os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "authz", "x.rego")))
+			must.Do(t, os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, "authz", "x.rego")))
 			return dir, outside
 		},
 		"what a link that is the tree leads to": func(t *testing.T, dir, outside string) (string, string) {
 			chmod(t, dir, 0o777)
-			must(t, os.Symlink(dir, filepath.Join(outside, "policies")))
+			must.Do(t, os.Symlink(dir, filepath.Join(outside, "policies")))
 			return filepath.Join(outside, "policies"), dir
 		},
 		"the folder of a link that is the tree": func(t *testing.T, dir, outside string) (string, string) {
 			chmod(t, outside, 0o777)
-			must(t, os.Symlink(dir, filepath.Join(outside, "policies")))
+			must.Do(t, os.Symlink(dir, filepath.Join(outside, "policies")))
 			return filepath.Join(outside, "policies"), outside
 		},
 		"the folder of the tree": func(t *testing.T, dir, outside string) (string, string) {
-			must(t, os.Rename(dir, filepath.Join(outside, "policies")))
+			must.Do(t, os.Rename(dir, filepath.Join(outside, "policies")))
 			chmod(t, outside, 0o777)
 			return filepath.Join(outside, "policies"), outside
 		},
@@ -129,16 +129,14 @@ func TestLinksAreFollowed(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	policytest.Small(t).Write(t, dir)
 	chmod(t, outside, 0o777|fs.ModeSticky)
-	must(t, os.Rename(filepath.Join(dir, "authz"), filepath.Join(outside, "rules")))
-	must(t, os.Symlink(filepath.Join(outside, "rules"), filepath.Join(dir, "authz")))
-	must(t, os.Rename(filepath.Join(dir, "grants", "data.json"), filepath.Join(dir, "grants", ".roles")))
-	must(t, os.Symlink(filepath.Join("..", "grants", ".", ".roles"), filepath.Join(dir, "grants", "data.json")))
-	must(t, os.Symlink(dir, filepath.Join(outside, "policies")))
-	linked, err := policies.Read(policies.Dir(filepath.Join(outside, "policies")))
-	must(t, err)
+	must.Do(t, os.Rename(filepath.Join(dir, "authz"), filepath.Join(outside, "rules")))
+	must.Do(t, os.Symlink(filepath.Join(outside, "rules"), filepath.Join(dir, "authz")))
+	must.Do(t, os.Rename(filepath.Join(dir, "grants", "data.json"), filepath.Join(dir, "grants", ".roles")))
+	must.Do(t, os.Symlink(filepath.Join("..", "grants", ".", ".roles"), filepath.Join(dir, "grants", "data.json")))
+	must.Do(t, os.Symlink(dir, filepath.Join(outside, "policies")))
+	linked := must.Get(policies.Read(policies.Dir(filepath.Join(outside, "policies"))))(t)
 	t.Chdir(outside)
-	same, err := policies.Read(policies.Dir("./policies"))
-	must(t, err)
+	same := must.Get(policies.Read(policies.Dir("./policies")))(t)
 	if plain, err := policies.Read(policytest.Small(t)); err != nil || linked.Revision != plain.Revision || same.Revision != plain.Revision {
 		t.Errorf("%q, %q, %v", linked.Revision, same.Revision, err)
 	}
@@ -151,8 +149,8 @@ func TestASwapAfterTheCheckIsNotRead(t *testing.T) {
 		put  func(t *testing.T, path string)
 		says string
 	}{
-		"a pipe":  {func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) }, "named pipe"},
-		"a link":  {func(t *testing.T, path string) { must(t, os.Symlink("authz_test.rego", path)) }, "symbolic links"},
+		"a pipe":  {func(t *testing.T, path string) { must.Do(t, syscall.Mkfifo(path, 0o600)) }, "named pipe"},
+		"a link":  {func(t *testing.T, path string) { must.Do(t, os.Symlink("authz_test.rego", path)) }, "symbolic links"},
 		"exposed": {func(t *testing.T, path string) { write(t, path, policytest.SmallAuthz); chmod(t, path, 0o666) }, "can change"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +161,7 @@ func TestASwapAfterTheCheckIsNotRead(t *testing.T) {
 			asked := 0
 			tree := policies.DirMounted(dir, func(string) bool {
 				if asked++; asked == 2 { // walk makes the first call
-					must(t, os.Remove(path))
+					must.Do(t, os.Remove(path))
 					c.put(t, path)
 				}
 				return asked <= 2

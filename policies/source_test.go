@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestATreeIsReadAgainOnlyWhereItMayHaveChanged guarantees that Unchanged is true for an old tree without changes, and
@@ -23,20 +24,20 @@ func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
 		"no tree's own": {func(t *testing.T, dir, _ string) { write(t, filepath.Join(dir, "README.md"), "x") }, true},
 		"written with its time put back": {func(t *testing.T, _, file string) {
 			write(t, file, "longer")
-			must(t, os.Chtimes(file, old, old))
+			must.Do(t, os.Chtimes(file, old, old))
 		}, false},
-		"another time": {func(t *testing.T, _, file string) { must(t, os.Chtimes(file, old, old.Add(time.Nanosecond))) }, false},
+		"another time": {func(t *testing.T, _, file string) { must.Do(t, os.Chtimes(file, old, old.Add(time.Nanosecond))) }, false},
 		"another file of its size and time": {func(t *testing.T, dir, file string) {
-			must(t, os.CopyFS(filepath.Join(dir, ".other"), os.DirFS(filepath.Dir(file))))
-			must(t, os.Chtimes(filepath.Join(dir, ".other", "authz.rego"), old, old))
-			must(t, os.Rename(filepath.Join(dir, ".other", "authz.rego"), file))
+			must.Do(t, os.CopyFS(filepath.Join(dir, ".other"), os.DirFS(filepath.Dir(file))))
+			must.Do(t, os.Chtimes(filepath.Join(dir, ".other", "authz.rego"), old, old))
+			must.Do(t, os.Rename(filepath.Join(dir, ".other", "authz.rego"), file))
 		}, false},
 		"a new file": {func(t *testing.T, dir, _ string) {
 			write(t, filepath.Join(dir, "new.rego"), "")
-			must(t, os.Chtimes(filepath.Join(dir, "new.rego"), old, old))
+			must.Do(t, os.Chtimes(filepath.Join(dir, "new.rego"), old, old))
 		}, false},
-		"a file less": {func(t *testing.T, _, file string) { must(t, os.Remove(file)) }, false},
-		"no folder":   {func(t *testing.T, dir, _ string) { must(t, os.RemoveAll(dir)) }, false},
+		"a file less": {func(t *testing.T, _, file string) { must.Do(t, os.Remove(file)) }, false},
+		"no folder":   {func(t *testing.T, dir, _ string) { must.Do(t, os.RemoveAll(dir)) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -46,10 +47,9 @@ func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
 				t.Fatalf("Unchanged is true for files that were just written: %v", err)
 			}
 			for name := range tree {
-				must(t, os.Chtimes(filepath.Join(dir, name), old, old))
+				must.Do(t, os.Chtimes(filepath.Join(dir, name), old, old))
 			}
-			read, err := policies.Read(policies.Dir(dir))
-			must(t, err)
+			read := must.Get(policies.Read(policies.Dir(dir)))(t)
 			c.edit(t, dir, filepath.Join(dir, "authz", "authz.rego"))
 			if got := read.Unchanged(policies.Dir(dir)); got != c.want {
 				t.Errorf("unchanged: %v", got)
@@ -62,7 +62,7 @@ func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
 func TestALinkToAParentEnds(t *testing.T) {
 	dir := t.TempDir()
 	policytest.Small(t).Write(t, dir)
-	must(t, os.Symlink("..", filepath.Join(dir, "authz", "up")))
+	must.Do(t, os.Symlink("..", filepath.Join(dir, "authz", "up")))
 	if _, err := policies.Read(policies.Dir(dir)); err == nil || !strings.Contains(err.Error(), "link to a parent") {
 		t.Errorf("got %v", err)
 	}
@@ -72,8 +72,7 @@ func TestALinkToAParentEnds(t *testing.T) {
 // Files outside the tree do not count.
 func TestTheRevisionIsThatOfNamesAndBytes(t *testing.T) {
 	revision := func(tree policytest.Tree) string {
-		s, err := policies.Read(tree)
-		must(t, err)
+		s := must.Get(policies.Read(tree))(t)
 		return s.Revision
 	}
 	small := policytest.Small(t)
@@ -92,12 +91,5 @@ func TestTheRevisionIsThatOfNamesAndBytes(t *testing.T) {
 
 func write(t *testing.T, name, content string) {
 	t.Helper()
-	must(t, os.WriteFile(name, []byte(content), 0o600))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(content), 0o600))
 }

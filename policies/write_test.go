@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestATreeHasNoFileThatIsBeingWritten guarantees that a reader sees no draft.
 func TestATreeHasNoFileThatIsBeingWritten(t *testing.T) {
 	dir := t.TempDir()
-	must(t, policies.WriteFile(dir, "authz/own.rego", []byte("package authz\n")))
-	must(t, os.Mkdir(filepath.Join(dir, "authz", "stuck.rego"), 0o755))
+	must.Do(t, policies.WriteFile(dir, "authz/own.rego", []byte("package authz\n")))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "authz", "stuck.rego"), 0o755))
 	if err := policies.WriteFile(dir, "authz/stuck.rego", []byte("package authz\n")); err == nil {
 		t.Error("a folder was replaced")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/arguments"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const transfer = `{"type": "object", "required": ["amount"], "properties": {
@@ -17,10 +18,7 @@ const transfer = `{"type": "object", "required": ["amount"], "properties": {
 // problems returns the problems of arguments, one a line.
 func problems(t *testing.T, schema, sent string) string {
 	t.Helper()
-	s, err := arguments.Compile([]byte(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(arguments.Compile([]byte(schema)))(t)
 	members, wrong := arguments.Decode([]byte(sent))
 	if wrong == nil {
 		wrong = s.Problems(members)

@@ -26,6 +26,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // build is what `opa build -b DIR -r revision` makes of a tree, signed where there is a key.
@@ -38,9 +39,7 @@ func build(t *testing.T, tree policytest.Tree, revision string, key *bundle.Sign
 	if key != nil {
 		c = c.WithBundleSigningConfig(key)
 	}
-	if err := c.Build(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Build(context.Background()))
 	return out.Bytes()
 }
 
@@ -61,17 +60,11 @@ func archive(t *testing.T, entries ...entry) []byte {
 			header.Typeflag, header.Size, header.Linkname = e.kind, 0, e.text
 			e.text = ""
 		}
-		if err := w.WriteHeader(header); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, e.text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(header))
+		must.Get(io.WriteString(w, e.text))(t)
 	}
 	for _, c := range []io.Closer{w, zipped} {
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Close())
 	}
 	return out.Bytes()
 }
@@ -79,10 +72,7 @@ func archive(t *testing.T, entries ...entry) []byte {
 // entries are the files of an archive.
 func entries(t *testing.T, raw []byte) (out []entry) {
 	t.Helper()
-	unzipped, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	unzipped := must.Get(gzip.NewReader(bytes.NewReader(raw)))(t)
 	r := tar.NewReader(unzipped)
 	for {
 		header, err := r.Next()
@@ -92,10 +82,7 @@ func entries(t *testing.T, raw []byte) (out []entry) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(r))(t)
 		out = append(out, entry{name: header.Name, text: string(text)})
 	}
 }
@@ -103,26 +90,12 @@ func entries(t *testing.T, raw []byte) (out []entry) {
 // keys are a new key to sign with and its public half.
 func keys(t *testing.T) (*bundle.SigningConfig, *bundles.Key) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	private := must.Get(x509.MarshalECPrivateKey(key))(t)
+	public := must.Get(x509.MarshalPKIXPublicKey(&key.PublicKey))(t)
 	file := filepath.Join(t.TempDir(), "signing.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	read, err := bundles.ReadKey(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), 0o600))
+	read := must.Get(bundles.ReadKey(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))(t)
 	return bundle.NewSigningConfig(file, "ES256", ""), read
 }
 
@@ -130,21 +103,12 @@ func keys(t *testing.T) (*bundle.SigningConfig, *bundles.Key) {
 // form of its data.
 func TestABundleOfTheEmbeddedTreeIsThatTree(t *testing.T) {
 	tree := policytest.Copy(t, policies.Tree())
-	got, err := bundles.Open(build(t, tree, "v42", nil), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(bundles.Open(build(t, tree, "v42", nil), nil))(t)
 	if want := slices.Sorted(maps.Keys(tree)); !slices.Equal(got.Names, want) {
 		t.Errorf("files %v, want %v", got.Names, want)
 	}
-	folder, err := policies.Read(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, wanted, err := proof.Prove(context.Background(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(policies.Read(tree))(t)
+	_, wanted := must.Two(proof.Prove(context.Background(), folder))(t)
 	set, tests, err := proof.Prove(context.Background(), got)
 	if err != nil || tests != wanted {
 		t.Fatalf("%d tests, want %d: %v", tests, wanted, err)
@@ -158,10 +122,7 @@ func TestABundleOfTheEmbeddedTreeIsThatTree(t *testing.T) {
 func TestAnotherManifestRevisionIsAnotherTree(t *testing.T) {
 	revisions := map[string]bool{}
 	for _, name := range []string{"a", "b"} {
-		src, err := bundles.Open(build(t, policytest.Small(t), name, nil), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(bundles.Open(build(t, policytest.Small(t), name, nil), nil))(t)
 		revisions[src.Revision] = true
 	}
 	if len(revisions) != 2 {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // unsigned is the least that is a bundle; the revision tells them apart.
@@ -32,16 +33,10 @@ func unsigned(t *testing.T, revision string) []byte {
 		"/.manifest": `{"revision": "` + revision + `", "roots": [""]}`, "/data.json": `{"grants": {}, "routes": {}}`,
 		"/policies/authz/authz.rego": "package authz\n",
 	} {
-		if err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: int64(len(text)), Mode: 0o600}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: int64(len(text)), Mode: 0o600}))
+		must.Get(io.WriteString(w, text))(t)
 	}
-	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.Close(), zipped.Close()))
 	return out.Bytes()
 }
 
@@ -193,9 +188,7 @@ func TestAFeedFollowsItsSource(t *testing.T) {
 func TestAStartTakesTheLastGoodBundle(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "b.tar.gz"), t.TempDir()
 	put := func(revision string) *bundles.Feed {
-		if err := os.WriteFile(file, unsigned(t, revision), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, unsigned(t, revision), 0o600))
 		f, _, _ := newFeed(t, file, dir)
 		return f
 	}

@@ -14,19 +14,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/bundle"
 
 	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // signer returns what makes signed bundles of a revision, and the key that checks them.
 func signer(t *testing.T) (sign func(revision string) []byte, key *bundles.Key) {
 	t.Helper()
-	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalECPrivateKey(pair)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	private := must.Get(x509.MarshalECPrivateKey(pair))(t)
 	public, err := x509.MarshalPKIXPublicKey(&pair.PublicKey)
 	if err != nil {
 		t.Fatal(err)
@@ -37,17 +32,10 @@ func signer(t *testing.T) (sign func(revision string) []byte, key *bundles.Key) 
 	signing := bundle.NewSigningConfig(string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})), "ES256", "")
 	return func(revision string) []byte {
 		t.Helper()
-		b, err := bundle.NewReader(bytes.NewReader(unsigned(t, revision))).Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.GenerateSignature(signing, "", false); err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(bundle.NewReader(bytes.NewReader(unsigned(t, revision))).Read())(t)
+		must.Do(t, b.GenerateSignature(signing, "", false))
 		var out bytes.Buffer
-		if err := bundle.NewWriter(&out).Write(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, bundle.NewWriter(&out).Write(b))
 		return out.Bytes()
 	}, key
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestAnOlderBundleIsFoundOut guarantees that NotOlder compares versions or numbers first, and times of signing
@@ -72,9 +73,7 @@ func TestAnOlderBundleIsFoundOut(t *testing.T) {
 func TestTheTimeOfSigningIsThatOfTheSignature(t *testing.T) {
 	signing, key := keys(t)
 	claims := filepath.Join(t.TempDir(), "claims.json")
-	if err := os.WriteFile(claims, []byte(`{"iat": 1767225600}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(claims, []byte(`{"iat": 1767225600}`), 0o600))
 	timed := bundle.NewSigningConfig(signing.Key, signing.Algorithm, claims)
 	for name, c := range map[string]struct {
 		sign *bundle.SigningConfig

@@ -9,15 +9,12 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func folder(t *testing.T, tree policytest.Tree) *policies.Source {
 	t.Helper()
-	src, err := policies.Read(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
+	return must.Get(policies.Read(tree))(t)
 }
 
 // TestABundleOfAFolderIsThatFolder guarantees that the bundle of an overlay or of a whole tree opens as the folder's
@@ -64,9 +61,6 @@ func TestNoBundleHasAManifestThatItsFolderHasNot(t *testing.T) {
 			t.Errorf("%s was built", name)
 		}
 	}
-	raw, err := bundles.Build(folder(t, start), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(bundles.Build(folder(t, start), "", nil))(t)
 	expect(t, archive(t, append(entries(t, raw), entry{name: "/policy.json", text: document})...), nil, "policy build")
 }

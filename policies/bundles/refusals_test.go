@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestWhatIsNoBundleIsRefused, each with what to do.
@@ -97,25 +98,15 @@ func inflates(t *testing.T) []byte {
 	t.Helper()
 	var more bytes.Buffer
 	zipped := gzip.NewWriter(&more)
-	if _, err := zipped.Write(make([]byte, bundles.MaxSize)); err != nil {
-		t.Fatal(err)
-	}
-	if err := zipped.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(zipped.Write(make([]byte, bundles.MaxSize)))(t)
+	must.Do(t, zipped.Close())
 	return append(archive(t, entry{name: "data.json", text: "{}"}), more.Bytes()...)
 }
 
 // TestOnlyPublicKeysCheck: a private one or a shared secret could sign.
 func TestOnlyPublicKeysCheck(t *testing.T) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	public := must.Get(x509.MarshalPKIXPublicKey(&key.PublicKey))(t)
 	if _, err := bundles.ReadKey(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})); err != nil {
 		t.Error(err)
 	}
@@ -137,13 +128,8 @@ func TestReadTree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tree")
 	policytest.Small(t).Write(t, dir)
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
-	if err := os.WriteFile(file, build(t, policytest.Small(t), "r1", nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	embedded, err := policies.Read(policies.Tree())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, build(t, policytest.Small(t), "r1", nil), 0o600))
+	embedded := must.Get(policies.Read(policies.Tree()))(t)
 	for where, want := range map[string]string{dir: "", file: "r1", bundles.Embedded: ""} {
 		src, err := bundles.ReadTree(where, nil)
 		if err != nil || src.Bundle != want || where == bundles.Embedded && src.Revision != embedded.Revision {

@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestActionsAreListedWithTheirUses guarantees for each action its rows, the matching permissions of system roles and no
@@ -39,7 +40,7 @@ func TestActionsAreListedWithTheirUses(t *testing.T) {
 	if first[added] != "" {
 		t.Errorf("%s is listed: %s", added, first[added])
 	}
-	must(t, e.Reload(t.Context(), shipped.With("actions/data.json", `{"known": {"`+added+`": {"description": "Stops it."}}}`)))
+	must.Do(t, e.Reload(t.Context(), shipped.With("actions/data.json", `{"known": {"`+added+`": {"description": "Stops it."}}}`)))
 	if got, want := uses()[added], `resource "Stops it." [] ["resource:*:*"]`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestWhatIsCachedOfAnApp guarantees that the engine reuses an app's answer only if it is a function of the input its
@@ -41,9 +42,7 @@ func TestWhatIsCachedOfAnApp(t *testing.T) {
 			tree := withApp(t, "default decision := false\n\ndecision if {\n\t"+c.condition+"\n}\n\nother if input.resource.type != \"\"")
 			counted := newCounted(t, tree, 0)
 			for range 3 {
-				if _, err := counted.DecideApp(t.Context(), appQuestion(`{"owner": "bob", "read": true}`)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(counted.DecideApp(t.Context(), appQuestion(`{"owner": "bob", "read": true}`)))(t)
 			}
 			if hits := map[bool]int{true: 2}[c.want]; counted.hits != hits || counted.evaluated != 3-hits {
 				t.Errorf("%d hits, %d evaluations", counted.hits, counted.evaluated)

@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestTreeThatAllowsOtherwiseIsNotByRoles: a search over the holders of roles is complete for the embedded tree and
@@ -56,10 +57,7 @@ granting_role := "own" if input.subject.id == "user-root-v1"
 		"an assignment that has ended": {changed("authz/roles.rego", "	assignment.running == true\n", ""), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := engine.New(t.Context(), c.tree, compile, engine.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(engine.New(t.Context(), c.tree, compile, engine.Options{}))(t)
 			if got := e.Pin().ByRoles(); got != c.want {
 				t.Errorf("%t, want %t", got, c.want)
 			}
@@ -69,10 +67,7 @@ granting_role := "own" if input.subject.id == "user-root-v1"
 
 // TestGrantingRolesAreThoseOfTheTable, by the eight patterns of the action.
 func TestGrantingRolesAreThoseOfTheTable(t *testing.T) {
-	e, err := engine.New(t.Context(), policies.Tree(), compile, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(engine.New(t.Context(), policies.Tree(), compile, engine.Options{}))(t)
 	for action, want := range map[string]string{
 		"project:instance:read":   "account_admin account_reader project_admin project_reader",
 		"project:instance:create": "account_admin project_admin",

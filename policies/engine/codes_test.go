@@ -9,15 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestCodesAreTheTreesConstants guarantees that a tree's own codes are known, in both forms of reason_texts, and are bounded.
 func TestCodesAreTheTreesConstants(t *testing.T) {
 	codes := func(tree policytest.Tree) []string {
-		e, err := engine.New(t.Context(), tree, compile, engine.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(engine.New(t.Context(), tree, compile, engine.Options{}))(t)
 		return e.Codes()
 	}
 	embedded := policytest.Copy(t, policies.Tree())

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 type route = resources.Route
@@ -24,11 +25,7 @@ func newEngine(tb testing.TB, tree policytest.Tree, opts engine.Options) *engine
 	if opts.Deadline == 0 {
 		opts.Deadline = 10 * time.Second
 	}
-	e, err := engine.New(context.Background(), tree, compile, opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return e
+	return must.Get(engine.New(context.Background(), tree, compile, opts))(tb)
 }
 
 // compile is an engine.Loader of trees that need not prove themselves.
@@ -105,8 +102,7 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 			if c.want == engine.FailureTimeout {
 				opts.Deadline = 20 * time.Millisecond
 			}
-			e, err := engine.New(t.Context(), policytest.Decision(t, c.rules), proof.Load, opts)
-			must(t, err)
+			e := must.Get(engine.New(t.Context(), policytest.Decision(t, c.rules), proof.Load, opts))(t)
 			start := time.Now()
 			d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 			unavailable(t, d, err)
@@ -209,23 +205,15 @@ func TestTheTimeIsTheQuestions(t *testing.T) {
 func seen(t *testing.T, q resources.Question) map[string]any {
 	t.Helper()
 	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal(input)}`), engine.Options{})
-	d, err := e.Decide(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(e.Decide(t.Context(), q))(t)
 	var out map[string]any
-	if err := json.Unmarshal([]byte(d.Reason), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(d.Reason), &out))
 	return out
 }
 
 // load proves a tree in memory.
 func load(tb testing.TB, tree fs.FS) (*engine.Set, error) {
 	tb.Helper()
-	src, err := policies.Read(tree)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	src := must.Get(policies.Read(tree))(tb)
 	return proof.Load(context.Background(), src)
 }

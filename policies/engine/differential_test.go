@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // tells reads the input part by part and returns all of it: the reason shows each part, so a part missing in the key
@@ -46,10 +47,7 @@ func worlds(tb testing.TB) (sets []*engine.Set) {
 	telling, inputs := tellingTree(tb), policytest.NewInputs(tb, policies.Tree())
 	again := telling.With("authz/authz.rego", strings.Replace(string(telling["authz/authz.rego"].Data), "entry, input.action", "entry, 2, input.action", 1))
 	for _, tree := range []policytest.Tree{telling, again, policytest.Copy(tb, policies.Tree())} {
-		set, err := compiled(tb, tree)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		set := must.Get(compiled(tb, tree))(tb)
 		sets = append(sets, set)
 	}
 	for stream := uint64(0); len(sets) < 16; stream++ {

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const denying = `package authz
@@ -112,10 +113,7 @@ func TestSupposingIsDeciding(t *testing.T) {
 	for _, s := range []*resources.Subject{policytest.AdminSubject(), policytest.ActiveSubject()} {
 		for _, action := range []string{"account:user:read", "project:odd:open", "project:odd:unlisted"} {
 			q := policytest.Question(s, action)
-			want, err := p.Decide(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(p.Decide(t.Context(), q))(t)
 			got, err := p.Suppose(t.Context(), q)
 			if err != nil || got.Allowed != want.Allowed || got.Reason != want.Reason || got.Code != want.Code {
 				t.Errorf("%s: %+v, %v, and decided %+v", action, got, err, want)

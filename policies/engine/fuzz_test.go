@@ -9,15 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // FuzzDecide asks the embedded tree arbitrary questions: none panics, and nobody
 // without an assignment or without an active account and membership is allowed.
 func FuzzDecide(f *testing.F) {
-	e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second})
-	if err != nil {
-		f.Fatal(err)
-	}
+	e := must.Get(engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second}))(f)
 	f.Add("user", "user-bob-v1", "acct-demo-v1", "ACTIVE", "project:instance:read", "project", "proj-demo-v1", "active", "account_admin", "ACCOUNT", "project:*:*", int64(1), true, true)
 	f.Add("service", "", "", "", "", "", "", "", "", "", "", int64(-1), false, false)
 	f.Add("user", "u", "a", "ACTIVE", "*:*:*", "*", "p", "active", "role-a-v1", "PROJECT", "*:*:*", int64(0), true, false)

@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // steps counts what an evaluation does, the elements that it goes through included.
@@ -54,15 +55,9 @@ func stepsOfGrant(t *testing.T, patterns int) int {
 			},
 		}),
 	}
-	rules, err := fs.Glob(policies.Tree(), "authz/*.rego")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(fs.Glob(policies.Tree(), "authz/*.rego"))(t)
 	for _, name := range rules {
-		text, err := fs.ReadFile(policies.Tree(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(fs.ReadFile(policies.Tree(), name))(t)
 		if !strings.HasSuffix(name, "_test.rego") {
 			options = append(options, rego.Module(name, string(text)))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // adminsGrant is a grant of one who holds everything.
@@ -24,9 +25,7 @@ func adminsGrant(permissions ...string) resources.Question {
 func TestInsidePassesNoGate(t *testing.T) {
 	full := gate.New(1, 0)
 	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{Gate: full})
-	if err := full.Enter(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, full.Enter(t.Context(), ""))
 	defer full.Leave()
 	q := policytest.Question(policytest.AdminSubject(), "account:user:read")
 	if d, err := e.Decide(t.Context(), q); !errors.Is(err, gate.ErrFull) || d.Allowed {

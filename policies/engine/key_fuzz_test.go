@@ -10,15 +10,13 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // FuzzVerdictKey guarantees that two questions never share a key, for any words in them. The tree reads all words, so
 // the key has each of them, separated from the others.
 func FuzzVerdictKey(f *testing.F) {
-	set, err := load(f, tellingTree(f))
-	if err != nil {
-		f.Fatal(err)
-	}
+	set := must.Get(load(f, tellingTree(f)))(f)
 	keys := engine.NewKeys(set)
 	f.Add("a", "b", "c", "ab", "", "c")
 	f.Add("\x02a", "", "x,y", "", "\x02a", "x\x00y")

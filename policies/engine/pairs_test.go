@@ -20,6 +20,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -83,10 +84,7 @@ func newPairs(tb testing.TB, seed uint64, each int, ignored ...string) *pairs {
 // compiled is a tree that need not prove itself.
 func compiled(tb testing.TB, tree policytest.Tree) (*engine.Set, error) {
 	tb.Helper()
-	src, err := policies.Read(tree)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	src := must.Get(policies.Read(tree))(tb)
 	return compile(context.Background(), src)
 }
 

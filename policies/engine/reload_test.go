@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 var nothing engine.Options
@@ -45,10 +46,7 @@ func (w *watched) follow(t *testing.T, dir string, opts engine.Options) {
 		Reloaded: func(r string) { w.reloaded <- r },
 		Refused:  func(_ *policies.Source, err error) { w.refused <- err },
 	}
-	e, err := engine.New(t.Context(), policies.Dir(dir), proof.Load, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(engine.New(t.Context(), policies.Dir(dir), proof.Load, opts))(t)
 	w.Engine = e
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -74,10 +72,7 @@ func next[T any](t *testing.T, c <-chan T) T {
 
 func (w *watched) reason(t *testing.T) string {
 	t.Helper()
-	d, err := w.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(w.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read")))(t)
 	return d.Reason
 }
 
@@ -108,16 +103,7 @@ func TestAChangeIsInForceWithinASecond(t *testing.T) {
 
 func write(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(content), 0o600))
 }
 
 // TestABrokenEditKeepsTheLastGoodTree guarantees that the watcher logs a rejection once, and shows it in the health
@@ -170,7 +156,7 @@ func TestSwappedFoldersAreFollowed(t *testing.T) {
 	t.Run("rename over the file", func(t *testing.T) {
 		w := watch(t, policytest.Small(t), nothing)
 		write(t, filepath.Join(w.dir, "authz", ".authz.rego.swp"), smallWith("renamed"))
-		must(t, os.Rename(filepath.Join(w.dir, "authz", ".authz.rego.swp"), filepath.Join(w.dir, "authz", "authz.rego")))
+		must.Do(t, os.Rename(filepath.Join(w.dir, "authz", ".authz.rego.swp"), filepath.Join(w.dir, "authz", "authz.rego")))
 		next(t, w.reloaded)
 		if got := w.reason(t); got != "renamed" {
 			t.Errorf("got %q", got)
@@ -180,14 +166,14 @@ func TestSwappedFoldersAreFollowed(t *testing.T) {
 		dir := t.TempDir()
 		policytest.Small(t).Write(t, filepath.Join(dir, "..2026_1"))
 		policytest.Small(t).With("authz/authz.rego", smallWith("second")).Write(t, filepath.Join(dir, "..2026_2"))
-		must(t, os.Symlink("..2026_1", filepath.Join(dir, "..data")))
+		must.Do(t, os.Symlink("..2026_1", filepath.Join(dir, "..data")))
 		for _, folder := range []string{"authz", "grants", "routes", "schemas"} {
-			must(t, os.Symlink(filepath.Join("..data", folder), filepath.Join(dir, folder)))
+			must.Do(t, os.Symlink(filepath.Join("..data", folder), filepath.Join(dir, folder)))
 		}
 		w := &watched{dir: dir, reloaded: make(chan string, 16), refused: make(chan error, 16)}
 		w.follow(t, dir, nothing)
-		must(t, os.Symlink("..2026_2", filepath.Join(dir, "..data_tmp")))
-		must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
+		must.Do(t, os.Symlink("..2026_2", filepath.Join(dir, "..data_tmp")))
+		must.Do(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
 		next(t, w.reloaded)
 		if got := w.reason(t); got != "second" {
 			t.Errorf("got %q", got)
@@ -195,7 +181,7 @@ func TestSwappedFoldersAreFollowed(t *testing.T) {
 	})
 	t.Run("folder taken away", func(t *testing.T) {
 		w := watch(t, policytest.Small(t), nothing)
-		must(t, os.Rename(w.dir, w.dir+"-away"))
+		must.Do(t, os.Rename(w.dir, w.dir+"-away"))
 		if err := next(t, w.refused); !strings.Contains(err.Error(), "policy tree:") {
 			t.Errorf("refused: %v", err)
 		}
@@ -214,7 +200,7 @@ func TestACatalogueThatCantBeServedIsRefused(t *testing.T) {
 		asked = append(asked, r)
 		return answer
 	}})
-	must(t, e.Reload(t.Context(), policytest.Small(t).With("authz/authz.rego", smallWith("same routes"))))
+	must.Do(t, e.Reload(t.Context(), policytest.Small(t).With("authz/authz.rego", smallWith("same routes"))))
 	if len(asked) != 0 {
 		t.Error("asked about the same catalogue")
 	}
@@ -223,7 +209,7 @@ func TestACatalogueThatCantBeServedIsRefused(t *testing.T) {
 		t.Errorf("got %v, asked %v, in force %v", err, asked, e.Routes())
 	}
 	answer = nil
-	must(t, e.Reload(t.Context(), other))
+	must.Do(t, e.Reload(t.Context(), other))
 	if got := e.Routes(); len(got) != 2 || got[1].Name != "widget.list" {
 		t.Errorf("in force %v", got)
 	}
@@ -237,7 +223,7 @@ func TestAnotherMessageIsAnotherCatalogue(t *testing.T) {
 	}
 	asked := 0
 	e := newEngine(t, tree("open"), engine.Options{CheckRoutes: func([]route) error { asked++; return nil }})
-	must(t, e.Reload(t.Context(), tree("shut")))
+	must.Do(t, e.Reload(t.Context(), tree("shut")))
 	if asked != 1 || e.Routes()[1].MCP.Name != "shut" {
 		t.Errorf("asked %d times, %+v", asked, e.Routes()[1])
 	}
@@ -259,7 +245,7 @@ func TestManyAskWhileTreesChange(t *testing.T) {
 	trees := []policytest.Tree{policytest.Small(t), policytest.Small(t).With("authz/authz.rego", smallWith("other"))}
 	e := newEngine(t, trees[0], engine.Options{Deadline: 10 * time.Second})
 	want := map[string]string{e.Revision(): "granted"}
-	must(t, e.Reload(t.Context(), trees[1]))
+	must.Do(t, e.Reload(t.Context(), trees[1]))
 	want[e.Revision()] = "other"
 	shared := policytest.AdminSubject()
 	full := fullQuestion()
@@ -286,7 +272,7 @@ func TestManyAskWhileTreesChange(t *testing.T) {
 		})
 	}
 	for i := range 6 {
-		must(t, e.Reload(t.Context(), trees[i%2]))
+		must.Do(t, e.Reload(t.Context(), trees[i%2]))
 	}
 	close(stop)
 	wg.Wait()
@@ -299,17 +285,17 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 		put  func(t *testing.T, path string)
 		says string
 	}{
-		"a named pipe": {func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) }, "is a named pipe; only regular files"},
+		"a named pipe": {func(t *testing.T, path string) { must.Do(t, syscall.Mkfifo(path, 0o600)) }, "is a named pipe; only regular files"},
 		"a link to a pipe": {func(t *testing.T, path string) {
-			must(t, syscall.Mkfifo(path+"-", 0o600))
-			must(t, os.Symlink(path+"-", path))
+			must.Do(t, syscall.Mkfifo(path+"-", 0o600))
+			must.Do(t, os.Symlink(path+"-", path))
 		}, "x.rego- is a named pipe"},
-		"a device":          {func(t *testing.T, path string) { must(t, os.Symlink("/dev/full", path)) }, "/dev/full"},
-		"a link to nothing": {func(t *testing.T, path string) { must(t, os.Symlink("nothing", path)) }, "no such file"},
-		"a link to itself":  {func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, "circle"},
+		"a device":          {func(t *testing.T, path string) { must.Do(t, os.Symlink("/dev/full", path)) }, "/dev/full"},
+		"a link to nothing": {func(t *testing.T, path string) { must.Do(t, os.Symlink("nothing", path)) }, "no such file"},
+		"a link to itself":  {func(t *testing.T, path string) { must.Do(t, os.Symlink(path, path)) }, "circle"},
 		"links in a circle": {func(t *testing.T, path string) {
-			must(t, os.Symlink(".x", path))
-			must(t, os.Symlink("x.rego", filepath.Join(filepath.Dir(path), ".x")))
+			must.Do(t, os.Symlink(".x", path))
+			must.Do(t, os.Symlink("x.rego", filepath.Join(filepath.Dir(path), ".x")))
 		}, "circle"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -319,7 +305,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 			if err := next(t, w.refused); !strings.Contains(err.Error(), "authz/x.rego: ") || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q in it", err, c.says)
 			}
-			must(t, os.Remove(path))
+			must.Do(t, os.Remove(path))
 			write(t, filepath.Join(w.dir, "authz", "authz.rego"), smallWith("later"))
 			next(t, w.reloaded)
 			if got := w.reason(t); got != "later" {

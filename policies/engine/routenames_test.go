@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestShippedRoutesAreNamed guarantees that each row says in its name what it is, and has the
@@ -26,7 +27,7 @@ func TestShippedRoutesAreNamed(t *testing.T) {
 func TestChangedCodeIsAnotherCatalogue(t *testing.T) {
 	asked := 0
 	e := newEngine(t, policytest.Small(t), engine.Options{CheckRoutes: func([]route) error { asked++; return nil }})
-	must(t, e.Reload(t.Context(), policytest.Small(t).With("routes/data.json", strings.Replace(policytest.SmallRoutes, `"method"`, `"spec": "E3", "method"`, 1))))
+	must.Do(t, e.Reload(t.Context(), policytest.Small(t).With("routes/data.json", strings.Replace(policytest.SmallRoutes, `"method"`, `"spec": "E3", "method"`, 1))))
 	if got := e.Routes(); asked != 1 || len(got) != 1 || got[0].Spec != "E3" {
 		t.Errorf("asked %d times, in force %v", asked, got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestAccountsTakeTurnsAtTheGate guarantees that questions outside of a transaction queue by account, at every entry
@@ -42,9 +43,7 @@ func TestAccountsTakeTurnsAtTheGate(t *testing.T) {
 			g := gate.New(1, 2)
 			e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{Gate: g, Verdicts: -1})
 			synctest.Test(t, func(t *testing.T) {
-				if err := g.TryEnter(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, g.TryEnter())
 				refused := map[string]int{}
 				for _, account := range []string{"acct-loud-v1", "acct-loud-v1", "acct-quiet-v1"} {
 					q := policytest.Question(policytest.AdminSubject(), "account:user:read")

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // counted is an engine that counts evaluations, and hits in the cache.
@@ -99,8 +100,7 @@ f(x) if x == 1
 
 else if { x == 2; input.now > 5 }`
 			tree := policytest.Decision(t, rules).With("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
-			set, err := load(t, tree)
-			must(t, err)
+			set := must.Get(load(t, tree))(t)
 			if got := set.IsCached("decision"); got != c.want {
 				t.Errorf("reused: %v, want %v", got, c.want)
 			}
@@ -113,8 +113,7 @@ else if { x == 2; input.now > 5 }`
 
 // TestTheEmbeddedTreeIsCached guarantees that no edit of it costs its speed unseen.
 func TestTheEmbeddedTreeIsCached(t *testing.T) {
-	set, err := load(t, policies.Tree())
-	must(t, err)
+	set := must.Get(load(t, policies.Tree()))(t)
 	for _, entry := range []string{"decision", "access", "grantable"} {
 		if !set.IsCached(entry) {
 			t.Errorf("%s isn't reused", entry)
@@ -214,7 +213,7 @@ func TestANewResourceIsAnEqualQuestion(t *testing.T) {
 		q.Target.ProjectID, q.Target.Resource, q.Target.Rest = "proj-demo-v1", c.resource, c.resource
 		before := e.evaluated
 		d, err := e.Decide(t.Context(), q)
-		if must(t, err); d.Allowed != c.allowed || (e.evaluated > before) != c.evaluate {
+		if must.Do(t, err); d.Allowed != c.allowed || (e.evaluated > before) != c.evaluate {
 			t.Errorf("%d: %s on %q: allowed %v, evaluated %v, want %v, %v", i, c.action, c.resource, d.Allowed, e.evaluated > before, c.allowed, c.evaluate)
 		}
 	}
@@ -231,7 +230,7 @@ func TestATreeThatReadsThePathJudgesEachByItself(t *testing.T) {
 		q := policytest.Question(holding(), "project:project:read")
 		q.Target.ProjectID, q.Target.Resource, q.Target.Rest = "proj-demo-v1", c.rest, c.rest
 		d, err := e.Decide(t.Context(), q)
-		if must(t, err); d.Allowed != c.allowed {
+		if must.Do(t, err); d.Allowed != c.allowed {
 			t.Errorf("%s: %+v", c.rest, d)
 		}
 	}
@@ -251,8 +250,7 @@ func TestKeysDontRunTogether(t *testing.T) {
 			q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 			q.Target.Resource, q.Target.Rest = texts[0], texts[1]
 			q.Principal.Credential, q.Principal.KeyScopes, q.Route.Access = "key", lists[0], lists[1]
-			_, err := e.Decide(t.Context(), q)
-			must(t, err)
+			must.Get(e.Decide(t.Context(), q))(t)
 			asked++
 		}
 	}
@@ -266,8 +264,7 @@ func TestKeysDontRunTogether(t *testing.T) {
 func TestManyUseTheCacheAtOnce(t *testing.T) {
 	tree := policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`)
 	e := newEngine(t, tree, engine.Options{Verdicts: 64})
-	set, err := load(t, tree)
-	must(t, err)
+	set := must.Get(load(t, tree))(t)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -290,8 +287,7 @@ func TestManyUseTheCacheAtOnce(t *testing.T) {
 func TestNoCacheCachesNothing(t *testing.T) {
 	e := newCounted(t, policytest.Small(t), -1)
 	for range 3 {
-		_, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
-		must(t, err)
+		must.Get(e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read")))(t)
 	}
 	if e.evaluated != 3 || e.hits != 0 {
 		t.Errorf("%d evaluated, %d hits", e.evaluated, e.hits)

@@ -19,6 +19,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func open(t testing.TB, tree fs.FS) *engine.Pinned {
@@ -138,10 +139,7 @@ func sameVerdict(t *testing.T, seed int, policy *engine.Pinned, q resources.Ques
 func isNeeded(t *testing.T, seed int, policy *engine.Pinned, w *world, q resources.Question, fix resources.Fix) {
 	t.Helper()
 	allowed := func(steps []resources.Step) bool {
-		d, err := policy.Decide(t.Context(), w.after(q, steps))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(policy.Decide(t.Context(), w.after(q, steps)))(t)
 		return d.Allowed
 	}
 	if len(fix.Steps) == 0 || len(fix.Steps) > 3 || !allowed(fix.Steps) {
@@ -178,10 +176,7 @@ func tellsNoMore(t *testing.T, seed int, policy *engine.Pinned, w *world, q reso
 	for _, r := range w.roles {
 		names[r.ID] = names[r.ID] || may("account:role:read")
 	}
-	body, err := json.Marshal(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(x))(t)
 	for _, name := range w.names() {
 		if !names[name] && strings.Contains(string(body), name) {
 			t.Errorf("seed %d: %s is named to %s: %s", seed, name, user, body)

@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/explain"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // directory is one of functions.
@@ -42,11 +43,7 @@ func byService(s *resources.Subject, action string) resources.Question {
 
 func explained(t *testing.T, policy *engine.Pinned, q resources.Question, d explain.Directory) resources.Explanation {
 	t.Helper()
-	x, err := explain.Explain(t.Context(), policy, q, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return must.Get(explain.Explain(t.Context(), policy, q, d))(t)
 }
 
 // TestFixesAreInOrder guarantees fewest steps first, then the fewest further actions, then the fewest other users.

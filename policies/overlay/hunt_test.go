@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // huntsVariable has how many overlays are drawn; without it they are huntsByDefault.
@@ -212,10 +213,7 @@ func TestRandomOverlaysChangeNothingOfTheBase(t *testing.T) {
 	refused, took, quiet := 0, 0, 0
 	for range hunts {
 		tree := h.overlay()
-		folder, err := policies.Read(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := must.Get(policies.Read(tree))(t)
 		merged, err := overlay.Merge(src, folder)
 		if err != nil {
 			refused++

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestBaseHasNoOwnNames holds the base to leaving names that begin with own_ to overlays, and each text of a reason on a line.
@@ -14,9 +16,7 @@ func TestBaseHasNoOwnNames(t *testing.T) {
 		}
 	}
 	var rows map[string]json.RawMessage
-	if err := json.Unmarshal(base(t)["routes/data.json"].Data, &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(base(t)["routes/data.json"].Data, &rows))
 	for name := range rows {
 		if strings.HasPrefix(name, "own.") {
 			t.Errorf("the row %s", name)

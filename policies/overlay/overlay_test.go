@@ -15,15 +15,12 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func read(t *testing.T, tree policytest.Tree) *policies.Source {
 	t.Helper()
-	src, err := policies.Read(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
+	return must.Get(policies.Read(tree))(t)
 }
 
 func base(t *testing.T) policytest.Tree { return policytest.Copy(t, policies.Tree()) }
@@ -41,21 +38,13 @@ func over(files ...string) policytest.Tree {
 
 func merged(t *testing.T, base, folder policytest.Tree) *policies.Source {
 	t.Helper()
-	src, err := overlay.Merge(read(t, base), read(t, folder))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
+	return must.Get(overlay.Merge(read(t, base), read(t, folder)))(t)
 }
 
 // proved returns the set of a merged tree, and how many tests it has passed.
 func proved(t *testing.T, src *policies.Source) (*engine.Set, int) {
 	t.Helper()
-	set, tests, err := proof.Prove(context.Background(), src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set, tests
+	return must.Two(proof.Prove(context.Background(), src))(t)
 }
 
 // deletes is an admin's question about a project, asked with a credential.
@@ -79,10 +68,7 @@ func deletes(credential string) resources.Question {
 
 func allows(t *testing.T, set *engine.Set, q resources.Question) bool {
 	t.Helper()
-	d, err := set.Judge(context.Background(), engine.EntryDecision, q, engine.DefaultDeadline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(set.Judge(context.Background(), engine.EntryDecision, q, engine.DefaultDeadline))(t)
 	return d.Allowed
 }
 
@@ -92,14 +78,9 @@ func newer(t *testing.T) policytest.Tree {
 	tree := base(t)
 	add := func(file, member, value string) {
 		var rows map[string]json.RawMessage
-		if err := json.Unmarshal(tree[file].Data, &rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(tree[file].Data, &rows))
 		rows[member] = json.RawMessage(value)
-		text, err := json.Marshal(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(rows))(t)
 		tree = tree.With(file, string(text))
 	}
 	add("routes/data.json", "widget.list", `{"method": "GET", "path": "/api/v1/widgets", "action": "account:widget:read", "effect": "read", "upstream": "external"}`)

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -60,10 +61,7 @@ func TestAnOverlayChangesNoServerOfItsBase(t *testing.T) {
 func TestAnOverlayReplacesAServerAsAWhole(t *testing.T) {
 	based := base(t).With(serverFile, openTool)
 	folder := over()
-	files, err := overlay.Replace(read(t, based), read(t, folder), serverFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(overlay.Replace(read(t, based), read(t, folder), serverFile))(t)
 	if string(files[serverFile]) != openTool {
 		t.Errorf("%s", files)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // listing returns the small tree with these actions, and a schema that accepts any object.
@@ -36,10 +37,7 @@ func TestTheTreeListsItsActions(t *testing.T) {
 		"in order": {listing(t, `{"known": {"project:b:c": {"description": "x"}, "account:a:b": {"description": "x"}}}`), []string{"account:a:b b x", check, "project:b:c c x"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			set, err := load(t, c.tree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			set := must.Get(load(t, c.tree))(t)
 			if got := ids(set.Actions()); !slices.Equal(got, c.want) || set.Strict() != c.strict {
 				t.Errorf("got %q, strict %v", got, set.Strict())
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // docs are the rules of a valid app.
@@ -41,16 +42,14 @@ func withDocs(t *testing.T, rules string) policytest.Tree {
 // TestTheSetsOfAnAppAreRead guarantees that engine.Set returns the subjects, resources and actions of an app, sorted.
 // An empty set is not nil; a missing one is.
 func TestTheSetsOfAnAppAreRead(t *testing.T) {
-	set, err := load(t, withDocs(t, docs))
-	must(t, err)
+	set := must.Get(load(t, withDocs(t, docs)))(t)
 	app, ok := set.App("doc")
 	if !ok || app.Name != "docs" || !slices.Equal(app.Types, []string{"doc"}) || !slices.Equal(app.Actions, []string{"read", "write"}) ||
 		!slices.Equal(app.Subjects, []resources.Entity{{Type: "user", ID: "alice"}, {Type: "user", ID: "bob"}}) ||
 		!slices.Equal(app.Resources, []resources.Entity{{Type: "doc", ID: "d0"}, {Type: "doc", ID: "d1"}}) {
 		t.Errorf("got %+v", app)
 	}
-	set, err = load(t, withDocs(t, "package apps.docs\n\ntypes contains \"doc\"\n\ndecision := false\n\nsubjects := set()\n"))
-	must(t, err)
+	set = must.Get(load(t, withDocs(t, "package apps.docs\n\ntypes contains \"doc\"\n\ndecision := false\n\nsubjects := set()\n")))(t)
 	if app, _ = set.App("doc"); app.Subjects == nil || app.Resources != nil || app.Actions != nil {
 		t.Errorf("got %+v", app)
 	}
@@ -135,11 +134,9 @@ func TestTheSchemaOfAppsIsThatOfAppsOnly(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	named := "# METADATA\n# scope: package\n# schemas:\n#   - input: schema.app.schema\n" + docs
-	_, err := load(t, withDocs(t, named))
-	must(t, err)
+	must.Get(load(t, withDocs(t, named)))(t)
 	titled := "# METADATA\n# scope: package\n# title: Documents\n" + docs
-	_, err = load(t, withDocs(t, titled))
-	must(t, err)
+	must.Get(load(t, withDocs(t, titled)))(t)
 	if _, err := load(t, withDocs(t, strings.Replace(titled, "facts.member", "facts.membr", 1))); err == nil {
 		t.Error("a package with an annotation of its own is not checked against the schema")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestARowOfOnesOwn guarantees that an author's row may have a host, any method, an audience and another upstream, and
@@ -15,13 +16,10 @@ func TestARowOfOnesOwn(t *testing.T) {
 	rows := func(rows ...string) policytest.Tree {
 		return policytest.Small(t).With("routes/data.json", strings.TrimSuffix(strings.TrimSpace(policytest.SmallRoutes), "}")+",\n"+strings.Join(rows, ",\n")+"}")
 	}
-	e, err := load(t, rows(
+	e := must.Get(load(t, rows(
 		fmt.Sprintf(row, "a", "*", "W.example", "/{rest+}"), fmt.Sprintf(row, "b", "OPTIONS", "w.example", "/{rest+}"),
 		fmt.Sprintf(row, "c", "*", "v.example", "/{rest+}"), fmt.Sprintf(row, "d", "*", "w.example", "/{id}"),
-	))
-	if err != nil {
-		t.Fatal(err)
-	}
+	)))(t)
 	if r := e.Routes()[1]; r.Host != "W.example" || r.Method != "*" || r.Area != "" || r.Audience != "https://w.example/" || r.Upstream != "external" {
 		t.Errorf("%+v", r)
 	}
@@ -58,9 +56,7 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 	change := func(old, text string) policytest.Tree {
 		return row("security_group.create", strings.Replace(fine, old, text, 1))
 	}
-	if _, err := load(t, row("security_group.create", fine)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(load(t, row("security_group.create", fine)))(t)
 	for _, kind := range []string{"self", "self_by_token", "asks_self", "public", "service:authz:check"} {
 		if _, err := load(t, change("member", kind)); err != nil {
 			t.Errorf("%s: %v", kind, err)

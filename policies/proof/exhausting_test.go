@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // The time and the memory of the process that proves one of these trees.
@@ -125,9 +126,7 @@ func TestExhaustingTreesAreRefused(t *testing.T) {
 // prove limits the memory of this process, proves a tree with these rules, and prints the problems.
 func prove(t *testing.T, rules string) {
 	t.Helper()
-	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: provedIn, Max: provedIn}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: provedIn, Max: provedIn}))
 	file := "x/x.rego"
 	if strings.HasPrefix(rules, "package") {
 		file = "x/x_test.rego"

@@ -14,14 +14,12 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestTheEmbeddedTreeProvesItself guarantees that Load accepts the embedded tree, and sorts its routes and permissions.
 func TestTheEmbeddedTreeProvesItself(t *testing.T) {
-	e, err := load(t, policies.Tree())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(load(t, policies.Tree()))(t)
 	if len(e.Routes()) == 0 || len(e.Roles()) < 5 || len(e.Revision()) != 12 {
 		t.Errorf("%d routes, %d roles, revision %q", len(e.Routes()), len(e.Roles()), e.Revision())
 	}
@@ -178,7 +176,7 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 func TestEndlessTestsAreCut(t *testing.T) {
 	tree := policytest.Small(t).With("authz/b_test.rego", "package authz_test\n\ntest_b if "+policytest.Endless)
 	src, err := policies.Read(tree)
-	must(t, err)
+	must.Do(t, err)
 	err = proof.ProveWithin(t.Context(), src, 200*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "not finished within 200ms") {
 		t.Errorf("got %v", err)
@@ -211,27 +209,14 @@ test_value if text("a") == "b" with lower as "b"
 // load proves a tree in memory.
 func load(tb testing.TB, tree fs.FS) (*engine.Set, error) {
 	tb.Helper()
-	src, err := policies.Read(tree)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	src := must.Get(policies.Read(tree))(tb)
 	return proof.Load(context.Background(), src)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestOnlyAProofCompilesTheTests guarantees that Compile accepts a tree with malformed tests. Load rejects it.
 func TestOnlyAProofCompilesTheTests(t *testing.T) {
 	tree := policytest.Small(t).With("authz/authz_test.rego", policytest.SmallTest+"\ntest_nothing if nobody(1)\n")
-	src, err := policies.Read(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(policies.Read(tree))(t)
 	if _, _, err := proof.Compile(t.Context(), src); err != nil {
 		t.Errorf("compiled: %v", err)
 	}

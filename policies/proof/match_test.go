@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // withRoles returns the grants with more roles of twenty permissions, one a line, after the opening bracket.
@@ -41,9 +42,7 @@ func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 		lines[line-1] = strings.Replace(lines[line-1], old, text, 1)
 		return large.With("grants/data.json", strings.Join(lines, "\n"))
 	}
-	if _, err := load(t, large); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(load(t, large))(t)
 	anything := strings.Replace(string(large[schema].Data), `"additionalProperties": false`, `"additionalProperties": true`, 1)
 	again := strings.Replace(string(large[schema].Data), `"name": {`, `"also": {"$ref": "#"}, "name": {`, 1)
 	for name, c := range map[string]struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const definition = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -43,10 +44,7 @@ func TestTheTreeHasMCPServers(t *testing.T) {
 	tree := serving(t, "github", github).With("mcp/github/schema/data.json", arguments).
 		With("mcp/desk/data.json", `{"upstream": "d", "agents": "none", "consent": "not_required", "pin": "names", "denial": "result",
 		"credential": "none", "server_requests": ["elicitation"], "tools": {"open": {"action": "account:desk:open", "effect": "read"}}}`)
-	e, err := load(t, tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(load(t, tree))(t)
 	if got := e.MCPServers(); !slices.Equal(got, []string{"desk", "github"}) || e.MCPServer("GitHub") != nil || e.MCPServer("") != nil {
 		t.Errorf("servers %q", got)
 	}
@@ -92,22 +90,10 @@ func TestABundleHasTheServersOfItsFolder(t *testing.T) {
 			With("mcp/github/schema/data.json", arguments).With("mcp/desk/data.json", `{"upstream": "d"}`).With(ruleFile, rules),
 	} {
 		t.Run(name, func(t *testing.T) {
-			src, err := policies.Read(tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw, err := bundles.Build(src, "r1", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			opened, err := bundles.Open(raw, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			set, _, err := proof.Compile(context.Background(), opened)
-			if err != nil {
-				t.Fatal(err)
-			}
+			src := must.Get(policies.Read(tree))(t)
+			raw := must.Get(bundles.Build(src, "r1", nil))(t)
+			opened := must.Get(bundles.Open(raw, nil))(t)
+			set, _ := must.Two(proof.Compile(context.Background(), opened))(t)
 			if s := set.MCPServer("github"); !slices.Contains(set.MCPServers(), "desk") || len(s.Tools["search_issues"].InputSchema) == 0 || len(s.Resources) != 2 {
 				t.Errorf("%q: %+v", set.MCPServers(), s)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestTheExamplesOfTheDocumentationAreTaken guarantees that Load accepts the files in docs/author/apps.md and routes.md
@@ -18,8 +19,7 @@ import (
 func TestTheExamplesOfTheDocumentationAreTaken(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"apps", "routes"} {
-		part, err := os.ReadFile("../../docs/author/" + page + ".md")
-		must(t, err)
+		part := must.Get(os.ReadFile("../../docs/author/" + page + ".md"))(t)
 		text = append(text, part...)
 	}
 	tree, shown := policytest.Copy(t, policies.Tree()), 0
@@ -29,8 +29,7 @@ func TestTheExamplesOfTheDocumentationAreTaken(t *testing.T) {
 	if shown != 4 {
 		t.Fatalf("%d files are shown", shown)
 	}
-	set, err := load(t, tree)
-	must(t, err)
+	set := must.Get(load(t, tree))(t)
 	app, _ := set.App("document")
 	if len(app.Subjects) != 2 || len(app.Resources) != 1 || len(app.Actions) != 2 {
 		t.Errorf("got %+v", app)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestATreeThatAllowsThoseWithoutRightsIsRefused guarantees that Load rejects a tree without one of the conditions,
@@ -50,8 +51,7 @@ func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 			refused(t, allowing(slices.Collect(maps.Values(remaining))), name)
 		})
 	}
-	_, err := load(t, allowing(slices.Collect(maps.Values(conditions))))
-	must(t, err)
+	must.Get(load(t, allowing(slices.Collect(maps.Values(conditions)))))(t)
 	for name, kind := range map[string]string{"a caller without a credential on authorization.check": "none", "a service without a scope on authorization.check": "service"} {
 		t.Run(name, func(t *testing.T) {
 			refused(t, allowing([]string{`input.route.name != ""`, `input.principal.kind == "` + kind + `"`}), name)

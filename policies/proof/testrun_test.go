@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // tested runs the tests of the tree.
@@ -68,9 +69,7 @@ func TestARunOfTestsTakesWhatTheGateTakes(t *testing.T) {
 	const guard = "package guards\n\ndeny contains \"no\" if {\n\tsome row in input.new_access\n\trow.route == \"project.delete\"\n}\n"
 	const mask = "package system.log\n\nmask contains \"/input/subject\" if input.path == \"authz/decision\"\n"
 	tree := policytest.Small(t).With("guards/projects.rego", guard).With("log/mask.rego", mask)
-	if _, err := load(t, tree); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(load(t, tree))(t)
 	if output, passed, err := tested(t, tree, proof.TestRun{}); !passed || err != nil {
 		t.Errorf("passed %v, %v:\n%s", passed, err, output)
 	}
@@ -121,10 +120,7 @@ func TestVerdictsThatAreNotCachedHaveTheirReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tree := small.With("authz/x.rego", "package authz\n\nx if "+c.condition+"\n").
 				With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, "input.subject.status == \"ACTIVE\"", "input.subject.status == \"ACTIVE\"\n\tx", 1))
-			set, err := load(t, tree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			set := must.Get(load(t, tree))(t)
 			var all []string
 			for _, entry := range set.Uncached() {
 				all = append(all, entry.Entry+" "+strings.Join(entry.Because, "; "))
@@ -151,10 +147,7 @@ func TestVerdictsThatAreCachedByATextNameIt(t *testing.T) {
 	} {
 		tree := small.With("authz/x.rego", "package authz\n\nx if "+condition+"\n").
 			With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, "input.subject.status == \"ACTIVE\"", "input.subject.status == \"ACTIVE\"\n\tx", 1))
-		set, err := load(t, tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(load(t, tree))(t)
 		var all []string
 		for _, entry := range set.ByText() {
 			all = append(all, entry.Entry+" "+strings.Join(entry.Because, "; "))
@@ -168,10 +161,7 @@ func TestVerdictsThatAreCachedByATextNameIt(t *testing.T) {
 // TestAReportThatCanNotBeWrittenIsAnError guarantees that a run returns an error, and does not pass, if its output
 // can't be written.
 func TestAReportThatCanNotBeWrittenIsAnError(t *testing.T) {
-	src, err := policies.Read(policytest.Small(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(policies.Read(policytest.Small(t)))(t)
 	reader, writer := io.Pipe()
 	_ = reader.Close()
 	if passed, err := (proof.TestRun{}).Tests(t.Context(), src, writer); passed || !errors.Is(err, io.ErrClosedPipe) {

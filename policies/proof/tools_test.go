@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // ticketRows is a server with a dash in its name and a tool with a dot in its name.
@@ -98,7 +99,7 @@ func TestRulesOverArgumentsOnlyDeny(t *testing.T) {
 
 // TestRulesThatReadNoArgumentAreWarnedOf guarantees a warning for each of them, also behind helpers.
 func TestRulesThatReadNoArgumentAreWarnedOf(t *testing.T) {
-	set, err := load(t, withTools(t, `deny contains "a" if input.tool == "open"
+	set := must.Get(load(t, withTools(t, `deny contains "a" if input.tool == "open"
 deny contains "b" if input.arguments.reason == ""
 deny contains "c" if late
 deny contains "d" if empty
@@ -108,10 +109,7 @@ deny contains "g" if count(input[data.tools["my-desk"].member]) == 0
 late if input.now > 5
 empty if count(args) == 0
 args := input.arguments
-helper(x) if x.arguments.reason == ""`).With("tools/my-desk/data.json", `{"member": "arguments"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+helper(x) if x.arguments.reason == ""`).With("tools/my-desk/data.json", `{"member": "arguments"}`)))(t)
 	got := strings.Join(proof.IdleRules(set), "\n")
 	if strings.Count(got, "\n") != 1 || !strings.Contains(got, "rules.rego:3: deny reads no argument") || !strings.Contains(got, "rules.rego:5: deny reads no argument") {
 		t.Errorf("%s", got)
@@ -147,16 +145,11 @@ func TestTestsOfRulesOverArgumentsRun(t *testing.T) {
 		"test_too_much if \"too much\" in data.tools[\"my-desk\"].deny with input.arguments as {\"refund\": {\"amount\": 6}}\n\n" +
 		"test_enough if data.tools[\"my-desk\"].deny == set() with input.arguments as {\"refund\": {\"amount\": 5}}\n"
 	fine := tree.With("tools/my-desk/rules_test.rego", strings.Replace(test, "import data.tools[\"my-desk\"]\n\n", "", 1))
-	if _, err := load(t, fine); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(load(t, fine))(t)
 	if _, err := load(t, fine.With("tools/my-desk/data.json", `{"most": 6}`)); err == nil || !strings.Contains(err.Error(), "test_too_much") {
 		t.Errorf("a test that fails: %v", err)
 	}
-	src, err := policies.Read(fine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(policies.Read(fine))(t)
 	var out bytes.Buffer
 	if passed, err := (proof.TestRun{Run: "my-desk", Coverage: true}).Tests(t.Context(), src, &out); err != nil || !passed || strings.Contains(out.String(), "tools/my-desk/rules.rego: not covered") {
 		t.Errorf("%v, %v\n%s", passed, err, out.String())

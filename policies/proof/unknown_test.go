@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestUnknownActionIsRefused guarantees that Load rejects an unknown action anywhere in a rule, with its place. Compile
@@ -71,13 +72,7 @@ x if input.principal.scopes["service:authz:check"]
 
 func warned(t *testing.T, tree policytest.Tree) []string {
 	t.Helper()
-	src, err := policies.Read(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, warnings, err := proof.Compile(context.Background(), src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(policies.Read(tree))(t)
+	_, warnings := must.Two(proof.Compile(context.Background(), src))(t)
 	return warnings
 }

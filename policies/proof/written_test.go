@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestWhatPeopleWriteIsTaken guarantees that the bounds on the text of rules accept large rules of common kinds.
@@ -38,10 +39,7 @@ func TestWhatPeopleWriteIsTaken(t *testing.T) {
 		"a long chain":                  "p0 := input.now\n" + times(400, "p$N := p$P + 1") + "p := p400",
 	} {
 		t.Run(name, func(t *testing.T) {
-			src, err := policies.Read(policytest.Small(t).With("x/x.rego", "package x\n\n"+rules+"\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			src := must.Get(policies.Read(policytest.Small(t).With("x/x.rego", "package x\n\n"+rules+"\n")))(t)
 			if _, _, err := proof.Prove(t.Context(), src); err != nil {
 				t.Error(err)
 			}
@@ -57,10 +55,7 @@ func TestTestsOfLargeInputsAreTaken(t *testing.T) {
 	for i := range 20 {
 		tests += fmt.Sprintf("test_%d if {\n\tanswers := [[authz.decision, authz.access] | some n in [1, 2]] with input as %s\n\tcount(answers) == 2\n}\n\n", i, input)
 	}
-	src, err := policies.Read(policytest.Small(t).With("x/x_test.rego", tests))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(policies.Read(policytest.Small(t).With("x/x_test.rego", tests)))(t)
 	if _, _, err := proof.Prove(t.Context(), src); err != nil {
 		t.Error(err)
 	}

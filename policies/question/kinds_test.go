@@ -8,12 +8,13 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestKeysOfTwoKindsDiffer guarantees different keys for a user and a service if the rules read different rows for them,
 // even if these rows have the same values.
 func TestKeysOfTwoKindsDiffer(t *testing.T) {
-	module, err := ast.ParseModule("authz.rego", `package authz
+	module := must.Get(ast.ParseModule("authz.rego", `package authz
 
 default decision := false
 
@@ -26,10 +27,7 @@ decision if {
 	input.principal.kind == "service"
 	lower(input.principal.id) == "somebody"
 }
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
+`))(t)
 	compiler := ast.NewCompiler()
 	if compiler.Compile(map[string]*ast.Module{"authz.rego": module}); compiler.Failed() {
 		t.Fatal(compiler.Errors)

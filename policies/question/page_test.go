@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/question"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // described is a value of the input as its schema describes it.
@@ -24,14 +25,9 @@ type described struct {
 // TestReferenceHasTheInput: authors read of every value of the input, its kind, its meaning and its words. The page is made
 // from the table and the schema.
 func TestReferenceHasTheInput(t *testing.T) {
-	raw, err := fs.ReadFile(policies.Tree(), "schemas/input/schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(fs.ReadFile(policies.Tree(), "schemas/input/schema.json"))(t)
 	var input described
-	if err := json.Unmarshal(raw, &input); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &input))
 	var columns, texts strings.Builder
 	for _, row := range question.Table() {
 		value := input

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/question"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 type schema struct {
@@ -21,14 +22,9 @@ type schema struct {
 // TestTheTableAndTheSchemaDescribeTheSameInput guarantees that the table has a row, and so the key a part, for each value
 // of the input's schema. The words of a column are those of the schema.
 func TestTheTableAndTheSchemaDescribeTheSameInput(t *testing.T) {
-	text, err := fs.ReadFile(policies.Tree(), "schemas/input/schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(policies.Tree(), "schemas/input/schema.json"))(t)
 	var input schema
-	if err := json.Unmarshal(text, &input); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &input))
 	rows := map[string]question.Row{}
 	for _, row := range question.Table() {
 		rows[row.Path] = row

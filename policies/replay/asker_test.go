@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // asker asks an engine random questions of each kind that is recorded.
@@ -49,8 +50,7 @@ func newAsker(t testing.TB, tree policytest.Tree) *asker {
 		set, _, err := proof.Compile(ctx, src)
 		return set, err
 	}
-	e, err := engine.New(t.Context(), tree, load, engine.Options{Deadline: time.Minute})
-	must(t, err)
+	e := must.Get(engine.New(t.Context(), tree, load, engine.Options{Deadline: time.Minute}))(t)
 	a := &asker{Rand: rand.New(rand.NewPCG(1, 2)), engine: e, routes: e.Routes(), roles: e.Roles(), actions: []string{"project:odd_thing:list", "account:odd_thing:read"}}
 	a.routes = slices.DeleteFunc(a.routes, func(r resources.Route) bool { return slices.Contains(r.Access, "public") })
 	for _, listed := range e.Actions() {
@@ -148,6 +148,6 @@ func (a *asker) next(t testing.TB) *resources.Judgement {
 		d, err = a.engine.Pin().DecideApp(t.Context(), *q)
 		j.Decision, j.Context = d.Decision, d.Context
 	}
-	must(t, err)
+	must.Do(t, err)
 	return j
 }

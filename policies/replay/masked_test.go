@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/replay"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged: a masked part does if a rule reads it, also above, below and by another
@@ -96,7 +97,7 @@ func TestWhatIsJudgedWithoutAPartIsJudgedAsTheWhole(t *testing.T) {
 func pathsOf(t *testing.T, input []byte) (out [][]string) {
 	t.Helper()
 	var document map[string]any
-	must(t, json.Unmarshal(input, &document))
+	must.Do(t, json.Unmarshal(input, &document))
 	var below func(path []string, object map[string]any)
 	below = func(path []string, object map[string]any) {
 		for _, name := range slices.Sorted(maps.Keys(object)) {
@@ -115,7 +116,7 @@ func pathsOf(t *testing.T, input []byte) (out [][]string) {
 func replaced(t *testing.T, input []byte, path []string, value any) []byte {
 	t.Helper()
 	var document map[string]any
-	must(t, json.Unmarshal(input, &document))
+	must.Do(t, json.Unmarshal(input, &document))
 	object := document
 	for _, name := range path[:len(path)-1] {
 		object = object[name].(map[string]any)
@@ -125,7 +126,5 @@ func replaced(t *testing.T, input []byte, path []string, value any) []byte {
 	} else {
 		object[path[len(path)-1]] = value
 	}
-	out, err := json.Marshal(document)
-	must(t, err)
-	return out
+	return must.Get(json.Marshal(document))(t)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/replay"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -16,20 +17,19 @@ import (
 func record(t *testing.T, a *asker, decisions int) string {
 	t.Helper()
 	dir := t.TempDir()
-	l, err := decisionlog.Open(t.Context(), decisionlog.Options{
+	l := must.Get(decisionlog.Open(t.Context(), decisionlog.Options{
 		Dir: dir, Required: true, Size: 1 << 40, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: engine.RecordedInput,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
-	})
-	must(t, err)
+	}))(t)
 	for rest := decisions; rest > 0; {
 		group := make([]*resources.Judgement, min(rest, 2000))
 		for i := range group {
 			group[i] = a.next(t)
 		}
-		must(t, l.Record(t.Context(), group...))
+		must.Do(t, l.Record(t.Context(), group...))
 		rest -= len(group)
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	return dir
 }
 
@@ -43,7 +43,7 @@ func TestTheTreeThatHasDecidedDecidesTheSame(t *testing.T) {
 	dir := record(t, a, decisions)
 	recorded, allowed := time.Since(began), 0
 	r := replay.New(compiled(t, theTree(t)))
-	must(t, decisionlog.Reader{Dir: dir}.Oldest(t.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: dir}.Oldest(t.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
 		j := rec.Judgement()
 		if j.Decision.Allowed {
 			allowed++

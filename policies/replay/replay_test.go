@@ -17,29 +17,19 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/policies/replay"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func compiled(t testing.TB, tree policytest.Tree) *engine.Set {
 	t.Helper()
-	src, err := policies.Read(tree)
-	must(t, err)
-	set, _, err := proof.Compile(t.Context(), src)
-	must(t, err)
+	src := must.Get(policies.Read(tree))(t)
+	set, _ := must.Two(proof.Compile(t.Context(), src))(t)
 	return set
 }
 
 func action(t testing.TB, id string) resources.Action {
 	t.Helper()
-	a, err := resources.ParseAction(id)
-	must(t, err)
-	return a
+	return must.Get(resources.ParseAction(id))(t)
 }
 
 // judgement is a decision that the embedded tree would deny.
@@ -69,8 +59,7 @@ func TestNothingIsGuessed(t *testing.T) {
 	if f := report.Flips[0]; f.Allowed || f.Count != 1 || f.Action != "project:instance:read" || f.Place != "account" || !report.Differs() {
 		t.Errorf("%+v", f)
 	}
-	text, err := report.Tests()
-	must(t, err)
+	text := must.Get(report.Tests())(t)
 	if !strings.Contains(string(text), "test_id1 if {\n\tallowed(data.authz.decision) with input as {") {
 		t.Errorf("%s", text)
 	}
@@ -134,9 +123,7 @@ func TestACallIsJudgedByTheRowOfTheNewTree(t *testing.T) {
 
 func newInput(t testing.TB, j *resources.Judgement) []byte {
 	t.Helper()
-	input, err := engine.RecordedInput(j)
-	must(t, err)
-	return input
+	return must.Get(engine.RecordedInput(j))(t)
 }
 
 // masked is the judgement as an event without these parts.

@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/policies/shadow"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // lines is a log that may be read while it is written.
@@ -286,9 +287,7 @@ func TestACandidateThatDoesNotPassTheGateIsRefused(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 	put := func(rules string) {
-		if err := os.WriteFile(filepath.Join(dir, "authz", "other.rego"), []byte("package authz\n\n"+rules+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "authz", "other.rego"), []byte("package authz\n\n"+rules+"\n"), 0o600))
 	}
 	put("other if false")
 	b.log.await(t, "a candidate policy judges beside")
