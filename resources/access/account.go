@@ -37,10 +37,7 @@ func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Respons
 		rec, err = s.findAccount(ctx, tx, r.Params["accountId"])
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(accountBody{rec.Value})
+	return wire.Answer(accountBody{rec.Value}, err)
 }
 
 // findAccount reads an account; 404 for an unknown one.
@@ -87,8 +84,5 @@ func (s *Service) updateAccount(ctx context.Context, r *wire.Request) (wire.Resp
 		changed = rec.Value
 		return s.c.Accounts.Replace(ctx, tx, rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(accountBody{changed})
+	return wire.Answer(accountBody{changed}, err)
 }

@@ -104,10 +104,7 @@ func (s *Service) listAgents(ctx context.Context, r *wire.Request) (wire.Respons
 		query:   store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}},
 		binding: binding("agent.list", account),
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(agentList{agents, page})
+	return wire.Answer(agentList{agents, page}, err)
 }
 
 // getAgent answers agent.get (N25).
@@ -120,10 +117,7 @@ func (s *Service) getAgent(ctx context.Context, r *wire.Request) (wire.Response,
 		rec, err = s.pathAgent(ctx, tx, r)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(agentBody{rec.Value})
+	return wire.Answer(agentBody{rec.Value}, err)
 }
 
 // agentUpdate is the body of agent.update. An absent field leaves the agent's as it is.
@@ -194,10 +188,7 @@ func (s *Service) updateAgent(ctx context.Context, r *wire.Request) (wire.Respon
 		rec.Value = updated
 		return agentConflict(s.c.Agents.Replace(ctx, tx, rec))
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(agentBody{updated})
+	return wire.Answer(agentBody{updated}, err)
 }
 
 // deleteAgent answers agent.delete (N25). It deletes the agent's assignments and the delegations to it too.
@@ -215,10 +206,7 @@ func (s *Service) deleteAgent(ctx context.Context, r *wire.Request) (wire.Respon
 		}
 		return s.c.DeleteAgent(ctx, tx, rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return done("The agent was deleted.")
+	return done("The agent was deleted.", err)
 }
 
 // pathAgent reads the agent in the path; 404 if the path's account does not have it.

@@ -68,10 +68,7 @@ func (s *Service) listApprovals(ctx context.Context, r *wire.Request) (wire.Resp
 		}
 		return nil
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(out)
+	return wire.Answer(out, err)
 }
 
 // getApproval answers approval.get (N27).
@@ -87,10 +84,7 @@ func (s *Service) getApproval(ctx context.Context, r *wire.Request) (wire.Respon
 		rec, err = s.pathApproval(ctx, tx, r)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(approvalBody{rec.Value})
+	return wire.Answer(approvalBody{rec.Value}, err)
 }
 
 // updateApproval answers approval.update (N27): the user's decision. There is one decision about a request.
@@ -128,10 +122,7 @@ func (s *Service) updateApproval(ctx context.Context, r *wire.Request) (wire.Res
 		decided = rec.Value
 		return s.c.Approvals.Replace(ctx, tx, rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(approvalBody{decided})
+	return wire.Answer(approvalBody{decided}, err)
 }
 
 // pathApproval reads the approval of the path. It returns 404 for one of another user, and for an expired one.

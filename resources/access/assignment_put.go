@@ -41,10 +41,7 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 			return err
 		})
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(assignmentBodyOf(made, s.now()))
+	return wire.Answer(assignmentBodyOf(made, s.now()), err)
 }
 
 // assignmentRoles returns the role of the path and the role that it replaces, nil for none. It

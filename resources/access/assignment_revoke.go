@@ -28,10 +28,7 @@ func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.R
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return done("The role assignment is revoked.")
+	return done("The role assignment is revoked.", err)
 }
 
 // readRevocation reads which assignment role_assignment.revoke deletes.

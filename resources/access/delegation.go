@@ -62,10 +62,7 @@ func (s *Service) putDelegation(ctx context.Context, r *wire.Request) (wire.Resp
 		}
 		return s.writeDelegation(ctx, tx, &wanted, now)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(delegationBody{wanted})
+	return wire.Answer(delegationBody{wanted}, err)
 }
 
 // ownByToken refuses other users, API keys, and clients that act for the user. It doesn't rely on the route's row in the
@@ -136,10 +133,7 @@ func (s *Service) listDelegations(ctx context.Context, r *wire.Request) (wire.Re
 			return err
 		},
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(delegationList{delegations, page})
+	return wire.Answer(delegationList{delegations, page}, err)
 }
 
 // getDelegation answers delegation.get (N26).
@@ -152,10 +146,7 @@ func (s *Service) getDelegation(ctx context.Context, r *wire.Request) (wire.Resp
 		rec, err = s.pathDelegation(ctx, tx, r)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(delegationBody{rec.Value})
+	return wire.Answer(delegationBody{rec.Value}, err)
 }
 
 // deleteDelegation answers delegation.delete (N26). The user ends it, or somebody with the action.
@@ -179,10 +170,7 @@ func (s *Service) deleteDelegation(ctx context.Context, r *wire.Request) (wire.R
 		}
 		return s.c.Delegations.Delete(ctx, tx, rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return done("The delegation is over.")
+	return done("The delegation is over.", err)
 }
 
 // pathDelegation reads the delegation of the path; 404 without one.

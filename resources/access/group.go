@@ -81,10 +81,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 		query:   store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}},
 		binding: binding("group.list", account),
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(groupList{groups, page})
+	return wire.Answer(groupList{groups, page}, err)
 }
 
 // getGroup answers group.get (N7).
@@ -97,10 +94,7 @@ func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response,
 		rec, err = s.pathGroup(ctx, tx, r)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(groupBody{rec.Value})
+	return wire.Answer(groupBody{rec.Value}, err)
 }
 
 // deleteGroup answers group.delete (N7). It deletes the group's memberships and assignments too.
@@ -130,10 +124,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 			return s.c.Groups.Delete(ctx, tx, rec)
 		})
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return done("The group was deleted.")
+	return done("The group was deleted.", err)
 }
 
 // pathGroup reads the group in the path; 404 if the path's account does not have it.

@@ -67,10 +67,7 @@ func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response
 		}
 		return s.join(ctx, tx, r.Principal, actor, group.Value, user.Value)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return done("The user is a member of the group.")
+	return done("The user is a member of the group.", err)
 }
 
 // join adds the user to the group, unless they are a member. The caller must hold all that the
@@ -117,8 +114,5 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 			return s.c.Members.Delete(ctx, tx, member)
 		})
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return done("The user is not a member of the group.")
+	return done("The user is not a member of the group.", err)
 }

@@ -57,10 +57,7 @@ func (s *Service) updateProject(ctx context.Context, r *wire.Request) (wire.Resp
 		}
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(projectBody{changed})
+	return wire.Answer(projectBody{changed}, err)
 }
 
 // pathProject begins a change of the project in the path and reads the project. invalid is the

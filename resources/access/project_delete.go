@@ -38,7 +38,7 @@ func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Resp
 		}
 		return wire.Response{}, err
 	}
-	return done("The project was deleted.")
+	return done("The project was deleted.", nil)
 }
 
 // markProject marks the project as deleting and returns it. Its revision proves to finishProject

@@ -38,10 +38,7 @@ func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Respon
 		}
 		return roleConflict(s.c.Roles.Replace(ctx, tx, *rec))
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(role)
+	return wire.Answer(role, err)
 }
 
 // checkReplacement refuses a body that can't replace the role, with all problems.
@@ -82,10 +79,7 @@ func (s *Service) deleteRole(ctx context.Context, r *wire.Request) (wire.Respons
 		}
 		return s.c.Roles.Delete(ctx, tx, *rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return done("The role is deleted.")
+	return done("The role is deleted.", err)
 }
 
 // checkCustom refuses a role that does not exist and a system role.

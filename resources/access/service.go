@@ -154,6 +154,6 @@ type doneBody struct {
 }
 
 // done returns the response to a change that has nothing to show.
-func done(message string) (wire.Response, error) {
-	return wire.OK(doneBody{Success: true, Message: message})
+func done(message string, err error) (wire.Response, error) {
+	return wire.Answer(doneBody{Success: true, Message: message}, err)
 }

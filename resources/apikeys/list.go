@@ -48,10 +48,7 @@ func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response,
 		}
 		return nil
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(bodyOf(keyList{Keys: out}))
+	return wire.Answer(bodyOf(keyList{Keys: out}), err)
 }
 
 // Shown returns a key as change records show it at that time, without its last use.

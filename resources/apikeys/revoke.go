@@ -38,8 +38,5 @@ func (s *Service) revokeKey(ctx context.Context, r *wire.Request) (wire.Response
 		rec.Value.RevokedAt = s.now()
 		return s.c.APIKeys.Replace(ctx, tx, rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(bodyOf(revokedBody{Message: "The API key is revoked."}))
+	return wire.Answer(bodyOf(revokedBody{Message: "The API key is revoked."}), err)
 }

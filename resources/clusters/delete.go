@@ -32,8 +32,5 @@ func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, er
 		removed = rec.Value
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(k.body(removed))
+	return wire.Answer(k.body(removed), err)
 }

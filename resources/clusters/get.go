@@ -17,8 +17,5 @@ func (k kind[T]) get(ctx context.Context, r *wire.Request) (wire.Response, error
 		rec, err = k.find(ctx, tx, r)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(k.body(rec.Value))
+	return wire.Answer(k.body(rec.Value), err)
 }

@@ -50,10 +50,7 @@ func (s *Service) update(ctx context.Context, r *wire.Request) (wire.Response, e
 		out, err = s.kinds[claim.Value.Kind].report(ctx, tx, claim, input)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(out)
+	return wire.Answer(out, err)
 }
 
 // report implements claimable. It refuses a report on an ended claim, unless it repeats the last accepted one: its

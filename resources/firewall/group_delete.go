@@ -41,10 +41,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 		}
 		return s.moveToDeleted(ctx, tx, rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(doneBody{"The security group was deleted."})
+	return wire.Answer(doneBody{"The security group was deleted."}, err)
 }
 
 // moveToDeleted moves a group to the deleted ones.

@@ -18,8 +18,5 @@ func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response,
 		rec, err = s.pathGroup(ctx, tx, r)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(groupBody{rec.Value, "This is the security group."})
+	return wire.Answer(groupBody{rec.Value, "This is the security group."}, err)
 }

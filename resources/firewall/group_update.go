@@ -41,10 +41,7 @@ func (s *Service) updateGroup(ctx context.Context, r *wire.Request) (wire.Respon
 		changed = rec.Value
 		return nameTaken(s.c.SecurityGroups.Replace(ctx, tx, rec))
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(groupBody{changed, "The security group was changed."})
+	return wire.Answer(groupBody{changed, "The security group was changed."}, err)
 }
 
 // readPatch reads the body of security_group.update; 400 with all problems.

@@ -28,8 +28,5 @@ func (s *Service) deleteRule(ctx context.Context, r *wire.Request) (wire.Respons
 		}
 		return s.setRules(ctx, tx, rec, slices.Delete(slices.Clone(rec.Value.Rules), index, index+1))
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(doneBody{"The rule was deleted."})
+	return wire.Answer(doneBody{"The rule was deleted."}, err)
 }

@@ -36,10 +36,7 @@ func (s *Service) inviteUser(_ context.Context, r *wire.Request) (idempotency.Co
 			return wire.Response{}, err
 		}
 		message, err := s.invite(ctx, tx, account, draft)
-		if err != nil {
-			return wire.Response{}, err
-		}
-		return wire.OK(messageBody{message})
+		return wire.Answer(messageBody{message}, err)
 	}, nil
 }
 

@@ -25,8 +25,5 @@ func (s *Service) getProfile(ctx context.Context, r *wire.Request) (wire.Respons
 		rec, err = s.c.Users.Get(ctx, tx, r.Principal.ID)
 		return err
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(profileBody{rec.Value.Profile(), account})
+	return wire.Answer(profileBody{rec.Value.Profile(), account}, err)
 }

@@ -33,10 +33,7 @@ func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Resp
 		rec.Value.Name, rec.Value.UpdatedAt = name, s.now()
 		return s.c.Users.Replace(ctx, tx, rec)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(profileBody{rec.Value.Profile(), account})
+	return wire.Answer(profileBody{rec.Value.Profile(), account}, err)
 }
 
 // readProfile reads the name in the body of user_profile.update and trims it.

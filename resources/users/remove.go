@@ -38,10 +38,7 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 			return s.c.Users.Replace(ctx, tx, *rec)
 		})
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(messageBody{"The user is not a member of the account any more."})
+	return wire.Answer(messageBody{"The user is not a member of the account any more."}, err)
 }
 
 // mayRemove refuses a caller who may not remove the user. Users may remove themselves; for other

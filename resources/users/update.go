@@ -35,10 +35,7 @@ func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Respons
 		}
 		return s.update(ctx, tx, r.Principal, *rec, update)
 	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.OK(messageBody{"The user was updated."})
+	return wire.Answer(messageBody{"The user was updated."}, err)
 }
 
 // beginUpdate bumps the revisions and returns the account: the request's or, for a service that

@@ -74,5 +74,13 @@ type Routes map[string]Handler
 // OK returns a response with status 200.
 func OK(body any) (Response, error) { return Response{Status: 200, Body: body}, nil }
 
+// Answer returns the error of the step before it alone, or else OK.
+func Answer(body any, err error) (Response, error) {
+	if err != nil {
+		return Response{}, err
+	}
+	return OK(body)
+}
+
 // Created returns a response with status 201.
 func Created(body any) (Response, error) { return Response{Status: 201, Body: body}, nil }
