@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestActionHasThreeSegments(t *testing.T) {
@@ -42,10 +43,7 @@ func TestPatternMayHaveStars(t *testing.T) {
 }
 
 func TestActionHasEightGeneralisations(t *testing.T) {
-	a, err := resources.ParseAction("project:vm:start")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(resources.ParseAction("project:vm:start"))(t)
 	got := a.Patterns()
 	want := []string{
 		"*:*:*", "*:*:start", "*:vm:*", "*:vm:start", "project:*:*", "project:*:start", "project:vm:*", "project:vm:start",

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestADelegationIsACeiling guarantees what a delegation covers: the actions of its patterns, until its end, in its
@@ -30,10 +31,7 @@ func TestADelegationIsACeiling(t *testing.T) {
 		"in another project":          {&resources.Delegation{Permissions: []string{"*:*:*"}, ProjectID: "p"}, "project:a:read", "q", false},
 		"of a project, at an account": {&resources.Delegation{Permissions: []string{"*:*:*"}, ProjectID: "p"}, "account:a:read", "", false},
 	} {
-		action, err := resources.ParseAction(c.action)
-		if err != nil {
-			t.Fatal(err)
-		}
+		action := must.Get(resources.ParseAction(c.action))(t)
 		target := resources.TargetAt(c.project, "")
 		if got := c.given.Covers(&action, &target, now); got != c.want {
 			t.Errorf("%s: %t", name, got)

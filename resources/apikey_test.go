@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // alphabet holds the characters of a key.
@@ -23,9 +24,7 @@ func masterKeys(t testing.TB, n int) []string {
 	out := make([]string, n)
 	for i := range out {
 		key := make([]byte, 32)
-		if _, err := rand.Read(key); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(rand.Read(key))(t)
 		out[i] = base64.StdEncoding.EncodeToString(key)
 	}
 	return out
@@ -33,10 +32,7 @@ func masterKeys(t testing.TB, n int) []string {
 
 func apiKeys(t testing.TB, master ...string) resources.APIKeys {
 	t.Helper()
-	m, err := resources.ReadMasterKey(strings.NewReader(strings.Join(master, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(resources.ReadMasterKey(strings.NewReader(strings.Join(master, "\n"))))(t)
 	return resources.NewAPIKeys(m)
 }
 
@@ -121,9 +117,7 @@ func TestSwapAcrossTheChecksumIsRefused(t *testing.T) {
 	random := make([]byte, 42)
 	swaps := 0
 	for range 50 {
-		if _, err := rand.Read(random); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(rand.Read(random))(t)
 		for last := range 32 {
 			random[41] = byte(last)
 			raw, _ := keys.New(idsFrom(bytes.NewReader(random)))

@@ -10,15 +10,13 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // credentials makes one credential of each form; secret is the part that must be masked.
 func credentials(t testing.TB) map[string]struct{ text, secret string } {
 	t.Helper()
-	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text()))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	master := must.Get(resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text())))))(t)
 	key, _ := resources.NewAPIKeys(master).New(resources.IDs{Now: time.Now, Random: rand.Reader})
 	jwt := func(head string) string {
 		part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
@@ -118,10 +116,7 @@ func FuzzMaskCredentials(f *testing.F) {
 		if resources.HoldsCredential(got) || resources.MaskCredentials(got) != got {
 			t.Fatalf("%q becomes %q, in which there is one", text, got)
 		}
-		line, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(text))(t)
 		if line := resources.MaskCredentials(string(line)); !json.Valid([]byte(line)) || strings.Contains(line, c.secret) {
 			t.Fatalf("%q becomes %s", text, line)
 		}

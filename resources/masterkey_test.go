@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestMasterKeyIsReadLineByLine checks the order of keys, and that comments and blank lines are
@@ -62,10 +63,7 @@ func TestMasterKeyErrorNamesTheLineAndNothingOfTheKey(t *testing.T) {
 // the same one each time.
 func TestDerivedKeysTellNothingOfEachOther(t *testing.T) {
 	keys := masterKeys(t, 2)
-	m, err := resources.ReadMasterKey(strings.NewReader(strings.Join(keys, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(resources.ReadMasterKey(strings.NewReader(strings.Join(keys, "\n"))))(t)
 	seen := map[string]bool{}
 	for _, purpose := range []string{resources.PurposeSigning, resources.PurposePageToken, resources.PurposeAPIKey, ""} {
 		first, again := m.Derive(purpose), m.Derive(purpose)

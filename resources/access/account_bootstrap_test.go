@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // bootstrapper gives a world and the service behind it.
@@ -24,10 +25,7 @@ var demo = access.Bootstrap{
 
 func TestBootstrapMakesAllAndARepeatNothing(t *testing.T) {
 	w, svc := bootstrapper(t)
-	first, err := svc.Bootstrap(t.Context(), demo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(svc.Bootstrap(t.Context(), demo))(t)
 	if first.Account.Name != "Demo" || first.Admin.ID != "user-ada-v1" || first.Admin.Status != "ACTIVE" || first.Project.Name != "Demo project" {
 		t.Errorf("%+v", first)
 	}
@@ -37,10 +35,7 @@ func TestBootstrapMakesAllAndARepeatNothing(t *testing.T) {
 
 	again := demo
 	again.AdminEmail, again.AdminName = "ADA@example.com", "Somebody"
-	second, err := svc.Bootstrap(t.Context(), again)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(svc.Bootstrap(t.Context(), again))(t)
 	if second.Account != first.Account || second.Admin != first.Admin || *second.Project != *first.Project {
 		t.Errorf("the repeat gave %+v, the first %+v", second, first)
 	}
@@ -67,9 +62,7 @@ func TestBootstrapWithoutAnIDInvites(t *testing.T) {
 
 func TestBootstrapNamesWhatDiffers(t *testing.T) {
 	w, svc := bootstrapper(t)
-	if _, err := svc.Bootstrap(t.Context(), demo); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(svc.Bootstrap(t.Context(), demo))(t)
 	w.AddUser(newAcct, "user-plain-v1", resources.StatusActive)
 	w.Expect(w.call("project.create", platform, "accountId="+newAcct, "", `{"id":"proj-gone-v1","name":"gone"}`), 201)
 	w.Expect(w.call("project.delete", areatest.As(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-gone-v1", "", nil), 200)

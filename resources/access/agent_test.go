@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestNobodyTakesAnAgentsRolesByAClient guarantees that a caller needs everything held by an agent to give it a client, and
@@ -54,7 +55,7 @@ func TestADeletedAgentLeavesNothing(t *testing.T) {
 	w.Assign(held)
 	w.Expect(w.call("delegation.put", areatest.As(acctA, alice), pathOf(acctA, "userId", alice, "agentId", id), "", `{"permissions":["project:*:read"]}`), 200)
 	w.Expect(w.call("agent.delete", areatest.As(acctA, alice), pathOf(acctA, "agentId", id), "", ``), 200)
-	err := w.Store.View(t.Context(), func(tx store.Tx) error {
+	must.Do(t, w.Store.View(t.Context(), func(tx store.Tx) error {
 		c, ctx := w.Collections, context.Background()
 		_, ofClient := c.AgentClients.Get(ctx, tx, records.AgentClientID(acctA, client))
 		_, ofRole := c.Assignments.Get(ctx, tx, records.AssignmentID(held))
@@ -65,8 +66,5 @@ func TestADeletedAgentLeavesNothing(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
@@ -66,15 +67,12 @@ func (w *accessWorld) listed(query string) (ids []string, token string) {
 // stored counts the records of changes that the store has, and their parts.
 func (w *accessWorld) stored() (count, parts int) {
 	w.T.Helper()
-	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+	must.Do(w.T, w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		all, err := w.Collections.Changes.List(w.T.Context(), tx, "", 1000)
 		pieces, err2 := w.Collections.ChangeParts.List(w.T.Context(), tx, "", 1000)
 		count, parts = len(all), len(pieces)
 		return errors.Join(err, err2)
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))
 	return count, parts
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // previewed makes the changes in memory.
@@ -105,9 +106,7 @@ func TestPreviewIsBounded(t *testing.T) {
 // TestPreviewWaitsForItsGate guarantees that a preview takes no snapshot before its turn.
 func TestPreviewWaitsForItsGate(t *testing.T) {
 	full := gate.New(1, 0)
-	if err := full.Enter(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, full.Enter(t.Context(), ""))
 	s := access.New(access.Config{Collections: records.NewCollections(), Scans: full})
 	if _, err := s.Suppose(t.Context(), acctA, nil); !resources.IsKind(err, resources.KindUnavailable) {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func parts(texts ...string) fstest.MapFS {
@@ -56,10 +57,7 @@ func TestNothingIsSetTwice(t *testing.T) {
 
 // TestDocumentIsOpenAPI checks the version of the document, and that it is the same each time.
 func TestDocumentIsOpenAPI(t *testing.T) {
-	first, err := apidoc.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(apidoc.Document())(t)
 	second, err := apidoc.Document()
 	if err != nil || string(first) != string(second) {
 		t.Errorf("another document the second time: %v", err)

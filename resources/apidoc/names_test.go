@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 var camelCase = regexp.MustCompile(`^[a-z][a-z0-9]*([A-Z]+[a-z0-9]*)*$`)
@@ -107,14 +108,8 @@ func isOptional(schema map[string]any) bool {
 // TestNamesMakeClients checks that a generated client has one type for each named schema and one method
 // for each operation.
 func TestNamesMakeClients(t *testing.T) {
-	text, err := apidoc.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := misnamed(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(apidoc.Document())(t)
+	names := must.Get(misnamed(string(text)))(t)
 	for _, one := range names {
 		t.Error(one)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestAKeyIsMade(t *testing.T) {
@@ -235,14 +236,10 @@ func TestTheRawKeyIsKeptNowhere(t *testing.T) {
 	w := newWorld(t)
 	raw, id := w.made(acctA, bob)
 	w.uses.Note(id, areatest.Start)
-	if err := w.uses.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.uses.Flush(t.Context()))
 	w.list(acctA, bob)
 	w.Expect(w.call("api_key.revoke", areatest.As(acctA, bob), acctA, bob, id, nil), 200)
-	if err := w.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Store.Close())
 	const secretAt = len("pcl_sk_live_") + 26
 	secret, name := raw[secretAt:len(raw)-7], id[len("apikey-"):len(id)-3]
 	foundID := false

@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -50,17 +51,11 @@ func identity(id rolecache.Identity) authn.Identity {
 func (w *keysWorld) replica() *replica {
 	w.T.Helper()
 	cache := rolecache.New(w.Store, w.Collections, rolecache.Options{Entries: 1000})
-	signer, err := authn.NewSigner(w.master)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	signer := must.Get(authn.NewSigner(w.master))(w.T)
 	r := &replica{cache: cache}
-	r.Authenticator, err = authn.New(authn.Options{
+	r.Authenticator = must.Get(authn.New(authn.Options{
 		Issuers: []authn.Issuer{signer.Issuer()}, Directory: r, Keys: r, APIKeys: w.keys, Used: w.uses.Note, Now: w.Clock.Now,
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))(w.T)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestKeysAreListedNewestFirst(t *testing.T) {
@@ -25,9 +26,7 @@ func TestKeysAreListedNewestFirst(t *testing.T) {
 	}
 	w.made(acctA, alice)
 	w.uses.Note(ids[0], areatest.Start+5)
-	if err := w.uses.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.uses.Flush(t.Context()))
 	w.Clock.Store(int64(areatest.Start + 1000 + minute)) // the end of the second one
 	w.Expect(w.call("api_key.revoke", areatest.As(acctA, bob), acctA, bob, ids[2], nil), 200)
 	got := w.call("api_key.list", areatest.As(acctA, bob), acctA, bob, "", nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func (w *keysWorld) revoke(caller resources.Principal, account, user, id string) areatest.Answer {
@@ -120,14 +121,11 @@ func TestAKeyStaysInItsAccount(t *testing.T) {
 // record is the key as it is stored.
 func (w *keysWorld) record(id string) (key resources.APIKey) {
 	w.T.Helper()
-	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+	must.Do(w.T, w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.APIKeys.Get(w.T.Context(), tx, id)
 		key = rec.Value
 		return err
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))
 	return key
 }
 
@@ -151,9 +149,7 @@ func TestAnAdminWhoWasDemotedRevokesNothing(t *testing.T) {
 
 func TestErrorsNameTheirRoute(t *testing.T) {
 	w := newWorld(t)
-	if err := w.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Store.Close())
 	for route, body := range map[string]string{"api_key.create": `{"key_name":"n","scopes":["read"]}`, "api_key.list": "", "api_key.revoke": ""} {
 		_, err := w.Routes[route](t.Context(), &wire.Request{
 			Principal: areatest.As(acctA, bob), Params: map[string]string{"account_id": acctA, "user_id": bob, "id": absent}, Body: []byte(body),

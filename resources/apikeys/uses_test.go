@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // gate is a store whose transactions are counted and may be made to fail.
@@ -53,25 +54,20 @@ func (g *gate) count() int {
 
 func (w *keysWorld) lastUse(id string) (moment resources.Time) {
 	w.T.Helper()
-	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+	must.Do(w.T, w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.KeyUses.Get(w.T.Context(), tx, id)
 		if errors.Is(err, store.ErrNotFound) {
 			err = nil
 		}
 		moment = rec.Value.LastUsedAt
 		return err
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))
 	return moment
 }
 
 func (w *keysWorld) flush(u *apikeys.Uses) {
 	w.T.Helper()
-	if err := u.Flush(w.T.Context()); err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, u.Flush(w.T.Context()))
 }
 
 func TestUsesAreWrittenTogether(t *testing.T) {
@@ -80,10 +76,7 @@ func TestUsesAreWrittenTogether(t *testing.T) {
 	_, two := w.made(acctA, alice)
 	g := &gate{Store: w.Store}
 	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
-	before, err := w.Store.Freshness(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(w.Store.Freshness(t.Context()))(t)
 	for i := range 1000 {
 		u.Note(one, areatest.Start+resources.Time(i))
 	}

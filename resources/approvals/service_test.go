@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -150,14 +151,11 @@ func TestAnApprovalExpires(t *testing.T) {
 func (w *world) count() int {
 	w.T.Helper()
 	n := 0
-	err := w.World.Store.View(w.Ctx, func(tx store.Tx) error {
+	must.Do(w.T, w.World.Store.View(w.Ctx, func(tx store.Tx) error {
 		recs, err := w.World.Collections.Approvals.List(w.Ctx, tx, "", 1000)
 		n = len(recs)
 		return err
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))
 	return n
 }
 
@@ -240,9 +238,7 @@ func TestAUsersOpenRequestsAreBounded(t *testing.T) {
 func TestAStoreThatIsDownApprovesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.decide(w.ask(call(), resources.ApprovalPending).ID, resources.ApprovalApproved)
-	if err := w.World.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.World.Store.Close())
 	if got, err := w.Use(w.Ctx, call()); err == nil || got != (resources.Approval{}) {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // request is one by a signed-in user.
@@ -85,9 +86,7 @@ func FuzzKubernetesBody(f *testing.F) {
 			return
 		}
 		var r resources.KubernetesRecord
-		if err := json.Unmarshal(raw, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(raw, &r))
 		pods, err := netip.ParsePrefix(r.Plan.PodCIDR)
 		services, err2 := netip.ParsePrefix(r.Plan.ServiceCIDR)
 		if err != nil || err2 != nil || pods.Overlaps(services) || pods != pods.Masked() || services != services.Masked() ||
@@ -117,9 +116,7 @@ func FuzzGPUBody(f *testing.F) {
 			return
 		}
 		var r resources.GPURecord
-		if err := json.Unmarshal(raw, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(raw, &r))
 		if n := r.Plan.GPUCount; n < 1 || n > 512 || !label.MatchString(r.Cluster.Name) || len(r.Plan.UserData) > 16384 ||
 			!resources.ValidID(r.Plan.FlavorID) || !resources.ValidID(r.Plan.ImageID) ||
 			len(r.Plan.SecurityGroupIDs) > 0 && !slices.Equal(r.Plan.SecurityGroupIDs, []string{"sg-a-v1"}) {

@@ -12,19 +12,17 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // gpuRecord is the cluster as it is stored.
 func (w *clustersWorld) gpuRecord(id string) (out resources.GPURecord) {
 	w.T.Helper()
-	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+	must.Do(w.T, w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.GPUClusters.Get(w.T.Context(), tx, id)
 		out = rec.Value
 		return err
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // Two accounts, the first with two projects; each has a project one.
@@ -170,7 +171,7 @@ func namesOf(a areatest.Answer) []string {
 func (w *clustersWorld) set(k sort, id string, state resources.ClusterState) {
 	w.T.Helper()
 	ctx := w.T.Context()
-	err := w.Store.Transact(ctx, func(tx store.Tx) error {
+	must.Do(w.T, w.Store.Transact(ctx, func(tx store.Tx) error {
 		if k.name == "gpu" {
 			rec, err := w.Collections.GPUClusters.Get(ctx, tx, id)
 			if err != nil {
@@ -185,10 +186,7 @@ func (w *clustersWorld) set(k sort, id string, state resources.ClusterState) {
 		}
 		rec.Value.Cluster.Base.Status, rec.Value.Task = state.Kubernetes(), resources.ClusterTask{}
 		return w.Collections.KubernetesClusters.Replace(ctx, tx, rec)
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))
 }
 
 // next asks for a list's page behind another one.

@@ -8,19 +8,17 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // kubernetesRecord is the cluster as it is stored.
 func (w *clustersWorld) kubernetesRecord(id string) (out resources.KubernetesRecord) {
 	w.T.Helper()
-	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+	must.Do(w.T, w.Store.View(w.T.Context(), func(tx store.Tx) error {
 		rec, err := w.Collections.KubernetesClusters.Get(w.T.Context(), tx, id)
 		out = rec.Value
 		return err
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	}))
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // several makes clusters n0, n1, … in that order, a millisecond apart.
@@ -174,10 +175,7 @@ func TestPageTokenIsOfOneList(t *testing.T) {
 				w.T.Errorf("%s: %d %s", name, got.Status, got.Text)
 			}
 		}
-		foreign, err := wire.NewPageTokens([][]byte{[]byte("another key, thirty-two bytes ..")})
-		if err != nil {
-			w.T.Fatal(err)
-		}
+		foreign := must.Get(wire.NewPageTokens([][]byte{[]byte("another key, thirty-two bytes ..")}))(w.T)
 		odd := foreign.Seal([]byte(`{"v":[{"n":1}],"k":"x"}`), k.list+"|"+home.account+"|"+home.project+"|")
 		w.Expect(w.call(k.list, home, "?page_token="+url.QueryEscape(odd), ""), 400)
 	})

@@ -12,16 +12,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // closed is whether the project was found occupied.
 func (w *clustersWorld) closed(s site) bool {
 	w.T.Helper()
-	occupied, err := w.svc.CloseProject(w.T.Context(), closingOf(s.account, s.project))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return occupied
+	return must.Get(w.svc.CloseProject(w.T.Context(), closingOf(s.account, s.project)))(w.T)
 }
 
 // TestProjectWithAClusterIsOccupied: by either kind in any state but deleted, by its
@@ -67,9 +64,7 @@ func TestNothingIsMadeInAClosedProject(t *testing.T) {
 		w.made(k, site{acctA, two}, "web")
 		w.made(k, site{acctB, one}, "web")
 		w.Expect(w.call(k.list, home, "", ""), 200, `"total_count":0`)
-		if err := w.svc.OpenProject(w.T.Context(), closingOf(home.account, home.project)); err != nil {
-			w.T.Fatal(err)
-		}
+		must.Do(w.T, w.svc.OpenProject(w.T.Context(), closingOf(home.account, home.project)))
 		id := w.made(k, home, "web")
 		w.set(k, id, resources.ClusterDeleted)
 		if w.closed(home) {
@@ -102,9 +97,7 @@ func TestEmptyProjectHasNoClusterOnTheWay(t *testing.T) {
 // project.
 func TestClosingSaysWhenItCannotKnow(t *testing.T) {
 	w := newWorld(t)
-	if err := w.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Store.Close())
 	_, err := w.svc.CloseProject(t.Context(), closingOf(acctA, one))
 	if openErr := w.svc.OpenProject(t.Context(), closingOf(acctA, one)); !errors.Is(err, store.ErrUnavailable) || !errors.Is(openErr, store.ErrUnavailable) {
 		t.Errorf("%v, %v", err, openErr)
@@ -136,9 +129,7 @@ func TestWhatCannotBeSeenIsNotEmpty(t *testing.T) {
 // TestErrorsNameTheirRoute, and a store that is away is 503.
 func TestErrorsNameTheirRoute(t *testing.T) {
 	w := newWorld(t)
-	if err := w.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Store.Close())
 	for _, k := range sorts() {
 		for _, route := range []string{k.create, k.list, k.get, k.remove} {
 			body := ""
@@ -158,10 +149,7 @@ func TestErrorsNameTheirRoute(t *testing.T) {
 // TestClustersMoveNoRevision guarantees that caches stay: no decision depends on clusters.
 func TestClustersMoveNoRevision(t *testing.T) {
 	w := newWorld(t)
-	before, err := w.Store.Freshness(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(w.Store.Freshness(t.Context()))(t)
 	for _, k := range sorts() {
 		w.Expect(w.call(k.remove, home, w.made(k, home, "web"), ""), 200)
 	}

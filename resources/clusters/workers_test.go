@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -34,10 +35,7 @@ func TestTenWorkersOnMongoDB(t *testing.T) {
 	w := newWorld(t)
 	url := servers.Mongo(t, 1).Database(t)
 	open := func() store.Store {
-		s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: w.Collections.Schemas()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: w.Collections.Schemas()}))(t)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}

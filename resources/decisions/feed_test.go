@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/decisions"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // counted counts the questions to a gateway.
@@ -165,11 +166,7 @@ func TestAFollowerOfTheNewestIsWoken(t *testing.T) {
 	query := url.Values{"after": {f.cursor(t)}, "newest": {"true"}, "wait": {"30s"}}
 	asked := func(place any) (listed, wire.Response) {
 		t.Helper()
-		l, r, err := f.ask(query, place)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l, r
+		return must.Two(f.ask(query, place))(t)
 	}
 	wakes := func(r wire.Response) bool {
 		select {

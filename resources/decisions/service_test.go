@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const account = "acct-a-v1"
@@ -37,12 +38,9 @@ type member struct {
 func newMember(t *testing.T) *member {
 	t.Helper()
 	dir := t.TempDir()
-	log, err := decisionlog.Open(t.Context(), decisionlog.Options{
+	log := must.Get(decisionlog.Open(t.Context(), decisionlog.Options{
 		Dir: dir, Required: true, Size: 1 << 20, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: input, Now: time.Now,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(func() { _ = log.Close() })
 	return &member{decisions.Folder{Dir: dir, Input: input, Turns: gate.New(2, 100)}, log}
 }
@@ -56,9 +54,7 @@ func (m *member) decide(t *testing.T, id string, moment int64, change ...func(*r
 	for _, c := range change {
 		c(j)
 	}
-	if err := m.log.Record(t.Context(), j); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.log.Record(t.Context(), j))
 }
 
 // fleet is the service of the first of several gateways.
@@ -70,10 +66,7 @@ type fleet struct {
 
 func newFleet(t *testing.T, local *member, rest ...*member) *fleet {
 	t.Helper()
-	tokens, err := wire.NewPageTokens([][]byte{make([]byte, 32)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := must.Get(wire.NewPageTokens([][]byte{make([]byte, 32)}))(t)
 	f := &fleet{peers: map[string]decisions.Source{}}
 	for i, m := range rest {
 		f.peers[fmt.Sprint("gateway-", i)] = m
@@ -121,10 +114,7 @@ func (f *fleet) ask(query url.Values, place any) (l listed, r wire.Response, err
 
 func (f *fleet) list(t *testing.T, query url.Values) listed {
 	t.Helper()
-	l, _, err := f.ask(query, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, _ := must.Two(f.ask(query, nil))(t)
 	return l
 }
 
@@ -299,14 +289,9 @@ func TestAFollowerIsWokenByItsAccount(t *testing.T) {
 // TestWaitersAreBounded guarantees a refusal for one more than MaxWaiters.
 func TestWaitersAreBounded(t *testing.T) {
 	f := newFleet(t, newMember(t))
-	_, r, err := f.ask(url.Values{"after": {f.list(t, nil).After}, "wait": {"1s"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, r := must.Two(f.ask(url.Values{"after": {f.list(t, nil).After}, "wait": {"1s"}}, nil))(t)
 	for range decisions.MaxWaiters {
-		if err := r.Waiters.TryEnter(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Waiters.TryEnter())
 	}
 	if err := r.Waiters.TryEnter(); !resources.IsKind(err, resources.KindUnavailable) {
 		t.Errorf("one too many: %v", err)

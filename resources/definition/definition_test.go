@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources/definition"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestADefinitionIsTheHashOfTheCanonicalTool as RFC 8785 has it, of the six members alone.
@@ -212,10 +213,7 @@ func FuzzDefinition(f *testing.F) {
 		if err := json.Unmarshal(tool, &members); err != nil {
 			t.Fatalf("%s has a definition: %v", tool, err)
 		}
-		again, err := json.Marshal(members)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(json.Marshal(members))(t)
 		if next, err := definition.Of(again); err != nil || next != got {
 			t.Errorf("%s has %s, and as %s it has %s (%v)", tool, got, again, next, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources/firewall"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // FuzzCIDR compares the prefix of a rule with another reader of addresses. An accepted prefix is
@@ -19,10 +20,7 @@ func FuzzCIDR(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		value, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := must.Get(json.Marshal(text))(t)
 		got, err := firewall.ReadRule([]byte(`{"direction":"ingress","protocol":"tcp","remote_ip_prefix":` + string(value) + `}`))
 		want, ok := network(text)
 		switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestQuotas guarantees a 409 past them. Deleted groups and rules do not count; each project and
@@ -152,9 +153,7 @@ func TestProjectIsClosedWhenEmpty(t *testing.T) {
 	id, _ = w.made("new")
 	w.Expect(w.call("security_group.delete", nil, id), 200)
 	closing(false)
-	if err := w.service.OpenProject(t.Context(), closingOf(w.account, w.project)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.service.OpenProject(t.Context(), closingOf(w.account, w.project)))
 	w.made("new")
 	closing(true)
 }
@@ -193,14 +192,11 @@ func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
 	id, _ := w.made("web")
 	revision := func() (index int64) {
 		t.Helper()
-		err := w.Store.View(t.Context(), func(tx store.Tx) error {
+		must.Do(t, w.Store.View(t.Context(), func(tx store.Tx) error {
 			rec, err := w.Collections.Occupancies.Get(t.Context(), tx, "firewall|"+acctA+"|"+projA)
 			index = rec.Revision
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return index
 	}
 	for _, step := range []struct {

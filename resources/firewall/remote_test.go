@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestNamedGroupMustBeThere: another project's, another account's, a deleted, an absent
@@ -65,16 +66,13 @@ func TestGroupThatIsNamedStays(t *testing.T) {
 	w.Expect(w.call("security_group_rule.delete", nil, one, last), 200)
 	w.Expect(w.call("security_group_rule.create", naming(target, 9), target), 201) // a rule of its own keeps nothing
 	w.Expect(w.call("security_group.delete", nil, target), 200)
-	err := w.Store.View(t.Context(), func(tx store.Tx) error {
+	must.Do(t, w.Store.View(t.Context(), func(tx store.Tx) error {
 		recs, err := w.Collections.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: records.ByRemoteGroup})
 		if len(recs) > 0 {
 			t.Errorf("references of nothing: %v", recs)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestMissingNamesWhatCannotBeUsed: for those who name groups from outside, each id once.
@@ -88,13 +86,10 @@ func TestMissingNamesWhatCannotBeUsed(t *testing.T) {
 	elsewhere, _ := w.inProject(acctA, projX).made("x")
 	ask := func(account, project string, ids ...string) (missing []string) {
 		t.Helper()
-		err := w.Store.View(t.Context(), func(tx store.Tx) (err error) {
+		must.Do(t, w.Store.View(t.Context(), func(tx store.Tx) (err error) {
 			missing, err = w.service.Missing(t.Context(), tx, account, project, ids)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return missing
 	}
 	for name, c := range map[string]struct{ got, want []string }{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestRuleHasOneForm: however a rule was sent, it is kept and shown in one way.
@@ -112,9 +113,7 @@ func asInput(t *testing.T, r resources.SecurityGroupRule) []byte {
 		t.Fatal(err)
 	}
 	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &fields))
 	for _, name := range []string{"id", "security_group_id", "created_at", "updated_at", "is_deleted"} {
 		delete(fields, name)
 	}

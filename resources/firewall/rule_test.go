@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // ruleCase is a rule and its wrong fields, none for an accepted rule.
@@ -166,10 +167,7 @@ func TestPrefixOfARule(t *testing.T) {
 	t.Parallel()
 	const field = "remote_ip_prefix"
 	prefix := func(p, s string) string {
-		quoted, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := must.Get(json.Marshal(s))(t)
 		return rule(p, `"remote_ip_prefix":`+string(quoted))
 	}
 	cases := map[string]ruleCase{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestGateBoundsInsideAndWaiting checks that the gate refuses callers beyond both bounds. Each Leave lets in the first
@@ -55,9 +56,7 @@ func TestGateBoundsInsideAndWaiting(t *testing.T) {
 func TestCancelledCallerLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(1, 1)
-		if err := g.Enter(t.Context(), "acct-a-v1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.Enter(t.Context(), "acct-a-v1"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := g.Enter(ctx, "acct-a-v1")
@@ -72,9 +71,7 @@ func TestCancelledCallerLeavesTheQueue(t *testing.T) {
 func TestTryEnterNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(1, 1)
-		if err := g.TryEnter(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.TryEnter())
 		began := time.Now()
 		err := g.TryEnter()
 		if e := resources.AsError(err); !errors.Is(err, gate.ErrFull) || e.Kind != resources.KindUnavailable || e.RetryAfter != time.Second {
@@ -94,9 +91,7 @@ func TestTryEnterNeverWaits(t *testing.T) {
 func TestNilGateHasNoBound(t *testing.T) {
 	var g *gate.Gate
 	for range 100 {
-		if err := errors.Join(g.Enter(t.Context(), "acct-a-v1"), g.TryEnter(), g.Share("acct-a-v1")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(g.Enter(t.Context(), "acct-a-v1"), g.TryEnter(), g.Share("acct-a-v1")))
 	}
 	g.Unshare("acct-a-v1")
 	g.Leave()
@@ -112,9 +107,7 @@ type line struct {
 
 func newLine(t *testing.T, waiting int) *line {
 	l := &line{Gate: gate.New(1, waiting)}
-	if err := l.TryEnter(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.TryEnter())
 	return l
 }
 
@@ -256,9 +249,7 @@ func TestManyGoThroughAGate(t *testing.T) {
 		t.Errorf("%d at once, %d inside, %d waiting", most.Load(), g.Inside(), g.Waiting())
 	}
 	for range 3 {
-		if err := g.TryEnter(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.TryEnter())
 	}
 }
 
@@ -267,9 +258,7 @@ func TestManyGoThroughAGate(t *testing.T) {
 func TestOneAccountHasNotAllPlaces(t *testing.T) {
 	g := gate.New(16, 0)
 	enter := func(account string) error {
-		if err := g.TryEnter(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.TryEnter())
 		err := g.Share(account)
 		if err != nil {
 			g.Leave()

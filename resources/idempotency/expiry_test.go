@@ -11,22 +11,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // stored returns the body of every stored response.
 func (w *keeperWorld) stored(show func(body string)) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	err := w.store.View(ctx, func(tx store.Tx) error {
+	must.Do(w.t, w.store.View(ctx, func(tx store.Tx) error {
 		recs, err := w.c.Answers.Find(ctx, tx, store.Query{Index: records.ByExpiry})
 		for _, rec := range recs {
 			show(rec.Value.Body)
 		}
 		return err
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}))
 }
 
 // TestFailureIsNotStored checks failures of reading and of the commit, whose change is rolled back.

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -47,10 +48,7 @@ func newWorld(t *testing.T) *keeperWorld {
 	t.Helper()
 	w := &keeperWorld{t: t, c: records.NewCollections()}
 	w.clock.Store(1_790_000_000_000)
-	opened, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := must.Get(sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()}))(t)
 	t.Cleanup(func() { _ = opened.Close() })
 	w.store = opened
 	w.use(opened)
@@ -99,10 +97,7 @@ func plain(key, body string) *wire.Request { return request(owner, key, "/p", ""
 // must gives the answer as it is sent.
 func (w *keeperWorld) must(r *wire.Request) string {
 	w.t.Helper()
-	response, err := w.make(w.t.Context(), r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	response := must.Get(w.make(w.t.Context(), r))(w.t)
 	body, err := wire.Render(response.Body)
 	if err != nil || response.Status != 201 {
 		w.t.Fatalf("%d %v", response.Status, err)

@@ -7,15 +7,13 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func (s *scene) folder() (*outbox.Folder, string) {
 	s.Helper()
 	dir := filepath.Join(s.TempDir(), "data", "mail")
-	f, err := outbox.NewFolder(dir, s.log)
-	if err != nil {
-		s.Fatal(err)
-	}
+	f := must.Get(outbox.NewFolder(dir, s.log))(s)
 	return f, dir
 }
 
@@ -28,10 +26,7 @@ func TestWithoutAServerTheMailIsAFileAndALogLine(t *testing.T) {
 		t.Error("the message is still there")
 	}
 	path := filepath.Join(dir, m.ID+".eml")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	p := parse(t, string(raw))
 	if p.subject != "You are invited to Acme Bcc: eve@example.com" || p.header.Get("To") != "<bob@example.org>" ||
 		p.header.Get("Message-Id") != "<"+m.ID+"@localhost>" || p.text == "" || p.html == "" {
@@ -61,9 +56,7 @@ func TestFileThatIsThereStaysAsItIs(t *testing.T) {
 	f, dir := s.folder()
 	m := s.invite("Acme", "bob@example.org")
 	path := filepath.Join(dir, m.ID+".eml")
-	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("before"), 0o600))
 	s.once(s.worker(f, nil), 1)
 	if raw, _ := os.ReadFile(path); string(raw) != "before" || s.read(m.ID) != nil {
 		t.Errorf("now %q", raw)
@@ -92,21 +85,15 @@ func TestMessageIDCanNotLeaveTheFolder(t *testing.T) {
 func TestFolderThatWentAway(t *testing.T) {
 	s := newScene(t)
 	f, dir := s.folder()
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(dir))
+	must.Do(t, os.WriteFile(dir, nil, 0o600))
 	if err := f.Deliver(t.Context(), message("Acme", "bob@example.org")); err == nil || outbox.IsPermanent(err) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := outbox.NewFolder(dir, s.log); err == nil {
 		t.Error("a file was taken for a folder")
 	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(dir))
 	if err := f.Deliver(t.Context(), message("Acme", "bob@example.org")); err != nil {
 		t.Error(err)
 	}

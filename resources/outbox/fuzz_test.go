@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // A letter has its headers and its two parts for every account name, and the subject is not empty.
@@ -20,17 +21,9 @@ func FuzzAccountName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		dir := t.TempDir()
-		folder, err := outbox.NewFolder(dir, newLog(&logBuffer{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := folder.Deliver(t.Context(), message(name, "bob@example.org")); err != nil {
-			t.Fatal(err)
-		}
-		raw, err := os.ReadFile(filepath.Join(dir, "01m.eml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := must.Get(outbox.NewFolder(dir, newLog(&logBuffer{})))(t)
+		must.Do(t, folder.Deliver(t.Context(), message(name, "bob@example.org")))
+		raw := must.Get(os.ReadFile(filepath.Join(dir, "01m.eml")))(t)
 		p := parse(t, string(raw))
 		if len(p.header) != 8 || p.text == "" || p.html == "" || strings.Contains(p.html, "<script") {
 			t.Errorf("%q made\n%s", name, raw)

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // clock stands still until it is moved.
@@ -91,19 +92,14 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) open() {
 	s.Helper()
-	opened, err := sqlite.Open(s.Context(), sqlite.Options{Dir: s.dir, Schemas: s.c.Schemas()})
-	if err != nil {
-		s.Fatal(err)
-	}
+	opened := must.Get(sqlite.Open(s.Context(), sqlite.Options{Dir: s.dir, Schemas: s.c.Schemas()}))(s)
 	s.store = opened
 }
 
 // restart closes the store and opens it again.
 func (s *scene) restart() {
 	s.Helper()
-	if err := s.store.Close(); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, s.store.Close())
 	s.open()
 }
 
@@ -122,11 +118,7 @@ func (s *scene) worker(d outbox.Deliverer, change func(*outbox.Config)) *outbox.
 // smtp makes a deliverer for the server.
 func (s *scene) smtp(server *mailServer) *outbox.SMTP {
 	s.Helper()
-	d, err := outbox.NewSMTP("smtp://"+server.address()+"?tls=none&from=sender@example.com", nil)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return d
+	return must.Get(outbox.NewSMTP("smtp://"+server.address()+"?tls=none&from=sender@example.com", nil))(s)
 }
 
 // invite stores an invitation, as an area does.
@@ -140,10 +132,7 @@ func (s *scene) invite(name, email string) resources.Message {
 
 func (s *scene) put(m resources.Message) {
 	s.Helper()
-	err := s.store.Transact(s.Context(), func(tx store.Tx) error { return s.c.Outbox.Insert(s.Context(), tx, m) })
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, s.store.Transact(s.Context(), func(tx store.Tx) error { return s.c.Outbox.Insert(s.Context(), tx, m) }))
 }
 
 // once does one round and wants that many messages taken.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestAccountNameAddsNothingToTheHeader(t *testing.T) {
@@ -31,9 +32,7 @@ func TestAccountNameAddsNothingToTheHeader(t *testing.T) {
 		{"not too long", strings.Repeat("x", 100), strings.Repeat("x", 100)},
 	} {
 		t.Run(c.title, func(t *testing.T) {
-			if err := deliver(t, d, c.name, "bob@example.org"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, deliver(t, d, c.name, "bob@example.org"))
 			got := server.got()
 			l := got[len(got)-1]
 			p := parse(t, l.data)

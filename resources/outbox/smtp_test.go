@@ -14,6 +14,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // parsed is a letter as a mail program reads it.
@@ -48,10 +49,7 @@ func parse(t *testing.T, raw string) parsed {
 		if enc := part.Header.Get("Content-Transfer-Encoding"); enc != "quoted-printable" {
 			t.Fatalf("encoding %q", enc)
 		}
-		body, err := io.ReadAll(quotedprintable.NewReader(part))
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(io.ReadAll(quotedprintable.NewReader(part)))(t)
 		switch part.Header.Get("Content-Type") {
 		case "text/plain; charset=UTF-8":
 			out.text = string(body)
@@ -79,13 +77,8 @@ func message(name, email string) resources.Message {
 func TestInvitationArrivesOverSTARTTLSWithAuth(t *testing.T) {
 	cert, pool := selfSigned(t)
 	server := (&mailServer{t: t, certificate: cert, offers: []string{"STARTTLS", "AUTH PLAIN LOGIN", "SMTPUTF8", "8BITMIME"}}).start("")
-	d, err := outbox.NewSMTP("smtp://ada:p%40ss@"+server.address()+"?from=invite@example.com&helo=gate.example.com", pool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := deliver(t, d, "Über & Söhne <GmbH>", "bob@example.org"); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(outbox.NewSMTP("smtp://ada:p%40ss@"+server.address()+"?from=invite@example.com&helo=gate.example.com", pool))(t)
+	must.Do(t, deliver(t, d, "Über & Söhne <GmbH>", "bob@example.org"))
 	got := server.got()
 	if len(got) != 1 {
 		t.Fatalf("%d letters", len(got))
@@ -121,13 +114,8 @@ func TestInvitationArrivesOverSTARTTLSWithAuth(t *testing.T) {
 func TestInvitationArrivesOverTLS(t *testing.T) {
 	cert, pool := selfSigned(t)
 	server := (&mailServer{t: t, certificate: cert, implicit: true, offers: []string{"AUTH PLAIN"}}).start("")
-	d, err := outbox.NewSMTP("smtps://ada:pass@"+server.address(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := deliver(t, d, "Acme", "bob@example.org"); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(outbox.NewSMTP("smtps://ada:pass@"+server.address(), pool))(t)
+	must.Do(t, deliver(t, d, "Acme", "bob@example.org"))
 	if got := server.got(); len(got) != 1 || !got[0].secure || got[0].pass != "pass" || got[0].source != "portcullis@localhost" {
 		t.Errorf("got %+v", got)
 	}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // letter is what the mail server was given.
@@ -52,10 +54,7 @@ func (s *mailServer) start(address string) *mailServer {
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", address))(s.t)
 	s.listener, s.conns = l, map[net.Conn]bool{}
 	s.wait.Go(func() {
 		for {
@@ -227,23 +226,14 @@ func (c *session) data() bool {
 // selfSigned makes a certificate for 127.0.0.1, and the pool that trusts it.
 func selfSigned(t *testing.T) (*tls.Certificate, *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	form := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mail.test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := x509.ParseCertificate(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key))(t)
+	parsed := must.Get(x509.ParseCertificate(raw))(t)
 	pool := x509.NewCertPool()
 	pool.AddCert(parsed)
 	return &tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, pool

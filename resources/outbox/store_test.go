@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // faulty is a store whose transactions can be made to fail.
@@ -91,12 +92,8 @@ func TestStatsCountWaitingAndDead(t *testing.T) {
 func TestCheckWritesAndLeavesNothing(t *testing.T) {
 	s := newScene(t)
 	w := s.worker(failing(nil), nil)
-	if err := w.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Check(t.Context()))
+	must.Do(t, w.Check(t.Context()))
 	err := s.store.View(t.Context(), func(tx store.Tx) error {
 		recs, err := s.c.Outbox.Find(t.Context(), tx, store.Query{Index: records.ByDue})
 		if len(recs) > 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestMailServerURL(t *testing.T) {
@@ -62,10 +63,7 @@ func TestPasswordIsNeverTold(t *testing.T) {
 		}
 		return ""
 	}}).start("")
-	d, err := outbox.NewSMTP("smtp://ada:S3CR3T%2Fp%2Bss@"+server.address()+"?tls=none", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(outbox.NewSMTP("smtp://ada:S3CR3T%2Fp%2Bss@"+server.address()+"?tls=none", nil))(t)
 	m := s.invite("Acme", "bob@example.org")
 	s.once(s.worker(d, nil), 1)
 	if !server.heard("AUTH PLAIN " + encoded) {

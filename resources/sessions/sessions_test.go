@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/sessions"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -52,9 +53,7 @@ func newKeys(t *testing.T, n int) []string {
 	lines := make([]string, n)
 	for i := range lines {
 		raw := make([]byte, 32)
-		if _, err := rand.Read(raw); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(rand.Read(raw))(t)
 		lines[i] = base64.StdEncoding.EncodeToString(raw)
 	}
 	return lines
@@ -72,7 +71,7 @@ func (w *world) setKeys(lines ...string) {
 // service returns what a replica of the gateway has.
 func (w *world) service() *sessions.Service {
 	w.T.Helper()
-	s, err := sessions.New(sessions.Config{
+	return must.Get(sessions.New(sessions.Config{
 		Store: w.Store, Collections: w.Collections, Master: w.master, Now: w.Clock.Now, Random: rand.Reader,
 		Identify: func(_ context.Context, token string) (resources.Principal, time.Time, error) {
 			user := strings.TrimPrefix(token, accessToken)
@@ -86,20 +85,13 @@ func (w *world) service() *sessions.Service {
 			return caller, w.Clock.Now().Add(w.tokenEnd), w.refuse
 		},
 		Sign: func(user string, _ time.Duration) (string, error) { return accessToken + user, w.outside },
-	})
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return s
+	}))(w.T)
 }
 
 // begin signs a user in.
 func (w *world) begin(s *sessions.Service, user string) (secret string) {
 	w.T.Helper()
-	secret, err := s.Begin(w.Ctx, accessToken+user)
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	secret = must.Get(s.Begin(w.Ctx, accessToken+user))(w.T)
 	return secret
 }
 
@@ -136,9 +128,7 @@ func TestASessionEnds(t *testing.T) {
 		s := w.service()
 		secret := w.begin(s, alice)
 		w.pass(sessions.Idle - time.Second)
-		if _, err := s.Session(w.Ctx, secret, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Session(w.Ctx, secret, false))(t)
 		w.pass(time.Second)
 		w.wantUser(s, secret, "")
 	})
@@ -185,17 +175,13 @@ func TestEnds(t *testing.T) {
 	w := newWorld(t)
 	s := w.service()
 	first, second, third, other := w.begin(s, alice), w.begin(s, alice), w.begin(s, alice), w.begin(s, bob)
-	if err := errors.Join(s.End(w.Ctx, first), s.End(w.Ctx, first), s.End(w.Ctx, "none")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.End(w.Ctx, first), s.End(w.Ctx, first), s.End(w.Ctx, "none")))
 	w.wantUser(s, first, "")
 	w.wantUser(s, second, alice)
 	if err := s.EndAll(w.Ctx, first); !errors.Is(err, sessions.ErrNone) {
 		t.Errorf("with a session that has ended: %v", err)
 	}
-	if err := s.EndAll(w.Ctx, second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.EndAll(w.Ctx, second))
 	w.wantUser(s, second, "")
 	w.wantUser(s, third, "")
 	w.wantUser(s, other, bob)
@@ -204,10 +190,7 @@ func TestEnds(t *testing.T) {
 // TestACodeIsRedeemedOnce guarantees one session for a code, of many replicas at once, within its minute.
 func TestACodeIsRedeemedOnce(t *testing.T) {
 	w := newWorld(t)
-	code, err := w.service().NewCode(w.Ctx, alice)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := must.Get(w.service().NewCode(w.Ctx, alice))(t)
 	secrets, errs := make([]string, 8), make([]error, 8)
 	var wait sync.WaitGroup
 	for i := range secrets {
@@ -238,10 +221,7 @@ func TestOldCodes(t *testing.T) {
 		age  time.Duration
 		want error
 	}{{sessions.CodeLife - time.Millisecond, nil}, {sessions.CodeLife, sessions.ErrNone}, {time.Hour, sessions.ErrNone}} {
-		code, err := s.NewCode(w.Ctx, alice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		code := must.Get(s.NewCode(w.Ctx, alice))(t)
 		w.pass(c.age)
 		if _, err := s.Redeem(w.Ctx, code); !errors.Is(err, c.want) {
 			t.Errorf("after %s: %v", c.age, err)
@@ -273,19 +253,13 @@ func TestACopyOfTheStoreSignsNobodyIn(t *testing.T) {
 	w := newWorld(t)
 	s := w.service()
 	secret := w.begin(s, alice)
-	code, err := s.NewCode(w.Ctx, bob)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := must.Get(s.NewCode(w.Ctx, bob))(t)
 	files, err := filepath.Glob(filepath.Join(w.Dir, "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(file))(t)
 		for name, text := range map[string]string{"secret": secret, "code": code, "token": accessToken} {
 			if bytes.Contains(raw, []byte(text)) {
 				t.Errorf("%s has the %s", filepath.Base(file), name)
@@ -343,9 +317,7 @@ func TestEndedRecordsAreSwept(t *testing.T) {
 	s := w.service()
 	for range 5 {
 		w.begin(s, alice)
-		if _, err := s.NewCode(w.Ctx, alice); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.NewCode(w.Ctx, alice))(t)
 	}
 	w.pass(sessions.Longest)
 	live := w.begin(s, bob)

@@ -8,17 +8,14 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const iris = "user-iris-v1"
 
 func (w *usersWorld) signIn(subject, email string) bool {
 	w.T.Helper()
-	done, err := w.users.SignIn(w.T.Context(), subject, email)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return done
+	return must.Get(w.users.SignIn(w.T.Context(), subject, email))(w.T)
 }
 
 func TestFirstSignInMakesTheInviteeActive(t *testing.T) {

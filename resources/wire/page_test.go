@@ -9,15 +9,13 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestTheReferenceHasEveryError guarantees that the table of docs/reference/codes.md has the status and the codes of
 // every kind of error, in one row.
 func TestTheReferenceHasEveryError(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/codes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/reference/codes.md"))(t)
 	for kind := resources.KindInternal; kind <= resources.KindUnavailable; kind++ {
 		e := &resources.Error{Kind: kind}
 		row := fmt.Sprintf("\n| %d | `%s` |", wire.Status(kind), code(t, wire.ErrorBody(resources.AreaAccess, e)))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func ask(query string, read func(*wire.Query)) []string {
@@ -83,11 +84,7 @@ func tokens(t testing.TB, keys ...byte) wire.PageTokens {
 	for _, k := range keys {
 		all = append(all, bytes.Repeat([]byte{k}, 32))
 	}
-	made, err := wire.NewPageTokens(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
+	return must.Get(wire.NewPageTokens(all))(t)
 }
 
 // TestPageTokenOpensForItsListOnly checks tokens of another list, forged ones, and ones of another
