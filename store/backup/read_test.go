@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store/backup"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestASparseBackupIsRefused before it fills the disk: a few bytes of it can stand for a database of any size.
@@ -37,9 +38,7 @@ func TestASparseBackupIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, dir := filepath.Join(t.TempDir(), "b"), t.TempDir()
-	if err := os.WriteFile(file, bytes.ReplaceAll(out.Bytes(), []byte("GNU_sparse"), []byte("GNU.sparse")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, bytes.ReplaceAll(out.Bytes(), []byte("GNU_sparse"), []byte("GNU.sparse")), 0o600))
 	// The database is not read: its target folder does not exist.
 	if _, _, err := backup.Read(file, filepath.Join(dir, "absent")); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("not refused before it is written: %v", err)
@@ -50,16 +49,9 @@ func TestASparseBackupIsRefused(t *testing.T) {
 func TestEachByteOfTheManifestCounts(t *testing.T) {
 	dir := t.TempDir()
 	database, file := filepath.Join(dir, "database"), filepath.Join(dir, "backup")
-	if err := os.WriteFile(database, []byte("all that is kept"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := backup.Write(file, t.TempDir(), database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}); err != nil {
-		t.Fatal(err)
-	}
-	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(database, []byte("all that is kept"), 0o600))
+	must.Get(backup.Write(file, t.TempDir(), database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}))(t)
+	good := must.Get(os.ReadFile(file))(t)
 	if _, _, err := backup.Read(file, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +62,7 @@ func TestEachByteOfTheManifestCounts(t *testing.T) {
 	for index := start; index <= end; index++ {
 		bad := bytes.Clone(good)
 		bad[index] ^= 1
-		if err := os.WriteFile(file, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, bad, 0o600))
 		if _, _, err := backup.Read(file, dir); !errors.Is(err, backup.ErrDamaged) {
 			t.Errorf("byte %d of the manifest: %v", index-start, err)
 		}
@@ -84,30 +74,19 @@ func TestEachByteOfTheManifestCounts(t *testing.T) {
 func TestNothingStandsBehindTheDatabase(t *testing.T) {
 	dir := t.TempDir()
 	database, file := filepath.Join(dir, "database"), filepath.Join(dir, "good")
-	if err := os.WriteFile(database, []byte("all that is kept"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := backup.Write(file, t.TempDir(), database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}); err != nil {
-		t.Fatal(err)
-	}
-	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(database, []byte("all that is kept"), 0o600))
+	must.Get(backup.Write(file, t.TempDir(), database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}))(t)
+	good := must.Get(os.ReadFile(file))(t)
 	var more bytes.Buffer
 	w := tar.NewWriter(&more)
-	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "master.key", Mode: 0o600}), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.WriteHeader(&tar.Header{Name: "master.key", Mode: 0o600}), w.Close()))
 	const end = 1024 // two blocks of zeros
 	for name, bad := range map[string][]byte{
 		"a member": append(bytes.Clone(good[:len(good)-end]), more.Bytes()...), "a member behind the end": append(bytes.Clone(good), more.Bytes()...),
 		"bytes": append(bytes.Clone(good), "junk"...), "zeros": append(bytes.Clone(good), make([]byte, 512)...),
 	} {
 		file, folder := filepath.Join(dir, "bad"), t.TempDir()
-		if err := os.WriteFile(file, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, bad, 0o600))
 		if _, _, err := backup.Read(file, folder); !errors.Is(err, backup.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store/backup"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // disk takes so many bytes.
@@ -26,9 +27,7 @@ func (d *disk) Write(b []byte) (int, error) {
 func TestAFailedWriteIsNamed(t *testing.T) {
 	const changed = "changed while it was read"
 	database := filepath.Join(t.TempDir(), "database")
-	if err := os.WriteFile(database, make([]byte, 1<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(database, make([]byte, 1<<20), 0o600))
 	m := func(size int64) backup.Manifest {
 		return backup.Manifest{Format: 1, Database: backup.Database{Size: size, SHA256: "sum"}}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // BenchmarkRecord is what a verdict costs where nobody waits, to its line on disk and its part of a
@@ -34,7 +35,7 @@ func BenchmarkRecord(b *testing.B) {
 		}
 		_ = l.Record(b.Context(), all[n%1000])
 	}
-	must(b, l.Close())
+	must.Do(b, l.Close())
 	if s := l.Stats(); s.Lost > 0 {
 		b.Logf("%d lost", s.Lost)
 	}

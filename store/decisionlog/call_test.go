@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // calls are a decision, the record of its call at an MCP server, and that of the outcome.
@@ -30,7 +31,7 @@ func calls(t *testing.T, arguments string) []*resources.Judgement {
 func (w *world) events(t *testing.T, f decisionlog.Filter) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), f, func(r *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), f, func(r *decisionlog.Record) error {
 		e := r.Event(input)
 		e.Labels, e.Timestamp = nil, ""
 		raw, err := e.JSON()
@@ -61,9 +62,9 @@ func TestCallsAreRecorded(t *testing.T) {
 		}
 		l := w.open(t)
 		for _, one := range calls(t, `{"Bearer `+secret+`":"…"}`) {
-			must(t, l.Record(t.Context(), one))
+			must.Do(t, l.Record(t.Context(), one))
 		}
-		must(t, l.Close())
+		must.Do(t, l.Close())
 		w.wantWhole(t, 3)
 		all := w.events(t, decisionlog.Filter{})
 		for id, event := range want {
@@ -92,9 +93,9 @@ func TestAMaskedCallLacksItsParts(t *testing.T) {
 	w.change = func(o *decisionlog.Options) { o.Mask = &mask{rules: `["/input/arguments", "/input/name"]`} }
 	l := w.open(t)
 	for _, one := range calls(t, `{"patient":"…"}`) {
-		must(t, l.Record(t.Context(), one))
+		must.Do(t, l.Record(t.Context(), one))
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	w.wantWhole(t, 3)
 	if disk := string(w.read(t, "000000000001.log")); strings.Contains(disk, "patient") || strings.Contains(disk, `"open"`) || !strings.Contains(disk, "sha256:1") {
 		t.Errorf("%s", disk)
@@ -105,8 +106,7 @@ func TestAMaskedCallLacksItsParts(t *testing.T) {
 func sorted(t *testing.T, value string) string {
 	t.Helper()
 	var parsed any
-	must(t, json.Unmarshal([]byte(value), &parsed))
-	out, err := json.Marshal(parsed)
-	must(t, err)
+	must.Do(t, json.Unmarshal([]byte(value), &parsed))
+	out := must.Get(json.Marshal(parsed))(t)
 	return string(out)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // notRecorded are the parts of a verdict that no record has, since policy does not read them or something else says them.
@@ -35,10 +36,8 @@ func TestARecordHasEachFieldOfAQuestion(t *testing.T) {
 	granting.Path, granting.Question.App, granting.Question.Target = resources.PathGrantable, nil, resources.TargetAt("proj-a-v1", "instances/i-1")
 	whole.Question.Grant = nil
 	for name, j := range map[string]*resources.Judgement{"a question": &whole, "a grant": &granting} {
-		text, err := decisionlog.Lines(decisionlog.Options{Input: input}, j)
-		must(t, err)
-		records, err := decisionlog.Records(text)
-		must(t, err)
+		text := must.Get(decisionlog.Lines(decisionlog.Options{Input: input}, j))(t)
+		records := must.Get(decisionlog.Records(text))(t)
 		want, got := map[string]string{}, map[string]string{}
 		leaves(reflect.ValueOf(j).Elem(), "", want)
 		leaves(reflect.ValueOf(records[0].Judgement()).Elem(), "", got)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const childDir = "PORTCULLIS_DECISIONLOG_CHILD"
@@ -47,10 +48,10 @@ func TestADiskThatIsFull(t *testing.T) {
 	}
 	limitFiles(t, 1<<30)
 	for n := 200; n < 210; n++ {
-		must(t, l.Record(t.Context(), judgement(t, n)))
+		must.Do(t, l.Record(t.Context(), judgement(t, n)))
 		ids = append(ids, judgement(t, n).ID)
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	if got := w.ids(t); !slices.Equal(got, ids) {
 		t.Errorf("%d records of %d that were told", len(got), len(ids))
 	}
@@ -60,7 +61,7 @@ func TestADiskThatIsFull(t *testing.T) {
 func limitFiles(t *testing.T, bytes uint64) {
 	t.Helper()
 	var limit syscall.Rlimit
-	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 	limit.Cur = min(bytes, limit.Max)
-	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 }

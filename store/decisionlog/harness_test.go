@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // heads keep heads in memory.
@@ -91,27 +92,16 @@ func (w *world) open(t testing.TB) *decisionlog.Log {
 	if w.change != nil {
 		w.change(&o)
 	}
-	l, err := decisionlog.Open(t.Context(), o)
-	must(t, err)
+	l := must.Get(decisionlog.Open(t.Context(), o))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // verify verifies the folder with the heads.
 func (w *world) verify(t testing.TB) *decisionlog.Report {
 	t.Helper()
-	heads, err := w.heads.Heads(t.Context())
-	must(t, err)
-	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets, Heads: heads, Alone: true})
-	must(t, err)
-	return r
+	heads := must.Get(w.heads.Heads(t.Context()))(t)
+	return must.Get(decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets, Heads: heads, Alone: true}))(t)
 }
 
 func (w *world) wantWhole(t testing.TB, records int64) {
@@ -124,7 +114,7 @@ func (w *world) wantWhole(t testing.TB, records int64) {
 // ids are the ids of all records, the oldest first.
 func (w *world) ids(t testing.TB) (out []string) {
 	t.Helper()
-	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		out = append(out, r.Event(input).DecisionID)
 		return nil
 	}))
@@ -136,16 +126,13 @@ func (w *world) file(name string) string { return filepath.Join(w.dir, "01", nam
 
 func (w *world) read(t testing.TB, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(w.file(name))
-	must(t, err)
-	return text
+	return must.Get(os.ReadFile(w.file(name)))(t)
 }
 
 // judgement is a verdict about one of seven users. A later one has a later time.
 func judgement(t testing.TB, n int) *resources.Judgement {
 	t.Helper()
-	action, err := resources.ParseAction("project:instance:read")
-	must(t, err)
+	action := must.Get(resources.ParseAction("project:instance:read"))(t)
 	allowed := n%3 == 0
 	reason := "no role"
 	if allowed {
@@ -175,7 +162,7 @@ func subject(n int) *resources.Subject {
 func record(t testing.TB, l *decisionlog.Log, first, end int) {
 	t.Helper()
 	for n := first; n < end; n++ {
-		must(t, l.Record(t.Context(), judgement(t, n)))
+		must.Do(t, l.Record(t.Context(), judgement(t, n)))
 	}
 }
 

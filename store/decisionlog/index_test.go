@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestAnIndexChangesNoPage guarantees that pages with an index equal those without one, in both directions and from
@@ -37,10 +38,10 @@ func TestAnIndexChangesNoPage(t *testing.T) {
 			if random.IntN(100) == 0 { // longer than a block
 				j.Context = []resources.Member{{Name: "long", Value: []byte(`"` + strings.Repeat("x", 150_000) + `"`)}}
 			}
-			must(t, l.Record(t.Context(), j))
+			must.Do(t, l.Record(t.Context(), j))
 		}
 		if round == 30 { // a restart begins a new segment
-			must(t, l.Close())
+			must.Do(t, l.Close())
 			l = w.open(t)
 		}
 		search := decisionlog.Search{Size: 1 + random.IntN(30), Deadline: time.Now().Add(time.Minute)}
@@ -60,9 +61,9 @@ func TestAnIndexChangesNoPage(t *testing.T) {
 			for try := 0; try == 0 || try < 5 && !reflect.DeepEqual(got, want); try++ { // a segment may be compressed between the two
 				var err error
 				want, err = read(plain, t.Context(), search, begin)
-				must(t, err)
+				must.Do(t, err)
 				got, err = read(indexed, t.Context(), search, begin)
-				must(t, err)
+				must.Do(t, err)
 			}
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("round %d: %d records, want %d; more %v, want %v; places %v, want %v", round, len(got.Records), len(want.Records), got.More, want.More, got.Places, want.Places)
@@ -70,7 +71,7 @@ func TestAnIndexChangesNoPage(t *testing.T) {
 			places = append(places, got.Places)
 		}
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 }
 
 // TestAReplacedSegmentIsIndexedAnew guarantees that records of a replaced file never get the facts of the old one.
@@ -83,17 +84,17 @@ func TestAReplacedSegmentIsIndexedAnew(t *testing.T) {
 		for i, user := range users {
 			j := judgement(t, i)
 			j.Question.Facts.Subject = &resources.Subject{UserID: user, UserExists: true}
-			must(t, l.Record(t.Context(), j))
+			must.Do(t, l.Record(t.Context(), j))
 		}
 		if first == nil {
 			first = w
 		} else {
 			const name = "000000000001.log"
-			must(t, os.WriteFile(first.file("next"), w.read(t, name), 0o600))
-			must(t, os.Rename(first.file("next"), first.file(name)))
+			must.Do(t, os.WriteFile(first.file("next"), w.read(t, name), 0o600))
+			must.Do(t, os.Rename(first.file("next"), first.file(name)))
 		}
 		page, err := decisionlog.Reader{Dir: first.dir, Index: index}.After(t.Context(), decisionlog.Search{Size: 9, Deadline: time.Now().Add(time.Minute)}, nil)
-		must(t, err)
+		must.Do(t, err)
 		var got []string
 		for _, r := range page.Records {
 			got = append(got, r.Judgement().Question.Facts.Subject.UserID)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // keyOf is an API key that ends in these characters.
@@ -50,8 +51,8 @@ func TestNamesWithCredentialsStayApart(t *testing.T) {
 			}
 		}
 		l := w.open(t)
-		must(t, l.Record(t.Context(), judgement(t, 1), askedApp(t, two, said...), judgement(t, 2)))
-		must(t, l.Close())
+		must.Do(t, l.Record(t.Context(), judgement(t, 1), askedApp(t, two, said...), judgement(t, 2)))
+		must.Do(t, l.Close())
 		w.wantWhole(t, 3)
 		text := w.read(t, "000000000001.log")
 		if bytes.Contains(text, []byte(strings.Repeat("a1", 20))) {
@@ -73,8 +74,8 @@ func TestACredentialInEscapesIsMasked(t *testing.T) {
 	w := newWorld(t)
 	w.change = func(o *decisionlog.Options) { o.Input = appInput }
 	l := w.open(t)
-	must(t, l.Record(t.Context(), askedApp(t, `{"\u0070cl_sk_live_`+strings.Repeat("b2", 20)+`":"Be\u0061rer `+strings.Repeat("c3", 20)+`"}`)))
-	must(t, l.Close())
+	must.Do(t, l.Record(t.Context(), askedApp(t, `{"\u0070cl_sk_live_`+strings.Repeat("b2", 20)+`":"Be\u0061rer `+strings.Repeat("c3", 20)+`"}`)))
+	must.Do(t, l.Close())
 	if text := w.read(t, "000000000001.log"); bytes.Contains(text, []byte(strings.Repeat("b2", 20))) || bytes.Contains(text, []byte(strings.Repeat("c3", 20))) {
 		t.Errorf("%s", text)
 	}
@@ -90,10 +91,10 @@ func TestWhatIsNoStrictJSONIsReadBack(t *testing.T) {
 	} {
 		w := newWorld(t)
 		l := w.open(t)
-		must(t, l.Record(t.Context(), judgement(t, 1), askedApp(t, context), judgement(t, 2)))
-		must(t, l.Close())
+		must.Do(t, l.Record(t.Context(), judgement(t, 1), askedApp(t, context), judgement(t, 2)))
+		must.Do(t, l.Close())
 		w.wantWhole(t, 3)
-		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{ID: "id-000000"}, func(r *decisionlog.Record) error {
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{ID: "id-000000"}, func(r *decisionlog.Record) error {
 			if r.Judgement() != nil {
 				t.Errorf("%.40q is given as what was judged", context)
 			}
@@ -115,10 +116,10 @@ func TestOneBadRecordCostsNoOther(t *testing.T) {
 		}
 	}
 	l := w.open(t)
-	must(t, l.Record(t.Context(), judgement(t, 0), judgement(t, 1), judgement(t, 2)))
-	must(t, l.Close())
+	must.Do(t, l.Record(t.Context(), judgement(t, 0), judgement(t, 1), judgement(t, 2)))
+	must.Do(t, l.Close())
 	var erased []string
-	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		e := r.Event(input)
 		if e.MaskError != "" && e.Input == nil {
 			erased = append(erased, e.DecisionID)
@@ -136,13 +137,13 @@ func TestAnInputThatCannotBeMadeIsOneGap(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	record(t, l, 0, 3)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	for name, made := range map[string]struct {
 		input []byte
 		err   error
 	}{"fails": {nil, errors.New("no input of \xff")}, "no JSON": {[]byte(`{"a":1,"a":2}`), nil}} {
 		var whole, bare []string
-		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 			e := r.Event(func(j *resources.Judgement) ([]byte, error) {
 				if j.ID == "id-000001" {
 					return made.input, made.err
@@ -180,8 +181,7 @@ func FuzzEveryLineIsRead(f *testing.F) {
 			return // the secret without its prefix is not a credential
 		}
 		around := func(s string) string { return s + " " + keyOf("") + " " + s }
-		quoted, err := json.Marshal(around(text))
-		must(t, err)
+		quoted := must.Get(json.Marshal(around(text)))(t)
 		all := []*resources.Judgement{judgement(t, 0), askedApp(t, value, resources.Member{Name: name, Value: quoted}, resources.Member{Name: around(name), Value: []byte(`1`)}), judgement(t, 2)}
 		all[0].Question.Target.Rest, all[0].Question.Target.UserID, all[0].Question.AccountID = text, around(text), text
 		all[0].Question.Principal.ID, all[0].Question.Principal.UUID, all[0].Decision.Reason = text, text, around(text)

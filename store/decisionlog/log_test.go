@@ -14,6 +14,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestVerdictsAreReadBackWhole, of every kind, in both orders, also from compressed segments.
@@ -35,17 +36,17 @@ func TestVerdictsAreReadBackWhole(t *testing.T) {
 	}
 	a.Context = []resources.Member{{Name: "b", Value: []byte(`{"x":1.50}`)}, {Name: `a "c"`, Value: []byte(`null`)}}
 	verdicts = append(verdicts, g, a)
-	must(t, l.Record(t.Context(), verdicts...))
-	must(t, l.Close())
+	must.Do(t, l.Record(t.Context(), verdicts...))
+	must.Do(t, l.Close())
 	check := func() {
 		t.Helper()
 		var got []*resources.Judgement
 		each := func(r *decisionlog.Record) error { got = append(got, r.Judgement()); return nil }
-		must(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), decisionlog.Filter{}, each))
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), decisionlog.Filter{}, each))
 		slices.Reverse(got)
 		newest := got
 		got = nil
-		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, each))
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, each))
 		for i, want := range verdicts {
 			if !reflect.DeepEqual(newest[i], want) || !reflect.DeepEqual(got[i], want) {
 				t.Fatalf("%d:\n%+v\n%+v\nwant\n%+v", i, newest[i], got[i], want)
@@ -54,7 +55,7 @@ func TestVerdictsAreReadBackWhole(t *testing.T) {
 		w.wantWhole(t, 102)
 	}
 	check()
-	must(t, w.open(t).Close()) // which compresses what is closed
+	must.Do(t, w.open(t).Close()) // which compresses what is closed
 	if _, err := readDir(w.file("")); err != nil || !strings.Contains(fmt.Sprint(readDir(w.file(""))), "000000000001.log.zst") {
 		t.Errorf("nothing was compressed: %v", err)
 	}
@@ -66,7 +67,7 @@ func TestFactsAreWrittenOnceForEachContent(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	record(t, l, 0, 70)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	if n := bytes.Count(w.read(t, "000000000001.log"), []byte(`"facts":{`)); n != 7 {
 		t.Errorf("%d facts of 7 subjects", n)
 	}
@@ -94,7 +95,7 @@ func TestRequiredVerdictsAreOnDiskWhenTheyAreTold(t *testing.T) {
 	if s := l.Stats(); s.Written != 320 || s.Lost != 0 {
 		t.Errorf("%+v", s)
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	w.wantWhole(t, 320)
 	if err := l.Record(t.Context(), judgement(t, 1)); !resources.IsKind(err, resources.KindUnavailable) {
 		t.Errorf("a closed log takes a verdict: %v", err)
@@ -107,18 +108,18 @@ func TestBestEffortNeverWaits(t *testing.T) {
 	m := &mask{asked: make(chan struct{}, 1), wait: stuck}
 	w.change = func(o *decisionlog.Options) { o.Required, o.Mask = false, m }
 	l := w.open(t)
-	must(t, l.Record(t.Context(), judgement(t, 0)))
+	must.Do(t, l.Record(t.Context(), judgement(t, 0)))
 	<-m.asked // the writer is stuck from here on
 	const many = 20_000
 	for n := range many {
-		must(t, l.Record(t.Context(), judgement(t, 1+n)))
+		must.Do(t, l.Record(t.Context(), judgement(t, 1+n)))
 	}
 	s := l.Stats()
 	if s.Lost == 0 || int(s.Lost)+s.Waiting != many {
 		t.Fatalf("%+v", s)
 	}
 	close(stuck)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	r := w.verify(t)
 	if len(r.Findings) > 0 || r.Lost != s.Lost || r.Records != int64(1+s.Waiting) {
 		t.Errorf("%+v, lost were %d", r, s.Lost)
@@ -133,7 +134,7 @@ func recordMany(t *testing.T, l *decisionlog.Log, many int) {
 		for i := range 500 {
 			some = append(some, judgement(t, n+i))
 		}
-		must(t, l.Record(t.Context(), some...))
+		must.Do(t, l.Record(t.Context(), some...))
 	}
 }
 
@@ -143,10 +144,10 @@ func TestRetentionLeavesASignedBeginning(t *testing.T) {
 	w.change = func(o *decisionlog.Options) { o.Size = 1 << 20 }
 	l := w.open(t)
 	recordMany(t, l, 6000)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	w.wantWhole(t, 6000)
 	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
-	must(t, w.open(t).Close())
+	must.Do(t, w.open(t).Close())
 	r := w.verify(t)
 	if len(r.Findings) > 0 || r.Records == 0 || r.Records > 5000 {
 		t.Errorf("%d records: %v", r.Records, r.Findings)
@@ -156,7 +157,7 @@ func TestRetentionLeavesASignedBeginning(t *testing.T) {
 		t.Errorf("the newest is %s", ids[len(ids)-1])
 	}
 	w.change = func(o *decisionlog.Options) { o.Now = func() time.Time { return time.Now().Add(25 * time.Hour) } }
-	must(t, w.open(t).Close())
+	must.Do(t, w.open(t).Close())
 	if r = w.verify(t); len(r.Findings) > 0 || r.Records != 0 {
 		t.Errorf("%d records: %v", r.Records, r.Findings)
 	}
@@ -168,7 +169,7 @@ func TestRetentionOfWhatTheSameProcessHasWritten(t *testing.T) {
 	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
 	l := w.open(t)
 	recordMany(t, l, 6000)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	if r := w.verify(t); len(r.Findings) > 0 || r.Records == 0 || r.Records > 5000 {
 		t.Errorf("%d records: %v", r.Records, r.Findings)
 	}
@@ -192,7 +193,7 @@ func TestSearchFindsByEachPart(t *testing.T) {
 		"since": {decisionlog.Filter{Since: resources.At(time.Now().Add(time.Hour))}, 0}, "until": {decisionlog.Filter{Until: resources.At(time.Now().Add(time.Hour))}, 21},
 	} {
 		count := 0
-		must(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), c.filter, func(*decisionlog.Record) error { count++; return nil }))
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), c.filter, func(*decisionlog.Record) error { count++; return nil }))
 		if count != c.want {
 			t.Errorf("%s: found %d, want %d", name, count, c.want)
 		}
@@ -205,11 +206,11 @@ func TestProcessesOnOneFolderHaveALogEach(t *testing.T) {
 	a, b := w.open(t), w.open(t)
 	record(t, a, 0, 3)
 	record(t, b, 3, 6)
-	must(t, a.Close())
+	must.Do(t, a.Close())
 	c := w.open(t)
 	record(t, c, 6, 9)
-	must(t, b.Close())
-	must(t, c.Close())
+	must.Do(t, b.Close())
+	must.Do(t, c.Close())
 	if r := w.verify(t); len(r.Findings) > 0 || r.Logs != 2 || r.Records != 9 || !slices.IsSorted(w.ids(t)) {
 		t.Errorf("%+v, %v", r, w.ids(t))
 	}
@@ -235,8 +236,8 @@ func TestABatchThatIsTooLargeIsNotRecorded(t *testing.T) {
 		if lost := l.Stats().Lost; lost > 0 == required || lost%64 != 0 {
 			t.Errorf("required %t: %d are lost", required, lost)
 		}
-		must(t, l.Record(t.Context(), judgement(t, 64)))
-		must(t, l.Close())
+		must.Do(t, l.Record(t.Context(), judgement(t, 64)))
+		must.Do(t, l.Close())
 		if ids := w.ids(t); !slices.Equal(ids, []string{"id-000064"}) {
 			t.Errorf("required %t: %d records", required, len(ids))
 		}
@@ -258,13 +259,13 @@ func TestHeadThatIsNotKeptEndsNoStop(t *testing.T) {
 	w, full := newWorld(t), &fullStore{}
 	w.change = func(o *decisionlog.Options) { o.Heads = full }
 	l := w.open(t)
-	must(t, l.Record(t.Context(), judgement(t, 1)))
-	must(t, l.Close())
+	must.Do(t, l.Record(t.Context(), judgement(t, 1)))
+	must.Do(t, l.Close())
 	if !strings.Contains(w.said.text, "can't be kept in the store") {
 		t.Errorf("it says %s", w.said.text)
 	}
 	w.change, w.heads = nil, &full.heads
-	must(t, w.open(t).Close())
+	must.Do(t, w.open(t).Close())
 	w.wantWhole(t, 1)
 }
 
@@ -274,8 +275,8 @@ func TestAFollowerMissesNothing(t *testing.T) {
 	l := w.open(t)
 	old, now := judgement(t, 1), judgement(t, 2)
 	old.Question.Now = now.Question.Now - 60_000
-	must(t, l.Record(t.Context(), old, now))
-	must(t, l.Close())
+	must.Do(t, l.Record(t.Context(), old, now))
+	must.Do(t, l.Close())
 	ended, end := context.WithCancel(t.Context())
 	var got []string
 	note := func(r *decisionlog.Record) error {
@@ -283,13 +284,13 @@ func TestAFollowerMissesNothing(t *testing.T) {
 		got = append(got, r.Judgement().ID)
 		return nil
 	}
-	must(t, decisionlog.Reader{Dir: w.dir}.Follow(ended, decisionlog.Filter{}, now.Question.Now, nil, note))
+	must.Do(t, decisionlog.Reader{Dir: w.dir}.Follow(ended, decisionlog.Filter{}, now.Question.Now, nil, note))
 	if !slices.Equal(got, []string{now.ID}) {
 		t.Errorf("%v, want %s alone", got, now.ID)
 	}
 	// A reading ends with its context, also where it finds nothing.
 	reader := decisionlog.Reader{Dir: w.dir, Progress: func(int, int) { t.Error("a segment is read after the end") }}
-	must(t, reader.Follow(ended, decisionlog.Filter{}, 0, nil, note))
+	must.Do(t, reader.Follow(ended, decisionlog.Filter{}, 0, nil, note))
 	if err := reader.Newest(ended, decisionlog.Filter{ID: "none"}, note); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // lookedInput is input with the caller and the route.
@@ -55,15 +56,15 @@ func TestLookupsAreLeftOut(t *testing.T) {
 		for _, set := range []map[string]verdict{lookups, kept} {
 			for id, v := range set {
 				q := resources.Question{Principal: v.caller, Route: v.route, AccountID: "acct-a-v1", Now: 1}
-				must(t, l.Record(t.Context(), &resources.Judgement{
+				must.Do(t, l.Record(t.Context(), &resources.Judgement{
 					ID: id, Path: v.path, Question: q, Decision: resources.Decision{Allowed: v.allowed, Reason: `","path":"authz/access","allow":true,"x":"`},
 					Context: []resources.Member{{Name: "told", Value: []byte(`{"path":"authz/access","allow":true,"caller":{"kind":"user","credential":"token"},"route":{"effect":"read"}}`)}},
 				}))
 			}
 		}
-		must(t, l.Close())
+		must.Do(t, l.Close())
 		var got []string
-		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{WithoutLookups: true}, func(r *decisionlog.Record) error {
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{WithoutLookups: true}, func(r *decisionlog.Record) error {
 			got = append(got, r.Event(lookedInput).DecisionID)
 			return nil
 		}))
@@ -71,10 +72,9 @@ func TestLookupsAreLeftOut(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		page, err := decisionlog.Reader{Dir: w.dir}.Before(t.Context(), decisionlog.Search{
+		page := must.Get(decisionlog.Reader{Dir: w.dir}.Before(t.Context(), decisionlog.Search{
 			Filter: decisionlog.Filter{WithoutLookups: true, Account: "acct-a-v1"}, Size: 100, Deadline: time.Now().Add(time.Minute),
-		}, nil)
-		must(t, err)
+		}, nil))(t)
 		got = nil
 		for _, r := range page.Records {
 			got = append(got, r.Event(lookedInput).DecisionID)
@@ -101,18 +101,17 @@ func TestPagesOfOneVerdict(t *testing.T) {
 				j := &resources.Judgement{ID: id, ParentID: text, Path: "authz/decision" + text, Decision: resources.Decision{Allowed: allowed, Code: text, Reason: text}}
 				j.Question = resources.Question{Principal: resources.Principal{Kind: resources.PrincipalUser, ID: "user-a-v1"}, AccountID: "acct-a-v1", Now: 1}
 				j.Context = []resources.Member{{Name: "allow", Value: []byte(fmt.Sprint(!allowed))}, {Name: "told", Value: []byte(`{"allow":true}`)}}
-				must(t, l.Record(t.Context(), j))
+				must.Do(t, l.Record(t.Context(), j))
 				want[allowed] = append(want[allowed], id)
 			}
 		}
-		must(t, l.Close())
+		must.Do(t, l.Close())
 		for allowed, ids := range want {
 			search := decisionlog.Search{Filter: decisionlog.Filter{Allowed: &allowed, Account: "acct-a-v1"}, Size: 100, Deadline: time.Now().Add(time.Minute)}
 			for order, read := range map[string]func(context.Context, decisionlog.Search, decisionlog.Places) (decisionlog.Page, error){
 				"newest": decisionlog.Reader{Dir: w.dir}.Before, "oldest": decisionlog.Reader{Dir: w.dir}.After,
 			} {
-				page, err := read(t.Context(), search, nil)
-				must(t, err)
+				page := must.Get(read(t.Context(), search, nil))(t)
 				var got []string
 				for _, r := range page.Records {
 					got = append(got, r.Event(lookedInput).DecisionID)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // mask is a policy tree's. It says when it is asked, and waits for wait.
@@ -45,18 +46,17 @@ func masked(t *testing.T, m *mask) (events []map[string]any, disk []byte) {
 	l := w.open(t)
 	record(t, l, 0, 7)
 	record(t, l, 0, 7)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	w.wantWhole(t, -1)
 	count := func(m decisionlog.Missing) { dropped += m.Dropped }
-	must(t, decisionlog.Reader{Dir: w.dir, Missing: count}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: w.dir, Missing: count}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		if r.Judgement() != nil {
 			t.Error("a masked record is given as what was judged")
 		}
 		e := r.Event(input)
-		raw, err := e.JSON()
-		must(t, err)
+		raw := must.Get(e.JSON())(t)
 		var event map[string]any
-		must(t, json.Unmarshal(raw, &event))
+		must.Do(t, json.Unmarshal(raw, &event))
 		events = append(events, event)
 		return nil
 	}))
@@ -139,14 +139,14 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 		} {
 			j := judgement(t, 0)
 			change(j)
-			must(t, l.Record(t.Context(), j))
+			must.Do(t, l.Record(t.Context(), j))
 		}
-		must(t, l.Close())
+		must.Do(t, l.Close())
 		if text := w.read(t, "000000000001.log"); bytes.Contains(text, []byte(secret[12:])) {
 			t.Errorf("%s", text)
 		}
 		changed := 0
-		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 			if r.Judgement() != nil {
 				t.Error("a changed record is given as what was judged")
 			}

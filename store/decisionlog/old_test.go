@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // older returns a folder of January 2026, of a version without signatures on heads. "closed" has a compressed segment and
@@ -21,11 +22,10 @@ import (
 func older(t *testing.T, name string) *world {
 	t.Helper()
 	w := newWorld(t)
-	must(t, os.CopyFS(w.dir, os.DirFS("testdata/"+name)))
-	raw, err := os.ReadFile("testdata/" + name + "/heads.json")
-	must(t, err)
+	must.Do(t, os.CopyFS(w.dir, os.DirFS("testdata/"+name)))
+	raw := must.Get(os.ReadFile("testdata/" + name + "/heads.json"))(t)
 	var all []decisionlog.Head
-	must(t, json.Unmarshal(raw, &all))
+	must.Do(t, json.Unmarshal(raw, &all))
 	w.heads.byLog = map[string]decisionlog.Head{}
 	for _, h := range all {
 		w.heads.byLog[h.Log] = h
@@ -43,7 +43,7 @@ func TestALogOfAnOlderVersionIsWhole(t *testing.T) {
 	if got := w.ids(t); !slices.Equal(got, idsTo(5)) {
 		t.Errorf("%v", got)
 	}
-	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{ID: "id-000002"}, func(r *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{ID: "id-000002"}, func(r *decisionlog.Record) error {
 		if j := r.Judgement(); j == nil || string(j.Question.App.Context) != `{"a":1.50}` || len(j.Context) != 1 {
 			t.Errorf("%+v", j)
 		}
@@ -51,7 +51,7 @@ func TestALogOfAnOlderVersionIsWhole(t *testing.T) {
 	}))
 	l := w.open(t)
 	record(t, l, 5, 7)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	w.wantWhole(t, 7)
 }
 
@@ -76,7 +76,7 @@ func TestAnUnreadableLineIsOneFindingAndOneGap(t *testing.T) {
 	if n := l.Stats().NotSent; n != 1 {
 		t.Errorf("%d are not sent, by the metric", n)
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	if r := w.verify(t); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].String(), "line 7: can't be read") || r.Records != 5 {
 		t.Errorf("%+v", r)
 	}
@@ -87,16 +87,16 @@ func TestAnUnreadableLineIsOneFindingAndOneGap(t *testing.T) {
 		take := func(r *decisionlog.Record) error { got = append(got, r.Judgement().ID); return nil }
 		unreadable = 0
 		if newest {
-			must(t, reader.Newest(t.Context(), decisionlog.Filter{}, take))
+			must.Do(t, reader.Newest(t.Context(), decisionlog.Filter{}, take))
 			slices.Reverse(got)
 		} else {
-			must(t, reader.Oldest(t.Context(), decisionlog.Filter{}, take))
+			must.Do(t, reader.Oldest(t.Context(), decisionlog.Filter{}, take))
 		}
 		if !slices.Equal(got, want) || unreadable != 1 {
 			t.Errorf("%s: %v, and %d are unreadable", name, got, unreadable)
 		}
 	}
-	must(t, w.open(t).Close()) // which compresses the segment
+	must.Do(t, w.open(t).Close()) // which compresses the segment
 	if got := w.ids(t); !slices.Equal(got, want) {
 		t.Errorf("compressed: %v", got)
 	}
@@ -106,9 +106,9 @@ func TestAnUnreadableLineIsOneFindingAndOneGap(t *testing.T) {
 func TestAChangeBehindAnUnreadableLineIsFound(t *testing.T) {
 	w := older(t, "broken")
 	text := bytes.Replace(w.read(t, "000000000001.log"), []byte("id-000003"), []byte("id-000033"), 1)
-	must(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
+	must.Do(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
 	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets})
-	if must(t, err); len(r.Findings) != 2 || !strings.Contains(r.Findings[1].String(), "does not follow the line before it") {
+	if must.Do(t, err); len(r.Findings) != 2 || !strings.Contains(r.Findings[1].String(), "does not follow the line before it") {
 		t.Errorf("%v", r.Findings)
 	}
 }
@@ -120,17 +120,17 @@ func TestADamagedSegmentIsOneGap(t *testing.T) {
 	for n := range 3 {
 		l := w.open(t)
 		record(t, l, 10*n, 10*n+10)
-		must(t, l.Close())
+		must.Do(t, l.Close())
 	}
 	packed := w.read(t, "000000000001.log.zst")
-	must(t, os.WriteFile(w.file("000000000001.log.zst"), packed[:len(packed)/2], 0o600))
+	must.Do(t, os.WriteFile(w.file("000000000001.log.zst"), packed[:len(packed)/2], 0o600))
 	s := newSink(t)
 	w.change = func(o *decisionlog.Options) {
 		o.Sink = &decisionlog.Sink{URL: s.URL, Client: http.DefaultClient, First: time.Millisecond, Longest: 10 * time.Millisecond}
 	}
 	l := w.open(t)
 	s.wait(t, idsTo(30)[10:])
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	if got := w.ids(t); !slices.Equal(got, idsTo(30)[10:]) {
 		t.Errorf("%v", got)
 	}
@@ -138,7 +138,7 @@ func TestADamagedSegmentIsOneGap(t *testing.T) {
 		t.Errorf("%v", r.Findings)
 	}
 	w.change = func(o *decisionlog.Options) { o.Now = func() time.Time { return time.Now().Add(25 * time.Hour) } }
-	must(t, w.open(t).Close())
+	must.Do(t, w.open(t).Close())
 	if r := w.verify(t); len(r.Findings) > 0 || r.Records > 0 {
 		t.Errorf("what is old is still there: %+v", r)
 	}
@@ -148,12 +148,12 @@ func TestADamagedSegmentIsOneGap(t *testing.T) {
 // both.
 func TestADamagedEndIsOneGap(t *testing.T) {
 	w := threeSegments(t)
-	must(t, os.Remove(w.file("000000000003.log")))
+	must.Do(t, os.Remove(w.file("000000000003.log")))
 	packed := w.read(t, "000000000002.log.zst")
-	must(t, os.WriteFile(w.file("000000000002.log.zst"), packed[:len(packed)/2], 0o600))
+	must.Do(t, os.WriteFile(w.file("000000000002.log.zst"), packed[:len(packed)/2], 0o600))
 	l := w.open(t)
 	record(t, l, 40, 45)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	if got := w.ids(t); !slices.Equal(got[:10], idsTo(10)) || got[len(got)-1] != "id-000044" {
 		t.Errorf("%v", got)
 	}
@@ -168,13 +168,13 @@ func TestALineThatDoesNotFollowIsNoEnd(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	record(t, l, 0, 9)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	lines := bytes.SplitAfter(w.read(t, "000000000001.log"), []byte{'\n'})
 	lines = lines[:len(lines)-2] // without its end, as after a crash
 	w.headAt(t, bytes.Join(lines[:4], nil))
 	n := slices.IndexFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte("id-000005")) })
-	must(t, os.WriteFile(w.file("000000000001.log"), bytes.Join(slices.Delete(lines, n, n+1), nil), 0o600))
-	must(t, w.open(t).Close())
+	must.Do(t, os.WriteFile(w.file("000000000001.log"), bytes.Join(slices.Delete(lines, n, n+1), nil), 0o600))
+	must.Do(t, w.open(t).Close())
 	if got := w.ids(t); !slices.Equal(got, idsTo(5)) {
 		t.Errorf("%v", got)
 	}
@@ -194,12 +194,12 @@ func TestAChangedLineCutsOffNothing(t *testing.T) {
 		w := newWorld(t)
 		l := w.open(t)
 		record(t, l, 0, 9)
-		must(t, l.Close())
+		must.Do(t, l.Close())
 		text := w.read(t, "000000000001.log")
 		text = text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1] // as after a crash
 		w.headAt(t, text)
-		must(t, os.WriteFile(w.file("000000000001.log"), change(text), 0o600))
-		must(t, w.open(t).Close())
+		must.Do(t, os.WriteFile(w.file("000000000001.log"), change(text), 0o600))
+		must.Do(t, w.open(t).Close())
 		if got := fmt.Sprint(w.ids(t)); !strings.Contains(got, "id-000003") || !strings.Contains(got, "id-000008") {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestNeighboursKeepTheirOwnCallerAndRoute, whichever part of them differs from the record before, and each of those
@@ -40,10 +41,10 @@ func TestNeighboursKeepTheirOwnCallerAndRoute(t *testing.T) {
 		}
 		verdicts = append(verdicts, judgement(t, 3*n+2))
 	}
-	must(t, l.Record(t.Context(), verdicts...))
-	must(t, l.Close())
+	must.Do(t, l.Record(t.Context(), verdicts...))
+	must.Do(t, l.Close())
 	var got []*resources.Judgement
-	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		got = append(got, r.Judgement())
 		return nil
 	}))
@@ -64,11 +65,11 @@ func TestNeighboursOfAChangedCallerAreChanged(t *testing.T) {
 		if n > 0 {
 			j.Question.Principal.ID = "Bearer " + strings.Repeat("x", 50)
 		}
-		must(t, l.Record(t.Context(), j))
+		must.Do(t, l.Record(t.Context(), j))
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	n := 0
-	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+	must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		if whole := r.Judgement() != nil; whole != (n == 0) {
 			t.Errorf("record %d is whole: %t", n, whole)
 		}

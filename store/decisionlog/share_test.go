@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // stuck is a log whose writer has one verdict and waits until it is let go.
@@ -42,7 +43,7 @@ func verdicts(account, id string, many int) []*resources.Judgement {
 // recorded counts the records by the first word of their ids, and returns them in their order.
 func (w *world) recorded(t *testing.T, l *decisionlog.Log) (ids []string, count map[string]int) {
 	t.Helper()
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	ids, count = w.ids(t), map[string]int{}
 	for _, id := range ids {
 		name, _, _ := strings.Cut(id, "-")
@@ -56,14 +57,14 @@ func (w *world) recorded(t *testing.T, l *decisionlog.Log) (ids []string, count 
 func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for n := range 200 {
-		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
+		must.Do(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
 	}
 	for n := range 500 {
-		must(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("b-%d", n), 1)...))
+		must.Do(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("b-%d", n), 1)...))
 	}
 	for n := range 20 {
-		must(t, l.Record(t.Context(), verdicts(fmt.Sprintf("acct-%d-v1", n), "c", 100)...))
-		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", 200+n), 100)...))
+		must.Do(t, l.Record(t.Context(), verdicts(fmt.Sprintf("acct-%d-v1", n), "c", 100)...))
+		must.Do(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", 200+n), 100)...))
 	}
 	letGo()
 	_, got := w.recorded(t, l)
@@ -87,10 +88,10 @@ func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 func TestVerdictsThatComeAloneGoFirst(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for n := range 200 {
-		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
+		must.Do(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
 	}
 	for n := range 300 {
-		must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("s-%d", n), 1)...))
+		must.Do(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("s-%d", n), 1)...))
 	}
 	letGo()
 	ids, got := w.recorded(t, l)
@@ -104,7 +105,7 @@ func TestAccountsWithBatchesTakeTurns(t *testing.T) {
 	w, l, letGo := stuck(t, false)
 	for _, name := range []string{"a", "b"} {
 		for n := range 20 {
-			must(t, l.Record(t.Context(), verdicts("acct-"+name+"-v1", fmt.Sprintf("%s-%d", name, n), 100)...))
+			must.Do(t, l.Record(t.Context(), verdicts("acct-"+name+"-v1", fmt.Sprintf("%s-%d", name, n), 100)...))
 		}
 	}
 	letGo()
@@ -122,7 +123,7 @@ func TestABatchAboutSeveralAccountsIsItsCallers(t *testing.T) {
 		for _, j := range batch {
 			j.Question.Principal = resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
 		}
-		must(t, l.Record(t.Context(), batch...))
+		must.Do(t, l.Record(t.Context(), batch...))
 	}
 	letGo()
 	_, got := w.recorded(t, l)
@@ -137,10 +138,10 @@ func TestNoAccountHasMoreThanHalf(t *testing.T) {
 	for name, each := range map[string]int{"alone": 1, "batches": 64} {
 		w, l, letGo := stuck(t, false)
 		for n := range 16_384 {
-			must(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 1)...))
+			must.Do(t, l.Record(t.Context(), verdicts("acct-a-v1", fmt.Sprintf("a-%d", n), 1)...))
 		}
 		for n := range 16_384 / each {
-			must(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("b-%d", n), each)...))
+			must.Do(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("b-%d", n), each)...))
 		}
 		letGo()
 		if _, got := w.recorded(t, l); got["a"] < 8192-each || got["b"] < 8192-each || got["a"]+got["b"] > 16_384 {
@@ -162,13 +163,13 @@ func TestLargeVerdictsTakeNoRoomOfOthers(t *testing.T) {
 		return all
 	}
 	for n := range 100 { // more verdicts, and fewer bytes
-		must(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("s-%d", n), 2)...))
+		must.Do(t, l.Record(t.Context(), verdicts("acct-b-v1", fmt.Sprintf("s-%d", n), 2)...))
 	}
 	for n := range 60 {
-		must(t, l.Record(t.Context(), large("acct-a-v1", fmt.Sprintf("a-%d", n))...))
+		must.Do(t, l.Record(t.Context(), large("acct-a-v1", fmt.Sprintf("a-%d", n))...))
 	}
 	for n := range 10 {
-		must(t, l.Record(t.Context(), large("acct-b-v1", fmt.Sprintf("b-%d", n))...))
+		must.Do(t, l.Record(t.Context(), large("acct-b-v1", fmt.Sprintf("b-%d", n))...))
 	}
 	letGo()
 	if _, got := w.recorded(t, l); got["b"] != 20 || got["s"] != 200 || got["a"] < 20 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // sink is a server for events. Tests choose its answers.
@@ -124,7 +125,7 @@ func TestASinkThatFailsHangsAndComesBackHasEverything(t *testing.T) {
 	if l.Stats().Unsent == 0 {
 		t.Error("nothing waits, by the metric")
 	}
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	l = w.open(t)
 	record(t, l, 20, 25)
 	s.does(func(w http.ResponseWriter, r *http.Request) bool {
@@ -135,11 +136,11 @@ func TestASinkThatFailsHangsAndComesBackHasEverything(t *testing.T) {
 		return true
 	})
 	s.wait(t, idsTo(25))
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	l = w.open(t) // it knows its place
 	record(t, l, 25, 26)
 	s.wait(t, idsTo(26))
-	must(t, l.Close())
+	must.Do(t, l.Close())
 }
 
 // shipping has the log send to the sink.
@@ -168,7 +169,7 @@ func TestARecordWithoutAnInputHoldsUpNoOther(t *testing.T) {
 	l := w.open(t)
 	record(t, l, 0, 10)
 	s.wait(t, idsTo(10))
-	must(t, l.Close())
+	must.Do(t, l.Close())
 }
 
 // TestWhatTheSinkRefusesStopsNothing guarantees that a record too large for the sink is sent without its input, and is
@@ -205,11 +206,11 @@ func TestWhatTheSinkRefusesStopsNothing(t *testing.T) {
 		}
 		large := askedApp(t, `{"text":"`+strings.Repeat("x", 200_000)+`"}`)
 		large.ID, verdicts[3] = "id-000003", large
-		must(t, l.Record(t.Context(), verdicts...))
+		must.Do(t, l.Record(t.Context(), verdicts...))
 		s.wait(t, slices.Delete(idsTo(10), 6, 7))
 		record(t, l, 10, 12)
 		s.wait(t, slices.Delete(idsTo(12), 6, 7))
-		must(t, l.Close())
+		must.Do(t, l.Close())
 		if got := l.Stats(); got.SentErased != 1 || got.NotSent != 1 || erased.Load() != 1 {
 			t.Errorf("%d: %+v, and %d arrived without input", status, got, erased.Load())
 		}

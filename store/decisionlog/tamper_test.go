@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // threeSegments is a log of three runs; the last one was killed.
@@ -24,7 +25,7 @@ func threeSegments(t *testing.T) *world {
 	for n := range 3 {
 		l := w.open(t)
 		record(t, l, 10*n, 10*n+10)
-		must(t, l.Close())
+		must.Do(t, l.Close())
 	}
 	w.wantWhole(t, 30)
 	return w
@@ -35,7 +36,7 @@ func (w *world) copyOf(t *testing.T) *world {
 	t.Helper()
 	c := *w
 	c.dir = t.TempDir()
-	must(t, os.CopyFS(c.dir, os.DirFS(w.dir)))
+	must.Do(t, os.CopyFS(c.dir, os.DirFS(w.dir)))
 	return &c
 }
 
@@ -46,7 +47,7 @@ func TestEachTamperingIsFound(t *testing.T) {
 	lines := bytes.SplitAfter(w.read(t, last), []byte{'\n'})
 	lines = lines[:len(lines)-1]
 	put := func(w *world, lines ...[]byte) {
-		must(t, os.WriteFile(w.file(last), bytes.Join(lines, nil), 0o600))
+		must.Do(t, os.WriteFile(w.file(last), bytes.Join(lines, nil), 0o600))
 	}
 	for name, change := range map[string]func(w *world){
 		"a line is missing":       func(w *world) { put(w, slices.Delete(slices.Clone(lines), 4, 5)...) },
@@ -59,23 +60,23 @@ func TestEachTamperingIsFound(t *testing.T) {
 		"the last lines are missing": func(w *world) { put(w, lines[:6]...) },
 		"all lines are missing":      func(w *world) { put(w) },
 		"a blank line":               func(w *world) { put(w, slices.Insert(slices.Clone(lines), 4, []byte{'\n'})...) },
-		"the first segment":          func(w *world) { must(t, os.Remove(w.file("000000000001.log.zst"))) },
-		"a segment in the middle":    func(w *world) { must(t, os.Remove(w.file("000000000002.log.zst"))) },
-		"the last segment":           func(w *world) { must(t, os.Remove(w.file(last))) },
-		"the whole log":              func(w *world) { must(t, os.RemoveAll(filepath.Join(w.dir, "01"))) },
-		"a segment is added":         func(w *world) { must(t, os.WriteFile(w.file("000000000004.log"), w.read(t, last), 0o600)) },
+		"the first segment":          func(w *world) { must.Do(t, os.Remove(w.file("000000000001.log.zst"))) },
+		"a segment in the middle":    func(w *world) { must.Do(t, os.Remove(w.file("000000000002.log.zst"))) },
+		"the last segment":           func(w *world) { must.Do(t, os.Remove(w.file(last))) },
+		"the whole log":              func(w *world) { must.Do(t, os.RemoveAll(filepath.Join(w.dir, "01"))) },
+		"a segment is added":         func(w *world) { must.Do(t, os.WriteFile(w.file("000000000004.log"), w.read(t, last), 0o600)) },
 		"segments are exchanged": func(w *world) {
 			one, two := w.read(t, "000000000001.log.zst"), w.read(t, "000000000002.log.zst")
-			must(t, os.WriteFile(w.file("000000000001.log.zst"), two, 0o600))
-			must(t, os.WriteFile(w.file("000000000002.log.zst"), one, 0o600))
+			must.Do(t, os.WriteFile(w.file("000000000001.log.zst"), two, 0o600))
+			must.Do(t, os.WriteFile(w.file("000000000002.log.zst"), one, 0o600))
 		},
 		"a beginning without a signature": func(w *world) {
-			must(t, os.Remove(w.file("000000000001.log.zst")))
-			must(t, os.WriteFile(w.file("beginning.json"), []byte(`{"log":"x","segment":2,"prev":"","at":"","signature":""}`), 0o600))
+			must.Do(t, os.Remove(w.file("000000000001.log.zst")))
+			must.Do(t, os.WriteFile(w.file("beginning.json"), []byte(`{"log":"x","segment":2,"prev":"","at":"","signature":""}`), 0o600))
 		},
 		"another log": func(w *world) {
 			other := threeSegments(t)
-			must(t, os.WriteFile(w.file(last), other.read(t, last), 0o600))
+			must.Do(t, os.WriteFile(w.file(last), other.read(t, last), 0o600))
 		},
 		"another key": func(w *world) { w.secrets = [][]byte{bytes.Repeat([]byte{1}, 32)} },
 	} {
@@ -98,12 +99,12 @@ func TestAChangedByteIsFound(t *testing.T) {
 		for i := 0; i < len(text); i += step {
 			changed := slices.Clone(text)
 			changed[i] ^= 0x04
-			must(t, os.WriteFile(w.file(name), changed, 0o600))
+			must.Do(t, os.WriteFile(w.file(name), changed, 0o600))
 			if r := w.verify(t); len(r.Findings) == 0 && (strings.HasSuffix(name, ".log") || fmt.Sprint(w.ids(t)) != fmt.Sprint(idsTo(30))) {
 				t.Errorf("%s: byte %d", name, i)
 			}
 		}
-		must(t, os.WriteFile(w.file(name), text, 0o600))
+		must.Do(t, os.WriteFile(w.file(name), text, 0o600))
 	}
 }
 
@@ -120,12 +121,12 @@ func TestForgedRecordIsFound(t *testing.T) {
 	w := threeSegments(t)
 	forger := newWorld(t)
 	forger.secrets = [][]byte{bytes.Repeat([]byte{2}, 32)}
-	must(t, os.CopyFS(forger.dir, os.DirFS(w.dir)))
-	must(t, os.Remove(forger.file("000000000003.log")))
+	must.Do(t, os.CopyFS(forger.dir, os.DirFS(w.dir)))
+	must.Do(t, os.Remove(forger.file("000000000003.log")))
 	l := forger.open(t)
 	record(t, l, 20, 29) // one less
-	must(t, l.Close())
-	must(t, os.WriteFile(w.file("000000000003.log"), forger.read(t, "000000000003.log"), 0o600))
+	must.Do(t, l.Close())
+	must.Do(t, os.WriteFile(w.file("000000000003.log"), forger.read(t, "000000000003.log"), 0o600))
 	r := w.verify(t)
 	if said := fmt.Sprint(r.Findings); !strings.Contains(said, "no valid signature") || !strings.Contains(said, "the store knows") {
 		t.Errorf("%v", r.Findings)
@@ -148,7 +149,7 @@ func TestACrashLosesNothingThatWasTold(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	record(t, l, 0, 5)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	whole := w.read(t, "000000000001.log")
 	whole = whole[:bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1] // without its end, as after a crash
 	before := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1     // the last line is the one that was being written
@@ -156,11 +157,11 @@ func TestACrashLosesNothingThatWasTold(t *testing.T) {
 	for cut := before; cut <= len(whole); cut += 7 {
 		c := newWorld(t)
 		c.heads.byLog = maps.Clone(w.heads.byLog)
-		must(t, os.MkdirAll(filepath.Join(c.dir, "01"), 0o700))
-		must(t, os.WriteFile(c.file("000000000001.log"), whole[:cut], 0o600))
+		must.Do(t, os.MkdirAll(filepath.Join(c.dir, "01"), 0o700))
+		must.Do(t, os.WriteFile(c.file("000000000001.log"), whole[:cut], 0o600))
 		l := c.open(t)
 		record(t, l, 100, 102)
-		must(t, l.Close())
+		must.Do(t, l.Close())
 		want := append(idsTo(4), "id-000100", "id-000101")
 		if cut == len(whole) {
 			want = slices.Insert(want, 4, "id-000004")
@@ -181,11 +182,11 @@ func TestMoreThanATornTailIsNoMending(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	record(t, l, 0, 9)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	text := w.read(t, "000000000001.log")
 	text = bytes.Replace(text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1], []byte("id-000004"), []byte("id-000044"), 1)
-	must(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
-	must(t, w.open(t).Close())
+	must.Do(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
+	must.Do(t, w.open(t).Close())
 	if !strings.Contains(w.said.text, "decisions are missing") {
 		t.Errorf("the log said %s", w.said.text)
 	}
@@ -200,7 +201,7 @@ func TestOneLineLessAfterACrashIsFound(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	record(t, l, 0, 5)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	lines := bytes.SplitAfter(w.read(t, "000000000001.log"), []byte{'\n'})
 	lines = lines[:len(lines)-2] // without its end, as after a crash
 	w.headAt(t, bytes.Join(lines, nil))
@@ -211,8 +212,8 @@ func TestOneLineLessAfterACrashIsFound(t *testing.T) {
 		if isFound {
 			rest = lines[:len(lines)-1]
 		}
-		must(t, os.WriteFile(c.file("000000000001.log"), bytes.Join(rest, nil), 0o600))
-		must(t, c.open(t).Close())
+		must.Do(t, os.WriteFile(c.file("000000000001.log"), bytes.Join(rest, nil), 0o600))
+		must.Do(t, c.open(t).Close())
 		if got := strings.Contains(c.said.text, "decisions are missing"); got != isFound {
 			t.Errorf("%s: the log said %q", name, c.said.text)
 		}
@@ -229,15 +230,14 @@ func TestALogOfWhichOnlyTheBeginningIsLeftIsNotWhole(t *testing.T) {
 	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
 	l := w.open(t)
 	recordMany(t, l, 6000)
-	must(t, l.Close())
-	names, err := readDir(filepath.Join(w.dir, "01"))
-	must(t, err)
+	must.Do(t, l.Close())
+	names := must.Get(readDir(filepath.Join(w.dir, "01")))(t)
 	for _, name := range names {
 		if name != "beginning.json" {
-			must(t, os.Remove(w.file(name)))
+			must.Do(t, os.Remove(w.file(name)))
 		}
 	}
-	must(t, w.open(t).Close())
+	must.Do(t, w.open(t).Close())
 	if !strings.Contains(w.said.text, "decisions are missing") {
 		t.Errorf("the log said %q", w.said.text)
 	}
@@ -249,7 +249,7 @@ func TestALogOfWhichOnlyTheBeginningIsLeftIsNotWhole(t *testing.T) {
 // TestWithoutTheStoreTheEndIsUnknown.
 func TestWithoutTheStoreTheEndIsUnknown(t *testing.T) {
 	w := threeSegments(t)
-	must(t, os.Remove(w.file("000000000003.log")))
+	must.Do(t, os.Remove(w.file("000000000003.log")))
 	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets})
 	if err != nil || r.EndKnown || len(r.Findings) > 0 {
 		t.Errorf("%+v, %v", r, err)
@@ -261,9 +261,9 @@ func TestALineThatOnlyLooksLikeARecordIsNone(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	record(t, l, 0, 2)
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	text := bytes.Replace(w.read(t, "000000000001.log"), []byte("\n"), []byte("\n"+`{"prev":"x","told":null,"lost":{"verdicts":1,"at":""}}`+"\n"), 1)
-	must(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
+	must.Do(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
 	for name, read := range map[string]func(context.Context, decisionlog.Filter, func(*decisionlog.Record) error) error{
 		"newest": decisionlog.Reader{Dir: w.dir}.Newest, "oldest": decisionlog.Reader{Dir: w.dir}.Oldest,
 	} {
@@ -281,12 +281,12 @@ func TestAHeadOfSomebodyWithoutAKeyIsFound(t *testing.T) {
 	for n := range 2 {
 		l := w.open(t)
 		record(t, l, 10*n, 10*n+5)
-		must(t, l.Close())
+		must.Do(t, l.Close())
 	}
 	const open = "000000000002.log"
 	text := w.read(t, open)
 	text = text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1] // as after a crash
-	must(t, os.WriteFile(w.file(open), text, 0o600))
+	must.Do(t, os.WriteFile(w.file(open), text, 0o600))
 	w.headIs(t, 2, text)
 	w.wantWhole(t, 10)
 	older := bytes.Replace(text, []byte(`,"signs_heads":true`), nil, 1)
@@ -308,7 +308,7 @@ func TestAHeadOfSomebodyWithoutAKeyIsFound(t *testing.T) {
 			clear(w.heads.byLog)
 		},
 		"cut off to the last signed end": func(w *world) {
-			must(t, os.Remove(w.file(open)))
+			must.Do(t, os.Remove(w.file(open)))
 			end := w.closed(t, "000000000001.log.zst")
 			w.headIs(t, 1, end)
 			for log, h := range w.heads.byLog {
@@ -324,7 +324,7 @@ func TestAHeadOfSomebodyWithoutAKeyIsFound(t *testing.T) {
 		} else {
 			t.Logf("%s: %s", name, r.Findings[0])
 		}
-		must(t, c.open(t).Close())
+		must.Do(t, c.open(t).Close())
 		if r := c.verify(t); len(r.Findings) == 0 || !strings.Contains(c.said.text, "decisions are missing") {
 			t.Errorf("%s: not found after a start: %s", name, c.said.text)
 		}
@@ -354,7 +354,7 @@ func (w *world) forge(t *testing.T, name string, text []byte, sign func(decision
 		_, rest, _ := bytes.Cut(lines[i], []byte(`","`))
 		lines[i] = slices.Concat([]byte(`{"prev":"`+decisionlog.Hash(lines[i-1])+`","`), rest)
 	}
-	must(t, os.WriteFile(w.file(name), append(bytes.Join(lines, []byte{'\n'}), '\n'), 0o600))
+	must.Do(t, os.WriteFile(w.file(name), append(bytes.Join(lines, []byte{'\n'}), '\n'), 0o600))
 	for log, h := range w.heads.byLog {
 		h.Hash = decisionlog.Hash(lines[len(lines)-1])
 		w.heads.byLog[log] = sign(h)
@@ -364,18 +364,15 @@ func (w *world) forge(t *testing.T, name string, text []byte, sign func(decision
 // closed returns the lines of a compressed segment.
 func (w *world) closed(t *testing.T, name string) []byte {
 	t.Helper()
-	unpacked, err := zstd.NewReader(bytes.NewReader(w.read(t, name)))
-	must(t, err)
+	unpacked := must.Get(zstd.NewReader(bytes.NewReader(w.read(t, name))))(t)
 	defer unpacked.Close()
-	text, err := io.ReadAll(unpacked)
-	must(t, err)
-	return text
+	return must.Get(io.ReadAll(unpacked))(t)
 }
 
 // TestACopyOfALogIsFound: its records are not counted a second time.
 func TestACopyOfALogIsFound(t *testing.T) {
 	w := threeSegments(t)
-	must(t, os.CopyFS(filepath.Join(w.dir, "02"), os.DirFS(filepath.Join(w.dir, "01"))))
+	must.Do(t, os.CopyFS(filepath.Join(w.dir, "02"), os.DirFS(filepath.Join(w.dir, "01"))))
 	if r := w.verify(t); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].String(), "is in two folders, 01 and 02") || r.Records != 30 {
 		t.Errorf("%+v", r)
 	}
@@ -387,7 +384,7 @@ func TestWithoutAKeyTheChainIsChecked(t *testing.T) {
 	w.secrets = nil
 	w.wantWhole(t, 30)
 	text := w.read(t, "000000000003.log")
-	must(t, os.WriteFile(w.file("000000000003.log"), bytes.Replace(text, []byte("id-000022"), []byte("id-000099"), 1), 0o600))
+	must.Do(t, os.WriteFile(w.file("000000000003.log"), bytes.Replace(text, []byte("id-000022"), []byte("id-000099"), 1), 0o600))
 	if r := w.verify(t); len(r.Findings) == 0 {
 		t.Error("a changed byte is not found")
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // freeAgain is the longest time for a change behind an abandoned transaction: on a busy machine at
@@ -37,23 +38,12 @@ type heldTransaction struct {
 // leave takes the name of an application, or "" for that of the database's own gateways.
 func leave(t *testing.T, url, application, id string) *heldTransaction {
 	t.Helper()
-	where, err := connstring.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	where := must.Get(connstring.Parse(url))(t)
 	application = cmp.Or(application, "portcullis/"+where.Database)
-	client, err := mongo.Connect(options.Client().ApplyURI(url).SetAppName(application))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(mongo.Connect(options.Client().ApplyURI(url).SetAppName(application)))(t)
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	ses, err := client.StartSession()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ses.StartTransaction(); err != nil {
-		t.Fatal(err)
-	}
+	ses := must.Get(client.StartSession())(t)
+	must.Do(t, ses.StartTransaction())
 	l := &heldTransaction{t: t, ctx: mongo.NewSessionContext(t.Context(), ses), ses: ses, meta: client.Database(where.Database).Collection("authz_meta"), id: id}
 	l.write()
 	return l
@@ -62,9 +52,7 @@ func leave(t *testing.T, url, application, id string) *heldTransaction {
 func (l *heldTransaction) write() {
 	l.t.Helper()
 	update := bson.D{{Key: "$inc", Value: bson.D{{Key: "touched", Value: 1}}}}
-	if _, err := l.meta.UpdateOne(l.ctx, bson.D{{Key: "_id", Value: l.id}}, update, options.UpdateOne().SetUpsert(true)); err != nil {
-		l.t.Fatal(err)
-	}
+	must.Get(l.meta.UpdateOne(l.ctx, bson.D{{Key: "_id", Value: l.id}}, update, options.UpdateOne().SetUpsert(true)))(l.t)
 }
 
 func bumpA(ctx context.Context, s *mongodb.Store) error {
@@ -208,13 +196,8 @@ func TestKilledProcessIsOutOfTheWay(t *testing.T) {
 	s := open(t, url, storetest.Schemas()...)
 	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	process.Env = append(os.Environ(), envHold+"="+url)
-	out, err := process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(process.StdoutPipe())(t)
+	must.Do(t, process.Start())
 	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "held"; {
 		t.Log(lines.Text())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // command is one that was sent to the server.
@@ -62,10 +63,7 @@ func (r *recorder) all() []command {
 func recorded(t *testing.T) (*mongodb.Store, *recorder) {
 	t.Helper()
 	r := &recorder{}
-	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: database(t), Schemas: storetest.Schemas(), Monitor: r.monitor()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: database(t), Schemas: storetest.Schemas(), Monitor: r.monitor()}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	r.reset()
 	return s, r
@@ -75,10 +73,7 @@ func recorded(t *testing.T) (*mongodb.Store, *recorder) {
 // an ordinary operation, at each start anew.
 func TestAnIndexHasTimeToBeBuilt(t *testing.T) {
 	r := &recorder{}
-	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: database(t), Schemas: storetest.Schemas(), Monitor: r.monitor()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: database(t), Schemas: storetest.Schemas(), Monitor: r.monitor()}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	built := 0
 	for _, c := range r.all() {
@@ -100,23 +95,18 @@ func TestCommandsHaveADeadline(t *testing.T) {
 	s, commands := recorded(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if _, err := s.Freshness(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Freshness(ctx))(t)
 	if _, _, err := s.Changes(ctx, 0, 10); err != nil {
 		t.Fatal(err)
 	}
 	things := storetest.Schemas()[0]
-	err := s.Transact(ctx, func(tx store.Tx) error {
+	must.Do(t, s.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, "a"); err != nil {
 			return err
 		}
 		_, err := tx.Find(ctx, things, store.Query{Index: things.Indexes[2].Name})
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	seen := map[string]bool{}
 	for _, c := range commands.all() {
 		seen[c.name] = true
@@ -137,9 +127,7 @@ func TestCommandsHaveADeadline(t *testing.T) {
 // TestFreshnessIsOneLinearizableRead of the primary.
 func TestFreshnessIsOneLinearizableRead(t *testing.T) {
 	s, commands := recorded(t)
-	if _, err := s.Freshness(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Freshness(t.Context()))(t)
 	sent := commands.all()
 	if len(sent) != 1 || sent[0].name != "find" || sent[0].lookup("readConcern", "level") != "linearizable" {
 		t.Errorf("sent %v", sent)
@@ -149,9 +137,7 @@ func TestFreshnessIsOneLinearizableRead(t *testing.T) {
 // TestViewReadsASnapshot that a majority has.
 func TestViewReadsASnapshot(t *testing.T) {
 	s, commands := recorded(t)
-	if err := s.View(t.Context(), func(tx store.Tx) error { _, err := tx.Revision(t.Context(), "a"); return err }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.View(t.Context(), func(tx store.Tx) error { _, err := tx.Revision(t.Context(), "a"); return err }))
 	sent := commands.all()
 	if len(sent) != 3 || sent[0].lookup("readConcern", "level") != "snapshot" || sent[2].name != "commitTransaction" || sent[2].lookup("writeConcern", "w") != "majority" {
 		t.Errorf("sent %v", sent)

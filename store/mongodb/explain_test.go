@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestEveryQueryUsesAnIndex has the server explain every command it gets, from the start on. None
@@ -29,14 +30,8 @@ func TestEveryQueryUsesAnIndex(t *testing.T) {
 				bare[i] = &store.Schema{Name: s.Name, Extract: func([]byte) ([]store.Value, error) { return nil, nil }}
 			}
 			before := open(t, url, bare...)
-			err := before.Transact(t.Context(), func(tx store.Tx) error { return insertEmpty(t, tx, bare) })
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: filled(schemas), Monitor: sent.monitor()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, before.Transact(t.Context(), func(tx store.Tx) error { return insertEmpty(t, tx, bare) }))
+			s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: filled(schemas), Monitor: sent.monitor()}))(t)
 			t.Cleanup(func() { _ = s.Close() })
 			useEverything(t, s, schemas)
 			explainAll(t, url, sent.all())
@@ -142,10 +137,7 @@ func deleteAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 // explainAll asks the server how it runs each command that selects documents.
 func explainAll(t *testing.T, url string, sent []command) {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(url))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(mongo.Connect(options.Client().ApplyURI(url)))(t)
 	defer func() { _ = client.Disconnect(t.Context()) }()
 	explained := map[string]int{}
 	for _, c := range sent {
@@ -154,9 +146,7 @@ func explainAll(t *testing.T, url string, sent []command) {
 		}
 		db, _ := c.lookup("$db").(string)
 		plain := bson.D{}
-		if err := bson.Unmarshal(c.raw, &plain); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, bson.Unmarshal(c.raw, &plain))
 		plain = slices.DeleteFunc(plain, func(e bson.E) bool {
 			return slices.Contains([]string{
 				"lsid", "txnNumber", "autocommit", "startTransaction", "readConcern", "writeConcern", "$clusterTime", "$db", "$readPreference", "maxTimeMS",

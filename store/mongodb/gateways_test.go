@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestGatewaysAreSeen while they are connected, idle or not; a process of maintenance is none of them, and
@@ -13,20 +14,13 @@ import (
 func TestGatewaysAreSeen(t *testing.T) {
 	home, elsewhere := database(t), database(t)
 	open := func(url string, maintenance bool) *mongodb.Store {
-		s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: storetest.Schemas(), Maintenance: maintenance})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: storetest.Schemas(), Maintenance: maintenance}))(t)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}
 	tool, _ := open(home, true), open(elsewhere, false)
 	count := func() int {
-		n, err := tool.Gateways(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return must.Get(tool.Gateways(t.Context()))(t)
 	}
 	if n := count(); n != 0 {
 		t.Errorf("%d connections before a gateway is there", n)
@@ -35,9 +29,7 @@ func TestGatewaysAreSeen(t *testing.T) {
 	if count() == 0 {
 		t.Error("a gateway is not seen")
 	}
-	if err := gateway.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gateway.Close())
 	for end := time.Now().Add(10 * time.Second); count() > 0; { // the server notices closed connections
 		if time.Now().After(end) {
 			t.Fatalf("%d connections after the gateway has gone", count())

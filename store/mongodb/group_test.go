@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestGroupIsOneTransaction: the changes that wait are committed at once, and their
@@ -19,9 +20,7 @@ func TestGroupIsOneTransaction(t *testing.T) {
 	g := newGrouped(t)
 	before := g.epoch()
 	answers := g.inLine(nothing, g.change("a", nil), g.change("b", nil), g.change("c", nil), g.change("d", nil))
-	if err := errors.Join(answers...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(answers...))
 	if n := g.commits(); n != 2 { // that of the holder, and theirs
 		t.Errorf("%d commits", n)
 	}
@@ -40,9 +39,7 @@ func TestGroupIsBounded(t *testing.T) {
 	g := newGrouped(t)
 	g.LimitGroups(3)
 	answers := g.inLine(nothing, g.change("a", nil), g.change("b", nil), g.change("c", nil), g.change("d", nil))
-	if err := errors.Join(answers...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(answers...))
 	if n := g.commits(); n != 3 {
 		t.Errorf("%d commits", n)
 	}
@@ -213,9 +210,7 @@ func TestMembersWaitForTheLease(t *testing.T) {
 	g := newGrouped(t)
 	g.LimitGroups(2)
 	const lease = 2 * time.Second
-	if err := g.Lease(t.Context(), lease); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Lease(t.Context(), lease))
 	var released time.Time
 	timed := func(id string) func() error {
 		return func() error {
@@ -250,9 +245,7 @@ func TestCloseWaitsForWhoIsInLine(t *testing.T) {
 func TestGroupsLoseNothing(t *testing.T) {
 	const processes, writers, each = 2, 8, 12
 	g := newGrouped(t)
-	if err := g.change("all", nil)(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.change("all", nil)())
 	g.sent.reset()
 	var writing sync.WaitGroup
 	for p, s := range []*mongodb.Store{g.Store, open(t, g.url, notes().Schema())} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // note is a record of the tests here.
@@ -156,10 +157,7 @@ func (g *grouped) wantNotes(want map[string]bool) {
 
 func (g *grouped) epoch() int64 {
 	g.t.Helper()
-	f, err := g.Freshness(g.t.Context())
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	f := must.Get(g.Freshness(g.t.Context()))(g.t)
 	return f.Epoch
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -35,10 +36,7 @@ func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
 
 func open(t testing.TB, url string, schemas ...*store.Schema) *mongodb.Store {
 	t.Helper()
-	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: schemas})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: schemas}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -52,10 +50,7 @@ func TestConformance(t *testing.T) {
 func TestViewCommits(t *testing.T) {
 	storetest.RunViewCommits(t, func(t *testing.T) (store.Store, func(int)) {
 		url := database(t)
-		client, err := mongo.Connect(options.Client().ApplyURI(url))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(mongo.Connect(options.Client().ApplyURI(url)))(t)
 		t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
 		var remaining atomic.Int64
 		monitor := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
@@ -67,10 +62,7 @@ func TestViewCommits(t *testing.T) {
 				t.Error(err)
 			}
 		}}
-		s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: storetest.Schemas(), Monitor: monitor})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: storetest.Schemas(), Monitor: monitor}))(t)
 		t.Cleanup(func() { _ = s.Close() })
 		return s, func(n int) { remaining.Store(int64(n)) }
 	})
@@ -80,14 +72,8 @@ func TestViewCommits(t *testing.T) {
 // be read, and an index that is missing stays so.
 func TestInspectChangesNothing(t *testing.T) {
 	url := database(t)
-	where, err := connstring.ParseAndValidate(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := mongo.Connect(options.Client().ApplyURI(url))
-	if err != nil {
-		t.Fatal(err)
-	}
+	where := must.Get(connstring.ParseAndValidate(url))(t)
+	client := must.Get(mongo.Connect(options.Client().ApplyURI(url)))(t)
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
 	db := client.Database(where.Database)
 	inspect := mongodb.Options{URL: url, Schemas: []*store.Schema{notes().Schema()}, Maintenance: true, Inspect: true}
@@ -98,17 +84,10 @@ func TestInspectChangesNothing(t *testing.T) {
 		t.Errorf("made %v, %v", names, err)
 	}
 	g := open(t, url, notes().Schema())
-	if err := g.Transact(t.Context(), func(tx store.Tx) error { return notes().Insert(t.Context(), tx, note{ID: "a"}) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Transact(t.Context(), func(tx store.Tx) error { return notes().Insert(t.Context(), tx, note{ID: "a"}) }))
 	collection := db.Collection(notes().Schema().Name)
-	if err := collection.Indexes().DropAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s, err := mongodb.Open(t.Context(), inspect)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, collection.Indexes().DropAll(t.Context()))
+	s := must.Get(mongodb.Open(t.Context(), inspect))(t)
 	if err := s.View(t.Context(), func(tx store.Tx) error {
 		rows, err := tx.List(t.Context(), notes().Schema(), "", 10)
 		if len(rows) != 1 {
@@ -130,9 +109,7 @@ func TestReopen(t *testing.T) {
 	url := database(t)
 	storetest.RunReopen(t, false, func(t *testing.T) store.Store { return open(t, url, storetest.Schemas()...) },
 		func(t *testing.T, s store.Store) store.Store {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 			return open(t, url, storetest.Schemas()...)
 		})
 }

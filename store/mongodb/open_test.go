@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -73,20 +74,13 @@ func TestURLCannotWeakenWrites(t *testing.T) {
 		separator = "&"
 	}
 	commands := &recorder{}
-	s, err := mongodb.Open(t.Context(), mongodb.Options{
+	s := must.Get(mongodb.Open(t.Context(), mongodb.Options{
 		URL: url + separator + "w=1&journal=false&readConcernLevel=local&readPreference=secondary&retryWrites=false", Schemas: storetest.Schemas(), Monitor: commands.monitor(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer func() { _ = s.Close() }()
 	commands.reset()
-	if err := s.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), "a"); return err }); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), "a"); return err }))
+	must.Do(t, s.Check(t.Context()))
 	commits := 0
 	for _, c := range commands.all() {
 		if c.name != "commitTransaction" && c.name != "update" || c.inTransaction() {

@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestProcessesShareOneEpoch: no change of several processes is lost, and each moves it by one.
@@ -17,10 +18,7 @@ func TestProcessesShareOneEpoch(t *testing.T) {
 	url := database(t)
 	const processes, each = 3, 20
 	first := open(t, url, storetest.Schemas()...)
-	before, err := first.Freshness(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(first.Freshness(t.Context()))(t)
 	var changing sync.WaitGroup
 	for range processes {
 		s := open(t, url, storetest.Schemas()...)
@@ -116,15 +114,11 @@ func TestChangeWaitsForTheLongestLease(t *testing.T) {
 	took := func(fn func(store.Tx) error) time.Duration {
 		t.Helper()
 		started := time.Now()
-		if err := writer.Transact(t.Context(), fn); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writer.Transact(t.Context(), fn))
 		return time.Since(started)
 	}
 	for _, d := range []time.Duration{300 * time.Millisecond, 100 * time.Millisecond} { // the second lease is not longer
-		if err := reader.Lease(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, reader.Lease(t.Context(), d))
 		if got := took(bump); got < 353*time.Millisecond {
 			t.Errorf("a change was answered after %s", got)
 		}
@@ -144,10 +138,7 @@ func TestChangeWaitsForTheLongestLease(t *testing.T) {
 	if err := writer.Transact(t.Context(), func(tx store.Tx) error { return errors.Join(bump(tx), errors.New("no")) }); err == nil {
 		t.Error("no error")
 	}
-	generation, err := reader.NewGeneration(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	generation := must.Get(reader.NewGeneration(t.Context()))(t)
 	if freshness, err := writer.Freshness(t.Context()); err != nil || freshness.Generation != generation {
 		t.Errorf("%+v, %v", freshness, err)
 	}

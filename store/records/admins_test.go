@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // The ids of the tests: alice and bob are users, admins and others are groups.
@@ -41,10 +42,7 @@ type adminsWorld struct {
 func newWorld(t *testing.T) *adminsWorld {
 	t.Helper()
 	w := &adminsWorld{t: t, c: records.NewCollections()}
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	w.db = db
 	w.write(func(ctx context.Context, tx store.Tx) error {
@@ -62,9 +60,7 @@ func newWorld(t *testing.T) *adminsWorld {
 // write changes the account in a transaction, as the areas do.
 func (w *adminsWorld) write(fn func(ctx context.Context, tx store.Tx) error) {
 	w.t.Helper()
-	if err := w.try(fn); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.try(fn))
 }
 
 func (w *adminsWorld) try(fn func(ctx context.Context, tx store.Tx) error) error {

@@ -9,16 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // verified checks the world's store.
 func (w *adminsWorld) verified() records.Verified {
 	w.t.Helper()
-	verified, err := w.c.Verify(w.t.Context(), w.db)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return verified
+	return must.Get(w.c.Verify(w.t.Context(), w.db))(w.t)
 }
 
 // populate gives the account one record of each kind that names others, all of them good.
@@ -112,9 +109,7 @@ func TestVerifyFindsEachFault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.populate()
-			if err := w.db.Transact(t.Context(), func(tx store.Tx) error { return c.damage(w, t.Context(), tx) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.db.Transact(t.Context(), func(tx store.Tx) error { return c.damage(w, t.Context(), tx) }))
 			verified := w.verified()
 			if all := strings.Join(verified.Damage, "\n"); len(c.says) == 0 && all != "" {
 				t.Errorf("damage in a good store: %s", all)

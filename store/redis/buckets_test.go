@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -169,10 +170,7 @@ func TestRedisThatHangsIsLeftAlone(t *testing.T) {
 
 func TestServerThatIsNoRedisIsAnError(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
 	r := newBuckets(t, "redis://"+l.Addr().String(), "s", nil)
 	began := time.Now()
@@ -190,9 +188,7 @@ func TestRightsThatTheScriptNeeds(t *testing.T) {
 	for i, a := range args {
 		command[i] = a
 	}
-	if err := server.Client(t).Do(t.Context(), command...).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Client(t).Do(t.Context(), command...).Err())
 	url := strings.Replace(server.URL, "redis://", "redis://portcullis:x@", 1)
 	if given, _ := take(t, newBuckets(t, url, "s", nil), "a", time.Hour, 10, 3); given != 3 {
 		t.Errorf("%d given", given)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -36,10 +37,7 @@ func onRedis(t *testing.T, url string) *redis.Cache {
 
 func connect(t *testing.T, url string) *redis.Client {
 	t.Helper()
-	c, err := redis.NewClient(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(redis.NewClient(url))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

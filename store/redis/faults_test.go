@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -97,10 +98,7 @@ func TestClusterNodeThatIsGoneCostsItsKeysOnly(t *testing.T) {
 // caller reads the store instead.
 func TestNothingIsTriedTwice(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", servers.Address(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", servers.Address(t)))(t)
 	var calls atomic.Int64
 	go func() {
 		for {
@@ -120,9 +118,7 @@ func TestNothingIsTriedTwice(t *testing.T) {
 	if n := calls.Load(); n != 1 {
 		t.Errorf("%d connections", n)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Close())
 	r = onRedis(t, "redis://"+l.Addr().String())
 	quickest := atMost
 	for range 4 {

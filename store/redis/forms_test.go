@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/store/redis"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -154,18 +155,14 @@ func TestRedisUserNeedsTwoCommands(t *testing.T) {
 	t.Run("one server", func(t *testing.T) {
 		t.Parallel()
 		server := servers.NewRedis(t)
-		if err := server.Client(t).Do(t.Context(), rules...).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, server.Client(t).Do(t.Context(), rules...).Err())
 		keepsOnly(t, onRedis(t, servers.As(server.URL, "portcullis", password)), some(10))
 	})
 	t.Run("cluster", func(t *testing.T) {
 		t.Parallel()
 		cluster := servers.NewRedisCluster(t)
 		for _, n := range cluster.Nodes {
-			if err := n.Client(t).Do(t.Context(), append(rules, "+cluster|slots")...).Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, n.Client(t).Do(t.Context(), append(rules, "+cluster|slots")...).Err())
 		}
 		keepsOnly(t, onRedis(t, servers.As(cluster.URL, "portcullis", password)), some(10))
 	})
@@ -195,10 +192,7 @@ func TestClusterIsAskedOncePerNode(t *testing.T) {
 				t.Fatalf("a node has %d keys", keys)
 			}
 			match := reads.FindStringSubmatch(c.Info(t.Context(), "stats").Val())
-			n, err := strconv.Atoi(match[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(strconv.Atoi(match[1]))(t)
 			total += n
 		}
 		return total
@@ -223,9 +217,7 @@ func TestConnectionIsReadyAfterOneCommand(t *testing.T) {
 	t.Parallel()
 	server := servers.NewRedis(t)
 	client := server.Client(t)
-	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.ConfigResetStat(t.Context()).Err())
 	lookup(t, onRedis(t, server.URL), "az1:1")
 	var sent []string
 	for _, match := range commands.FindAllStringSubmatch(client.Info(t.Context(), "commandstats").Val(), -1) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -42,10 +43,7 @@ func TestRedisOverTLS(t *testing.T) {
 // name; nothing is sent there.
 func TestStrangersCertificateIsRefused(t *testing.T) {
 	t.Parallel()
-	stranger, err := servers.NewAuthority()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := must.Get(servers.NewAuthority())(t)
 	for want, option := range map[string]servers.RedisOption{
 		"unknown authority": servers.WithTLS(t, stranger),
 		"127.0.0.1":         servers.WithTLS(t, trusted, "redis.example"),

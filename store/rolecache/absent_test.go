@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // maxAccounts is the number of revisions in a cache, as in the package.
@@ -55,9 +56,7 @@ func TestFactsThatAClientInventsAreNotKept(t *testing.T) {
 	questions := []resources.About{{UserID: user, ProjectID: "proj-p-v1"}, {}}
 	ask := func(pairs ...resources.About) {
 		t.Helper()
-		if _, err := factsOf(t, w.cache, account, pairs); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(factsOf(t, w.cache, account, pairs))(t)
 	}
 	ask(questions...)
 	shared, before := len(s.values), w.cache.State()
@@ -115,9 +114,7 @@ func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	w, reads := newWorld(t), gate.New(1, 0)
 	w.changes = noList
 	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10, Reads: reads})
-	if err := reads.Enter(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reads.Enter(t.Context(), ""))
 	views := w.counted()
 	if _, err := w.cache.Facts(t.Context(), account, user, ""); !errors.Is(err, gate.ErrFull) || views.Load() != 0 {
 		t.Errorf("%d reads, %v", views.Load(), err)
@@ -140,9 +137,7 @@ func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 	w.view = func(_ context.Context, fn func(store.Tx) error) error { return fn(manyAccounts{&snapshot{}}) }
 	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1, Local: true})
 	ask := func(id string) string {
-		if _, err := w.cache.Facts(t.Context(), id, user, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.cache.Facts(t.Context(), id, user, ""))(t)
 		return id
 	}
 	accounts := make([]string, maxAccounts+more)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestLateLookUpIsNotRemembered guarantees that the cache drops the result of a look-up if the epoch moved meanwhile:
@@ -44,9 +45,7 @@ func TestLateLookUpIsNotRemembered(t *testing.T) {
 	await(t, read)
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
 	// A question about another account brings the cache to the new epoch, without a revision of this account.
-	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.cache.Facts(t.Context(), other, second, ""))(t)
 	close(release)
 	await(t, done)
 	if got := w.status(); got != "SUSPENDED" {

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 var errBroken = errors.New("broken")
@@ -258,9 +259,7 @@ func TestCachedFactsAreBounded(t *testing.T) {
 		w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: room})
 		round := func() {
 			for i := range users {
-				if _, err := w.cache.Facts(t.Context(), account, fmt.Sprintf("user-%d", i), ""); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(w.cache.Facts(t.Context(), account, fmt.Sprintf("user-%d", i), ""))(t)
 			}
 		}
 		round()

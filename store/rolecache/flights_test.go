@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestOneReadForAllWhoAskAtOnce guarantees that all concurrent callers wait for one read, of a user's facts or of a
@@ -88,9 +89,7 @@ func TestNobodyWaitsForTheTurnOfOthers(t *testing.T) {
 				w.changes = noList
 			}
 			w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10, Reads: reads, Local: true})
-			if err := reads.TryEnter(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, reads.TryEnter())
 			var mu sync.Mutex
 			var answered []string
 			ask := func(name, turn, subject string) {

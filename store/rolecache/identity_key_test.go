@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -45,10 +46,7 @@ type keyWorld struct {
 func newKeyWorld(t *testing.T) *keyWorld {
 	t.Helper()
 	c := records.NewCollections()
-	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: c.Schemas()}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	w := &keyWorld{t: t, store: &keyStore{Store: db}, c: c}
 	w.cache = rolecache.New(w.store, c, rolecache.Options{Entries: 100})
@@ -69,15 +67,12 @@ func newKeyWorld(t *testing.T) *keyWorld {
 func (w *keyWorld) change(fn func(ctx context.Context, tx store.Tx) error) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	err := w.store.Transact(ctx, func(tx store.Tx) error {
+	must.Do(w.t, w.store.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, keyAccount); err != nil {
 			return err
 		}
 		return fn(ctx, tx)
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	}))
 }
 
 func (w *keyWorld) addKey(id string) {
@@ -118,10 +113,7 @@ func (w *keyWorld) setUser(change func(u *resources.User)) {
 func (w *keyWorld) identify(id string) (got rolecache.KeyIdentity, exists bool, views int64) {
 	w.t.Helper()
 	before := w.store.views.Load()
-	got, exists, err := w.cache.IdentifyKey(w.t.Context(), id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	got, exists = must.Two(w.cache.IdentifyKey(w.t.Context(), id))(w.t)
 	if !exists && (got.UserID != "" || got.Key.ID != "" || got.Key.Hash != nil) {
 		w.t.Errorf("an unknown key comes with %+v", got)
 	}

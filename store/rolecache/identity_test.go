@@ -8,16 +8,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // identify asks for a subject that may be an external id or a partner id.
 func (w *world) identify(subject string) (rolecache.Identity, bool) {
 	w.t.Helper()
-	id, exists, err := w.cache.Identify(w.t.Context(), subject, true, true)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return id, exists
+	return must.Two(w.cache.Identify(w.t.Context(), subject, true, true))(w.t)
 }
 
 func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -18,10 +19,7 @@ func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
 
 func onRedis(t *testing.T, url string) *redis.Cache {
 	t.Helper()
-	client, err := redis.NewClient(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(redis.NewClient(url))(t)
 	t.Cleanup(func() { _ = client.Close() })
 	return client.Cache(nil)
 }

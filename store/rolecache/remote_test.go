@@ -15,6 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // shelf is a second level in memory.
@@ -66,11 +67,7 @@ func (w *world) countViews() *int {
 // ask returns the facts about the user and the project.
 func ask(t *testing.T, c *rolecache.Cache) resources.Facts {
 	t.Helper()
-	facts, err := c.Facts(t.Context(), account, user, "proj-p-v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return facts
+	return must.Get(c.Facts(t.Context(), account, user, "proj-p-v1"))(t)
 }
 
 // TestReplicasShareWhatOneHasRead guarantees that a second replica gets the same facts from the second level, in one
@@ -128,12 +125,8 @@ func TestShelfOnlyMisses(t *testing.T) {
 		"another's": {func(w *world, s *shelf) {
 			w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
 			c, _ := w.replica(s, secret)
-			if _, err := c.Facts(w.t.Context(), account, second, "proj-p-v1"); err != nil {
-				w.t.Fatal(err)
-			}
-			if _, err := c.Facts(w.t.Context(), account, user, "proj-p-v1"); err != nil {
-				w.t.Fatal(err)
-			}
+			must.Get(c.Facts(w.t.Context(), account, second, "proj-p-v1"))(w.t)
+			must.Get(c.Facts(w.t.Context(), account, user, "proj-p-v1"))(w.t)
 			var users, seconds []string
 			for k := range s.values {
 				if strings.Contains(k, user) {

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -60,10 +61,7 @@ func (n *trips) monitor() *event.CommandMonitor {
 func (n *trips) replica(t *testing.T, mongo, redis string) (*mongodb.Store, *rolecache.Cache) {
 	t.Helper()
 	c := records.NewCollections()
-	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: mongo, Schemas: c.Schemas(), Monitor: n.monitor()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: mongo, Schemas: c.Schemas(), Monitor: n.monitor()}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	n.Remote = onRedis(t, redis)
 	cache := rolecache.New(s, c, rolecache.Options{
@@ -81,7 +79,7 @@ func TestRoundTrips(t *testing.T) {
 	first := &trips{}
 	s, cache := first.replica(t, url, redis.URL)
 	c := records.NewCollections()
-	err := s.Transact(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 		if err := c.Accounts.Insert(t.Context(), tx, resources.Account{ID: account, Status: "ACTIVE"}); err != nil {
 			return err
 		}
@@ -90,16 +88,11 @@ func TestRoundTrips(t *testing.T) {
 			err, c.Users.Insert(t.Context(), tx, resources.User{ExternalID: user, AccountID: account, Email: "u@a.example"}),
 			c.Projects.Insert(t.Context(), tx, resources.Project{ID: "proj-p-v1", AccountID: account, State: resources.ProjectActive}),
 		)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	// catchUp brings a cache to the store's epoch before the steps below count reads.
 	catchUp := func(cache *rolecache.Cache) {
 		t.Helper()
-		if _, err := cache.Facts(t.Context(), "acct-none-v1", "user-none-v1", ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(cache.Facts(t.Context(), "acct-none-v1", "user-none-v1", ""))(t)
 	}
 	second, gone := &trips{}, &trips{}
 	_, another := second.replica(t, url, redis.URL)

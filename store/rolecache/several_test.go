@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -53,10 +54,7 @@ func TestFactsOfManyCostFewReads(t *testing.T) {
 				t.Errorf("%v %q", err, homes)
 			}
 		}
-		facts, err := factsOf(t, cache, account, pairs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		facts := must.Get(factsOf(t, cache, account, pairs))(t)
 		wantEach(t, pairs, facts)
 		if got := views.Load(); got > most {
 			t.Errorf("%s: %d reads of the store, want %d at most", name, got, most)
@@ -90,10 +88,7 @@ func TestReplicasShareWhatOneHasReadOfSeveral(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
 	first, _ := w.replica(s, secret)
-	want, err := factsOf(t, first, account, several())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(factsOf(t, first, account, several()))(t)
 	views := w.countViews()
 	again, seen := w.replica(s, secret)
 	if got, err := factsOf(t, again, account, several()); err != nil || !reflect.DeepEqual(got, want) || *views != 0 || s.gets != 2 {
@@ -120,15 +115,12 @@ func TestFactsOfManyOnADatabase(t *testing.T) {
 	pairs, users := crowded()
 	insert := func(fn func(tx store.Tx) error) {
 		t.Helper()
-		err := s.Transact(t.Context(), func(tx store.Tx) error {
+		must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 			if _, err := tx.Bump(t.Context(), account); err != nil {
 				return err
 			}
 			return fn(tx)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	insert(func(tx store.Tx) error {
 		if err := c.Accounts.Insert(t.Context(), tx, resources.Account{ID: account, Status: "ACTIVE"}); err != nil {
@@ -152,10 +144,7 @@ func TestFactsOfManyOnADatabase(t *testing.T) {
 	if err != nil || slices.Contains(homes, "") {
 		t.Fatal(homes, err)
 	}
-	facts, err := factsOf(t, cache, account, pairs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	facts := must.Get(factsOf(t, cache, account, pairs))(t)
 	wantEach(t, pairs, facts)
 	for i, f := range facts {
 		if len(f.Subject.Assignments) != 1 || f.Subject.Assignments[0].ResourceID != fmt.Sprintf("instances/i%d", i) {

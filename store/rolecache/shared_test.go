@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // sharing is an embedded store with a cache. It counts the records that the cache reads, by collection.
@@ -59,10 +60,7 @@ func member(i int) string { return fmt.Sprintf("user-%d-v1", i) }
 func newSharing(t testing.TB, users, entries int) *sharing {
 	t.Helper()
 	s := &sharing{c: records.NewCollections(), got: map[string]int{}}
-	engine, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: s.c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must.Get(sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: s.c.Schemas()}))(t)
 	t.Cleanup(func() { _ = engine.Close() })
 	s.Store = engine
 	s.cache = rolecache.New(s, s.c, rolecache.Options{Entries: entries, Local: true})
@@ -89,15 +87,12 @@ func newSharing(t testing.TB, users, entries int) *sharing {
 
 func (s *sharing) change(t testing.TB, fn func(context.Context, store.Tx) error) {
 	t.Helper()
-	err := s.Transact(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 		if _, err := tx.Bump(t.Context(), account); err != nil {
 			return err
 		}
 		return fn(t.Context(), tx)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func (s *sharing) hold(ctx context.Context, tx store.Tx, kind, assignee, role string) error {
@@ -161,9 +156,7 @@ func TestFactsOfManyAreReadInFewSteps(t *testing.T) {
 	})
 	clear(s.got)
 	facts := make([]resources.Facts, len(all))
-	if err := s.cache.FactsOf(t.Context(), account, all, facts); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.cache.FactsOf(t.Context(), account, all, facts))
 	for i, f := range facts {
 		if len(f.Subject.Assignments) != 2 || f.Subject.Assignments[1].Permissions == nil || f.ProjectState != resources.ProjectActive || f.Subject.UserID != all[i].UserID {
 			t.Errorf("%+v", f)

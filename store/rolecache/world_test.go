@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // The ids of the tests.
@@ -181,10 +182,7 @@ func (w *world) status() string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), tooLong) // a question fails if it waits for a delayed read
 	defer cancel()
-	facts, err := w.cache.Facts(ctx, account, user, "")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	facts := must.Get(w.cache.Facts(ctx, account, user, ""))(w.t)
 	return facts.Subject.UserStatus
 }
 
@@ -204,7 +202,5 @@ func await(t *testing.T, happened <-chan struct{}) {
 // warm asks once, so that the cache has the user's facts.
 func (w *world) warm() {
 	w.t.Helper()
-	if _, err := w.cache.Facts(w.t.Context(), account, user, ""); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Get(w.cache.Facts(w.t.Context(), account, user, ""))(w.t)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // noticed waits until the store has found its folder lost: within 2 s.
@@ -29,30 +30,23 @@ func noticed(t *testing.T, s *sqlite.Store) error {
 
 // accidents are what can happen to the folder of a running process. Each returns after it has happened.
 func accidents() map[string]func(t *testing.T, dir string) {
-	must := func(t *testing.T, err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	return map[string]func(t *testing.T, dir string){
-		"the folder is removed": func(t *testing.T, dir string) { must(t, os.RemoveAll(dir)) },
+		"the folder is removed": func(t *testing.T, dir string) { must.Do(t, os.RemoveAll(dir)) },
 		"the folder is another one": func(t *testing.T, dir string) {
 			other := filepath.Join(t.TempDir(), "other")
 			s := openPairs(t, other)
 			mustWrite(t, s, 1)
-			must(t, s.Close())
-			must(t, os.Rename(dir, dir+".old"))
-			must(t, os.Rename(other, dir))
+			must.Do(t, s.Close())
+			must.Do(t, os.Rename(dir, dir+".old"))
+			must.Do(t, os.Rename(other, dir))
 		},
-		"the log is removed":  func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "portcullis.db-wal"))) },
-		"the file is removed": func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "portcullis.db"))) },
+		"the log is removed":  func(t *testing.T, dir string) { must.Do(t, os.Remove(filepath.Join(dir, "portcullis.db-wal"))) },
+		"the file is removed": func(t *testing.T, dir string) { must.Do(t, os.Remove(filepath.Join(dir, "portcullis.db"))) },
 		"the file is a copy": func(t *testing.T, dir string) {
 			path := filepath.Join(dir, "portcullis.db")
-			raw, err := os.ReadFile(path)
-			must(t, err)
-			must(t, os.WriteFile(path+".new", raw, 0o600))
-			must(t, os.Rename(path+".new", path))
+			raw := must.Get(os.ReadFile(path))(t)
+			must.Do(t, os.WriteFile(path+".new", raw, 0o600))
+			must.Do(t, os.Rename(path+".new", path))
 		},
 	}
 }
@@ -94,9 +88,7 @@ func TestLostFolderIsNoticed(t *testing.T) {
 func TestIdleLossIsNoticed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := openPairs(t, dir)
-	if err := os.Rename(dir, dir+".moved"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(dir, dir+".moved"))
 	if lost := noticed(t, s); !strings.Contains(lost.Error(), "taken away") {
 		t.Errorf("%v", lost)
 	}
@@ -109,17 +101,10 @@ func TestStopLeavesTheFilesOfOthers(t *testing.T) {
 	s, next := openPairs(t, dir), openPairs(t, other)
 	mustWrite(t, s, 1)
 	mustWrite(t, next, 7)
-	if err := os.Rename(dir, dir+".old"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(other, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(dir, dir+".old"))
+	must.Do(t, os.Rename(other, dir))
 	_ = noticed(t, s)
-	before, err := os.ReadFile(filepath.Join(dir, "portcullis.db-wal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(filepath.Join(dir, "portcullis.db-wal")))(t)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -135,18 +120,11 @@ func TestDamagedFileStopsTheStart(t *testing.T) {
 	for n := range 200 {
 		mustWrite(t, s, n)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	path := filepath.Join(dir, "portcullis.db")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	copy(raw[len(raw)/2:], bytes.Repeat([]byte{0xa5}, len(raw)/4))
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, raw, 0o600))
 	entries, twins := pairCollections()
 	unchanged(t, dir, func() {
 		_, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, Schemas: []*store.Schema{entries.Schema(), twins.Schema()}})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // shell runs a command in a process of its own, as an operator does: to open and close the data file in this
@@ -30,10 +31,7 @@ func dataFile(dir string) string { return filepath.Join(dir, "portcullis.db") }
 func writeUntilMoved(t *testing.T, s *sqlite.Store, dir string, start int) (last int) {
 	t.Helper()
 	size := func() int64 {
-		info, err := os.Stat(dataFile(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(dataFile(dir)))(t)
 		return info.Size()
 	}
 	for before, n := size(), start; n < start+2000; n++ {
@@ -54,9 +52,7 @@ func overwritings() map[string]func(t *testing.T, dir, older string) {
 			other := filepath.Join(t.TempDir(), "other")
 			s := openPairs(t, other)
 			mustWrite(t, s, 7)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 			shell(t, `cat "$1" >"$2"`, dataFile(other), dataFile(dir))
 		},
 		"with an older copy of itself": func(t *testing.T, dir, older string) {
@@ -74,9 +70,7 @@ func overwritings() map[string]func(t *testing.T, dir, older string) {
 			shell(t, `for f in portcullis.db portcullis.db-wal portcullis.db-shm; do cat "$1/$f" >"$2/$f"; done`, older, dir)
 		},
 		"by a statement": func(t *testing.T, dir, _ string) {
-			if _, err := raw(t, dataFile(dir)).ExecContext(t.Context(), "UPDATE entries SET body = x'7b7d'"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(raw(t, dataFile(dir)).ExecContext(t.Context(), "UPDATE entries SET body = x'7b7d'"))(t)
 		},
 	}
 }
@@ -205,13 +199,9 @@ func TestOverwrittenInAMove(t *testing.T) {
 			s := openPairs(t, dir)
 			shell(t, `cp "$1"/portcullis.db* "$2"`, dir, older)
 			mustWrite(t, s, 0)
-			if err := s.MoveLog(t.Context(), func() {}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.MoveLog(t.Context(), func() {}))
 			mustWrite(t, s, 1)
-			if err := s.MoveLog(t.Context(), func() { happens(t, dir, older) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.MoveLog(t.Context(), func() { happens(t, dir, older) }))
 			if s.Condition().Lost == nil {
 				t.Error("not lost")
 			}
@@ -263,10 +253,7 @@ func TestForeignLogStopsTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			killed := image(t, source, dir)
 			log := func() string {
-				raw, err := os.ReadFile(dataFile(killed) + "-wal")
-				if err != nil {
-					t.Fatal(err)
-				}
+				raw := must.Get(os.ReadFile(dataFile(killed) + "-wal"))(t)
 				return string(raw)
 			}
 			before := log()
@@ -300,17 +287,14 @@ func logHeader(t *testing.T, dir string) string {
 // changePet changes one value of a record.
 func changePet(t *testing.T, s *sqlite.Store, c store.Collection[pet], id string) {
 	t.Helper()
-	err := s.Transact(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 		rec, err := c.Get(t.Context(), tx, id)
 		if err != nil {
 			return err
 		}
 		rec.Value.Kind = "b"
 		return c.Replace(t.Context(), tx, rec)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // image makes a folder with a data file and the log of a folder, as a killed process leaves them.
@@ -325,9 +309,7 @@ func image(t *testing.T, file, logOf string) (dir string) {
 // the next one. This holds if the start before it wrote nothing else, too.
 func TestKilledBeforeTheFirstMove(t *testing.T) {
 	dir, before := filepath.Join(t.TempDir(), "data"), t.TempDir()
-	if err := openPairs(t, dir).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, openPairs(t, dir).Close())
 	shell(t, `cp "$1" "$2"`, dataFile(dir), dataFile(before))
 	openPairs(t, dir)
 	openPairs(t, image(t, dataFile(before), dir))
@@ -338,9 +320,7 @@ func TestFileOfTheFormatBeforeIsTaken(t *testing.T) {
 	dir := t.TempDir()
 	s := openPairs(t, dir)
 	mustWrite(t, s, 1)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	alter(t, dir, "ALTER TABLE authz_meta DROP COLUMN base_seq", "ALTER TABLE authz_meta DROP COLUMN base_generation", "PRAGMA user_version = 1")
 	s = openPairs(t, dir)
 	mustWrite(t, s, 2)

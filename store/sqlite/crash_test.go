@@ -15,6 +15,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // childDir, in the environment, makes this binary the process that is killed.
@@ -110,13 +111,8 @@ func killed(t *testing.T, dir string, byAnswers bool) (acked []string) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildWritesUntilItIsKilled$")
 	child.Env = append(os.Environ(), childDir+"="+dir)
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(child.StdoutPipe())(t)
+	must.Do(t, child.Start())
 	after := 1 + rand.IntN(120)
 	if !byAnswers {
 		after = -1
@@ -147,7 +143,7 @@ func verifyPairs(t *testing.T, dir string, acked []string) {
 	s := openPairs(t, dir)
 	defer func() { _ = s.Close() }()
 	entries, twins := pairCollections()
-	err := s.View(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.View(t.Context(), func(tx store.Tx) error {
 		have := map[string]int{}
 		list, err := entries.Find(t.Context(), tx, store.Query{Index: "by_count"})
 		if err != nil {
@@ -173,10 +169,7 @@ func verifyPairs(t *testing.T, dir string, acked []string) {
 			}
 		}
 		return sums(t, tx, s, len(list), len(recs), sum)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func sums(t *testing.T, tx store.Tx, s *sqlite.Store, entries, twins, counted int) error {

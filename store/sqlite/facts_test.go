@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestFactsHoldEveryFieldThatTheyTake of records in which no field is empty.
@@ -29,7 +30,7 @@ func TestFactsHoldEveryFieldThatTheyTake(t *testing.T) {
 	}}
 	want = append(want, want[0])
 	want[1].GroupID = "group"
-	err := s.Transact(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 		if err := c.Users.Insert(t.Context(), tx, user); err != nil {
 			return err
 		}
@@ -41,10 +42,7 @@ func TestFactsHoldEveryFieldThatTheyTake(t *testing.T) {
 		}
 		held.AssigneeType, held.AssigneeID = resources.AssigneeGroup, "group"
 		return c.Assignments.Insert(t.Context(), tx, held)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	got := factsOf(t.Context(), t, s, c).Subject
 	if !got.UserExists || !got.Member || got.UserUUID != "uuid" || got.UserStatus != "ACTIVE" || got.PartnerID != "partner" || got.HomeID != "acct" {
 		t.Errorf("%+v", got)
@@ -56,12 +54,9 @@ func TestFactsHoldEveryFieldThatTheyTake(t *testing.T) {
 
 func factsOf(ctx context.Context, t *testing.T, s store.Store, c records.Collections) (facts resources.Facts) {
 	t.Helper()
-	err := s.View(ctx, func(tx store.Tx) (err error) {
+	must.Do(t, s.View(ctx, func(tx store.Tx) (err error) {
 		facts, err = c.LoadFacts(ctx, tx, "acct", "user", "")
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return facts
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func refuse(t *testing.T, dir string, want error) {
@@ -40,23 +41,16 @@ func TestSecondOpenIsRefused(t *testing.T) {
 	if err := s.Check(t.Context()); err != nil {
 		t.Errorf("the first one: %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	open(t, dir)
 }
 
 func TestFilesAreTheOwnersAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a folder?#%", "data")
 	s := open(t, dir)
-	if err := s.Check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Check(t.Context()))
 	mode := func(path string) os.FileMode {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(path))(t)
 		return info.Mode().Perm()
 	}
 	if got := mode(dir); got != 0o700 {
@@ -73,9 +67,7 @@ func TestFileOpenToOthersIsClosedToThem(t *testing.T) {
 	dir := t.TempDir()
 	_ = open(t, dir).Close()
 	path := filepath.Join(dir, "portcullis.db")
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o644))
 	open(t, dir)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
@@ -84,9 +76,7 @@ func TestFileOpenToOthersIsClosedToThem(t *testing.T) {
 
 func TestCloseFoldsTheLogIntoTheFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := open(t, dir).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(t, dir).Close())
 	if info, err := os.Stat(filepath.Join(dir, "portcullis.db-wal")); err == nil && info.Size() > 0 {
 		t.Errorf("the log has %d bytes", info.Size())
 	}
@@ -95,10 +85,7 @@ func TestCloseFoldsTheLogIntoTheFile(t *testing.T) {
 // raw opens a file without the engine.
 func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open("sqlite", path))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -109,9 +96,7 @@ func alter(t *testing.T, dir string, texts ...string) {
 	db := raw(t, filepath.Join(dir, "portcullis.db"))
 	defer func() { _ = db.Close() }()
 	for _, text := range texts {
-		if _, err := db.ExecContext(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.ExecContext(t.Context(), text))(t)
 	}
 }
 
@@ -154,13 +139,8 @@ func TestDamagedFileIsRefusedAndKept(t *testing.T) {
 			dir := t.TempDir()
 			_ = open(t, dir).Close()
 			path := filepath.Join(dir, "portcullis.db")
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, damage(b), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(os.ReadFile(path))(t)
+			must.Do(t, os.WriteFile(path, damage(b), 0o600))
 			unchanged(t, dir, func() { refuse(t, dir, sqlite.ErrCorrupt) })
 		})
 	}
@@ -169,10 +149,7 @@ func TestDamagedFileIsRefusedAndKept(t *testing.T) {
 func unchanged(t *testing.T, dir string, fn func()) {
 	t.Helper()
 	path := filepath.Join(dir, "portcullis.db")
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(path))(t)
 	fn()
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("the file was changed: %d bytes, then %d, %v", len(before), len(after), err)
@@ -230,14 +207,9 @@ func openDamaged(t *testing.T, dir string, c store.Collection[pet]) *sqlite.Stor
 	}
 	putPets(t, dir, c, all...)
 	path := filepath.Join(dir, "portcullis.db")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))(t)
 	damaged := filepath.Join(t.TempDir(), "damaged")
-	if err := os.WriteFile(damaged, bytes.Repeat([]byte{0xa5}, len(b)/4), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(damaged, bytes.Repeat([]byte{0xa5}, len(b)/4), 0o600))
 	s := open(t, dir, c.Schema())
 	// In a process of its own: to close the file here would end SQLite's locks on it.
 	shell(t, `touch -r "$2" "$1.time"; dd if="$1" of="$2" seek="$3" oflag=seek_bytes conv=notrunc 2>&1; touch -r "$1.time" "$2"`, damaged, path, fmt.Sprint(len(b)*3/4))

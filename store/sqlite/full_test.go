@@ -14,6 +14,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestWritesThatTheDiskRefuses limits the size of files, in a child of its own, so
@@ -29,10 +30,7 @@ func TestWritesThatTheDiskRefuses(t *testing.T) {
 	for n := range 20 {
 		acked = append(acked, mustWrite(t, s, n))
 	}
-	log, err := os.Stat(filepath.Join(dir, "portcullis.db-wal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.Stat(filepath.Join(dir, "portcullis.db-wal")))(t)
 	limitFiles(t, uint64(log.Size())+100_000)
 	// A failed commit is settled by a smaller one, until there is no room for that either.
 	for n, unknown := 100, false; !unknown && n < 1000; n++ {
@@ -88,13 +86,9 @@ func mustWrite(t *testing.T, s *sqlite.Store, n int) string {
 func limitFiles(t *testing.T, bytes uint64) {
 	t.Helper()
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 	limit.Cur = min(bytes, limit.Max)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 }
 
 func verifyPresence(t *testing.T, s *sqlite.Store, present, absent []string) {

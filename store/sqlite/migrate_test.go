@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 type pet struct {
@@ -43,33 +44,27 @@ func putPets(t *testing.T, dir string, c store.Collection[pet], all ...pet) {
 	t.Helper()
 	s := open(t, dir, c.Schema())
 	defer func() { _ = s.Close() }()
-	err := s.Transact(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 		for _, p := range all {
 			if err := c.Insert(t.Context(), tx, p); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func findPets(t *testing.T, dir string, c store.Collection[pet], q store.Query) (out []string) {
 	t.Helper()
 	s := open(t, dir, c.Schema())
 	defer func() { _ = s.Close() }()
-	err := s.View(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.View(t.Context(), func(tx store.Tx) error {
 		recs, err := c.Find(t.Context(), tx, q)
 		for _, rec := range recs {
 			out = append(out, rec.Value.ID)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 

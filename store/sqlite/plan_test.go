@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/storetest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestEveryQueryGoesThroughItsIndex looks at the plans of all texts, for the suite's
@@ -42,14 +43,11 @@ func TestReadsTogetherGoThroughTheirIndexes(t *testing.T) {
 	dir, c := t.TempDir(), records.NewCollections()
 	s := open(t, dir, c.Schemas()...)
 	query := store.Query{Index: records.ByUser, Equal: []store.Value{store.String("a"), store.String("u")}}
-	text, err := s.Together(
+	text := must.Get(s.Together(
 		store.Read{Schema: c.Users.Schema(), Key: "u"},
 		store.Read{Schema: c.Members.Schema(), Query: query},
 		store.Read{Schema: c.APIKeys.Schema(), Query: query},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
 	searches := 0
 	for _, step := range plan(t, raw(t, filepath.Join(dir, "portcullis.db")), text) {
 		switch {
@@ -80,13 +78,9 @@ func plan(t *testing.T, db *sql.DB, text string) (steps []string) {
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, rows.Scan(&id, &parent, &unused, &detail))
 		steps = append(steps, detail)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rows.Err())
 	return steps
 }

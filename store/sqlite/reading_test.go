@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // ending is a context that ends after it was looked at a number of times.
@@ -30,7 +31,7 @@ func TestALongListEndsWithItsContext(t *testing.T) {
 	const accounts, looks = 1000, 100
 	c := records.NewCollections()
 	s := open(t, t.TempDir(), c.Schemas()...)
-	err := s.Transact(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 		for i := range accounts {
 			a := resources.Account{ID: fmt.Sprint("acct-", i, "-v1")}
 			if err := c.Accounts.Insert(t.Context(), tx, a); err != nil {
@@ -38,10 +39,7 @@ func TestALongListEndsWithItsContext(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for title, want := range map[string]error{"ends": store.ErrUnavailable, "goes on": nil} {
 		ctx := &ending{t.Context(), looks}
 		if want == nil {
@@ -71,16 +69,12 @@ func TestReadersShareASession(t *testing.T) {
 		return s.View(ctx, func(store.Tx) error { return fn() })
 	}
 	for range 10 {
-		if err := view(func() error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, view(func() error { return nil }))
 	}
 	if got := s.Readers(); got != 1 {
 		t.Errorf("%d sessions for views one after the other", got)
 	}
-	if err := view(func() error { return view(func() error { return nil }) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, view(func() error { return view(func() error { return nil }) }))
 	if got := s.Readers(); got != 2 {
 		t.Errorf("%d sessions for two views at once", got)
 	}

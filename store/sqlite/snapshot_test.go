@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestSnapshotOfARelativeFolder takes a snapshot of a folder that is named from the working directory,
@@ -15,12 +16,8 @@ func TestSnapshotOfARelativeFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := openPairs(t, "data?#%41 b")
 	mustWrite(t, s, 1)
-	if _, err := sqlite.Snapshot(t.Context(), "data?#%41 b", filepath.Join("data?#%41 b", "copy")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir("new", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(sqlite.Snapshot(t.Context(), "data?#%41 b", filepath.Join("data?#%41 b", "copy")))(t)
+	must.Do(t, os.Mkdir("new", 0o700))
 	if err := sqlite.Restore(t.Context(), filepath.Join("data?#%41 b", "copy"), "new"); err != nil {
 		t.Error(err)
 	}

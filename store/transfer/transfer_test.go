@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/store/transfer"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -20,10 +21,7 @@ func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
 
 func embedded(t *testing.T, c records.Collections) store.Store {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: c.Schemas()}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -43,7 +41,7 @@ func fill(t *testing.T, s store.Store, c records.Collections, users int) {
 	t.Helper()
 	for i := range users {
 		account := fmt.Sprintf("acct-%d-v1", i%7)
-		err := s.Transact(t.Context(), func(tx store.Tx) error {
+		must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 			if _, err := tx.Bump(t.Context(), account); err != nil {
 				return err
 			}
@@ -58,18 +56,12 @@ func fill(t *testing.T, s store.Store, c records.Collections, users int) {
 			}
 			rec.Value.Status = resources.StatusActive
 			return c.Users.Replace(t.Context(), tx, rec)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	// A deleted project is in no index.
-	err := s.Transact(t.Context(), func(tx store.Tx) error {
+	must.Do(t, s.Transact(t.Context(), func(tx store.Tx) error {
 		return c.Projects.Insert(t.Context(), tx, resources.Project{ID: "proj-gone-v1", State: resources.ProjectDeleted})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func copier(source, target store.Store, c records.Collections) transfer.Copier {
@@ -78,11 +70,7 @@ func copier(source, target store.Store, c records.Collections) transfer.Copier {
 
 func digest(t *testing.T, s store.Store, c records.Collections) transfer.Digest {
 	t.Helper()
-	d, err := transfer.Read(t.Context(), s, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(transfer.Read(t.Context(), s, c))(t)
 }
 
 // TestCopyIsEqual: records, their revisions and those of accounts, also of records in no index.
@@ -90,10 +78,7 @@ func TestCopyIsEqual(t *testing.T) {
 	c := records.NewCollections()
 	source, target := embedded(t, c), embedded(t, c)
 	fill(t, source, c, 1203)
-	said, err := copier(source, target, c).Copy(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(copier(source, target, c).Copy(t.Context()))(t)
 	want, got := digest(t, source, c), digest(t, target, c)
 	if differ := want.Differences(got); len(differ) > 0 || len(said.Differences(got)) > 0 || got.Total() != 1204 {
 		t.Errorf("%v, %d records", differ, got.Total())
@@ -112,9 +97,7 @@ func TestThereAndBack(t *testing.T) {
 	source, between, back := embedded(t, c), database(t, c), embedded(t, c)
 	fill(t, source, c, 700)
 	for _, step := range [][2]store.Store{{source, between}, {between, back}} {
-		if _, err := copier(step[0], step[1], c).Copy(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(copier(step[0], step[1], c).Copy(t.Context()))(t)
 	}
 	if differ := digest(t, source, c).Differences(digest(t, back, c)); len(differ) > 0 {
 		t.Error(differ)
@@ -152,9 +135,7 @@ func TestInterruptedCopyGoesOn(t *testing.T) {
 			pages++
 		}
 	}
-	if _, err := second.Copy(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(second.Copy(t.Context()))(t)
 	if differ := digest(t, source, c).Differences(digest(t, target, c)); len(differ) > 0 || pages != 2 {
 		t.Errorf("%v, %d pages after the first 1,000", differ, pages)
 	}
