@@ -90,7 +90,7 @@ func TestAProtectedDoorKnowsItsPlace(t *testing.T) {
 	body := "{\"a\": 1,\n \"a\":2}"
 	r := e.send(t, request("POST", "/mcp/accounts/acct-b-v1/github", body, bearer))
 	if r.Status != 200 || got.Place.AccountID != "acct-b-v1" || got.Place.Rest != "github" ||
-		got.RawPath != "/mcp/accounts/acct-b-v1/github" || string(got.Body) != body || len(got.Problems) > 0 || got.Caller.ID != "user-alice-v1" {
+		string(got.Body) != body || len(got.Problems) > 0 || got.Caller.ID != "user-alice-v1" {
 		t.Errorf("%d %+v", r.Status, got)
 	}
 	e = protected(t, func(_ context.Context, c doors.Call) (doors.Answer, error) {

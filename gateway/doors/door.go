@@ -34,8 +34,6 @@ type Call struct {
 	Method string
 	// Path is the raw path behind the door's own; it is empty for a route without one.
 	Path string
-	// RawPath is the whole raw path.
-	RawPath string
 	// Place is what Path names at a Protected door, whose row ends in {proxy+}.
 	Place resources.Target
 	// HasQuery says that a ? was sent, Query is what follows it.

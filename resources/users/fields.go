@@ -10,9 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Bounds of a record's fields: a name in characters, the others in bytes.
+// Bounds of a record's fields in bytes.
 const (
-	maxName     = 255
 	maxPicture  = 2048
 	maxMetadata = 16 << 10
 )
