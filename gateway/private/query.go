@@ -35,7 +35,6 @@ func (q *Query) texts() map[string]*string {
 	}
 }
 
-// values returns the query as that of a URL.
 func (q *Query) values() url.Values {
 	v := url.Values{}
 	for name, text := range q.texts() {
@@ -58,7 +57,6 @@ func (q *Query) values() url.Values {
 	return v
 }
 
-// readQuery reads the query of a URL.
 func readQuery(v url.Values) (q Query, err error) {
 	for name := range v {
 		switch text := q.texts()[name]; {

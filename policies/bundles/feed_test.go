@@ -105,7 +105,6 @@ func newFeed(t *testing.T, source, dir string) (*bundles.Feed, chan string, *byt
 	}), results, log
 }
 
-// start returns the revision with which the feed has started.
 func start(t *testing.T, f *bundles.Feed) (revision string, refused, err error) {
 	t.Helper()
 	refused, err = f.Start(t.Context(), func(src *policies.Source) error {

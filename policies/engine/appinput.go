@@ -124,7 +124,6 @@ func (input *appInput) resourceType() string {
 // named returns the input without the subject's assignments and roles, which a key holds by their digest.
 func (input *appInput) named() ast.Value { return input.document() }
 
-// whole returns the input.
 func (input *appInput) whole() *ast.Term {
 	return ast.NewTerm(input.document(
 		field("assignments", heldList(input.Value("subject.assignments"))), field("roles", roleList(input.Value("subject.roles"))),

@@ -8,7 +8,6 @@ const (
 	reasonUnknownAction = "unknown action"
 )
 
-// actionIDs returns the ids of the listed actions.
 func actionIDs(listed []resources.ListedAction) map[string]bool {
 	ids := make(map[string]bool, len(listed))
 	for _, action := range listed {

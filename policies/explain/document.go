@@ -132,7 +132,6 @@ func (d *Document) Roles(context.Context) (out []resources.Role, err error) {
 // Others implements Directory.
 func (*Document) Others(context.Context, Change) (int, error) { return 0, nil }
 
-// question returns the question of the document.
 func (d *Document) question() resources.Question {
 	action, _ := resources.ParseAction(d.Action.ID)
 	subject := &resources.Subject{

@@ -38,7 +38,6 @@ type value struct {
 	*form
 }
 
-// formOf reads a schema.
 func formOf(schema map[string]any) *form {
 	kind, _ := schema["type"].(string)
 	if kind == "number" {

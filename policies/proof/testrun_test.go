@@ -14,7 +14,6 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// tested runs the tests of the tree.
 func tested(t *testing.T, tree policytest.Tree, run proof.TestRun) (output string, passed bool, err error) {
 	t.Helper()
 	src, err := policies.Read(tree)

@@ -25,7 +25,6 @@ var interned = sync.OnceValue(func() map[string]*ast.Term {
 	return all
 })
 
-// term returns a string as a term.
 func term(s string) *ast.Term {
 	if t := interned()[s]; t != nil {
 		return t

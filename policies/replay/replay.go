@@ -179,7 +179,6 @@ func (r *Replay) compare(ctx context.Context, id, policy string, old answer, q *
 	}
 }
 
-// answerOf returns the answer of a decision.
 func answerOf(d *resources.AppDecision) answer {
 	says := d.Code + "\n" + d.Reason
 	for _, m := range d.Context {

@@ -52,7 +52,6 @@ func (s *Service) assigneeExists(ctx context.Context, tx store.Tx, account, kind
 	return user != nil && user.Value.AccountID == account, err
 }
 
-// assigneeNoun returns the noun of an assignee for an error.
 func assigneeNoun(kind string) string {
 	switch kind {
 	case resources.AssigneeGroup:

@@ -76,7 +76,6 @@ func (s *Service) checkEmpty(ctx context.Context, mark store.Record[resources.Pr
 	return nil
 }
 
-// closingOf returns the closing of a marked project.
 func closingOf(mark store.Record[resources.Project]) resources.Closing {
 	return resources.Closing{AccountID: mark.Value.AccountID, ProjectID: mark.Value.ID, Mark: mark.Revision}
 }

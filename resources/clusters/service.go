@@ -83,7 +83,6 @@ func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request)
 	return s.CheckCaller(ctx, tx, r.Params["accountId"], r.Principal)
 }
 
-// clusterPlace is a project of an account.
 type clusterPlace struct{ account, project string }
 
 // placeOf returns the project in the path.

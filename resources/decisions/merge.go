@@ -10,7 +10,6 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// listBody is the body of decision.list.
 type listBody struct {
 	Decisions     []json.RawMessage `json:"decisions"`
 	NextPageToken string            `json:"next_page_token"`

@@ -78,7 +78,6 @@ func newFleet(t *testing.T, local *member, rest ...*member) *fleet {
 	return f
 }
 
-// listed is an answer.
 type listed struct {
 	Decisions []struct {
 		ID    string          `json:"decision_id"`

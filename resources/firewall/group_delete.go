@@ -44,7 +44,6 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	return wire.Answer(doneBody{"The security group was deleted."}, err)
 }
 
-// moveToDeleted moves a group to the deleted ones.
 func (s *Service) moveToDeleted(ctx context.Context, tx store.Tx, rec store.Record[resources.SecurityGroup]) error {
 	if err := s.updateReferences(ctx, tx, rec.Value.ID, remotesOf(rec.Value), nil); err != nil {
 		return err

@@ -61,7 +61,6 @@ func (s *Service) Routes() wire.Routes {
 // now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// groupPlace is a project of an account.
 type groupPlace struct{ account, project string }
 
 // placeOf returns the project in the path.

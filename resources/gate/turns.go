@@ -19,7 +19,6 @@ type queue struct {
 	waiting []*waiter
 }
 
-// waiter is a caller in a queue.
 type waiter struct {
 	queue *queue
 	// called gets one value, whether the caller entered, unless remove took the caller out of the queue.

@@ -125,7 +125,6 @@ func (s *Stream) Raw(read func()) []byte {
 	return bytes.TrimLeft(s.body[began:s.dec.InputOffset()], ": ,\t\r\n")
 }
 
-// token reads a token.
 func (s *Stream) token() {
 	if s.err != nil {
 		return

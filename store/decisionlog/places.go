@@ -75,7 +75,6 @@ func (r Reader) Ends() (Places, error) {
 	return ends, nil
 }
 
-// logFolder is the folder of one log.
 type logFolder struct {
 	dir, id string
 	last    segment

@@ -169,7 +169,6 @@ func (l *logCheck) isCopy(all []segment) (bool, error) {
 	return false, nil
 }
 
-// check reads one segment.
 func (l *logCheck) check(s segment) error {
 	text, err := s.read()
 	if err != nil && !errors.Is(err, errDamaged) {

@@ -82,7 +82,6 @@ func bind(v store.Value) any {
 	return v.Text()
 }
 
-// row returns the row of a document.
 func (t *table) row(doc document) store.Row {
 	out := store.Row{Key: doc.Key, Revision: doc.Revision, Body: doc.Body, Columns: make([]store.Value, len(t.schema.Columns))}
 	for i, c := range t.schema.Columns {

@@ -254,7 +254,6 @@ func groups() store.Collection[resources.Group] {
 // MemberID returns the key of a membership.
 func MemberID(group, user string) string { return compositeKey(group, user) }
 
-// members returns the collection of the members of groups.
 func members() store.Collection[resources.GroupMember] {
 	return store.NewCollection(store.Schema{
 		Name:    "group_members",

@@ -93,7 +93,6 @@ func (c Collections) membersAfter(ctx context.Context, tx store.Tx, group, after
 	return firstValues(tx.Scan(ctx, c.Members.Schema(), q))
 }
 
-// firstValues returns the first value of each place.
 func firstValues(places []store.Cursor, err error) ([]string, error) {
 	out := make([]string, len(places))
 	for i, cursor := range places {

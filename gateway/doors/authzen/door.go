@@ -30,7 +30,6 @@ func (d Evaluation) Answer(ctx context.Context, c doors.Call) (doors.Answer, err
 	return d.single(ctx, &c, &q)
 }
 
-// single answers one question.
 func (d Questions) single(ctx context.Context, c *doors.Call, tuple *Tuple) (doors.Answer, error) {
 	t := newTranslator(d.Judge.Pinned(), c)
 	q, err := t.question(ctx, tuple)

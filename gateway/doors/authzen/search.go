@@ -89,7 +89,6 @@ func failed(err error) error {
 	return resources.Unavailable("The search could not be made now; try again.", err)
 }
 
-// search is one search.
 type search struct {
 	Search
 	*translator

@@ -18,7 +18,6 @@ const (
 	maxRows = 10_000
 )
 
-// preview is the answer.
 type preview struct {
 	Gains           []row `json:"gains"`
 	Loses           []row `json:"loses"`
