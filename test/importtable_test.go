@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestEveryPermissionIsUsed by a file of the product, or in a package of tests by any file: the table allows no import
 // that nobody needs.
 func TestEveryPermissionIsUsed(t *testing.T) {
 	used := map[string][]string{}
-	err := goFiles("..", func(p string) error {
+	must.Do(t, goFiles("..", func(p string) error {
 		pkg := path.Dir(p)
 		if strings.HasSuffix(p, "_test.go") && !isOneOf(pkg, testPackages) {
 			return nil
@@ -23,10 +25,7 @@ func TestEveryPermissionIsUsed(t *testing.T) {
 		imports, err := importsOf(filepath.Join("..", filepath.FromSlash(p)))
 		used[pkg] = append(used[pkg], imports...)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for pkg, r := range mayImport {
 		for _, may := range r.inside {
 			if !slices.Contains(used[pkg], module+"/"+may) {
@@ -44,10 +43,7 @@ func TestEveryPermissionIsUsed(t *testing.T) {
 // TestPageHasTheTable: the list in docs/architecture.md is made from the table. `make reference` writes it.
 func TestPageHasTheTable(t *testing.T) {
 	const name = "../docs/architecture.md"
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(name))(t)
 	before, rest, begun := strings.Cut(string(raw), "<!-- imports -->\n")
 	_, after, ended := strings.Cut(rest, "<!-- end -->")
 	if !begun || !ended {
@@ -59,9 +55,7 @@ func TestPageHasTheTable(t *testing.T) {
 	case os.Getenv("PORTCULLIS_TEST_WRITE") == "":
 		t.Fatalf("%s and the table differ; run `make reference`", name)
 	default:
-		if err := os.WriteFile(name, []byte(page), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(page), 0o600))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestMakefileNamesLongTests guarantees that `make setups` runs in full each test of policies with a short form.
@@ -81,10 +83,7 @@ func TestRaceLeavesOutWhatStartsNoGoroutine(t *testing.T) {
 // makeVariable returns what the Makefile sets a variable to.
 func makeVariable(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../Makefile"))(t)
 	line := regexp.MustCompile(`(?m)^` + name + ` *= *(.*)$`).FindSubmatch(text)
 	if line == nil {
 		t.Fatalf("the Makefile has no %s", name)
@@ -95,7 +94,7 @@ func makeVariable(t *testing.T, name string) string {
 // eachFunction calls do with each function below a folder.
 func eachFunction(t *testing.T, root string, do func(folder string, f *ast.FuncDecl)) {
 	t.Helper()
-	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
 			return err
 		}
@@ -109,8 +108,5 @@ func eachFunction(t *testing.T, root string, do func(folder string, f *ast.FuncD
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

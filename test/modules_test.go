@@ -5,15 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestClientNeedsTheStandardLibraryOnly: a program that imports the Go client has no other module in its list, and
 // builds while nothing can be downloaded.
 func TestClientNeedsTheStandardLibraryOnly(t *testing.T) {
-	client, err := filepath.Abs("../gateway/client")
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(filepath.Abs("../gateway/client"))(t)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "go.mod"), []byte("module example.test/service\n\ngo 1.26.0\n\n"+
 		"require "+clientModule+" v0.0.0\n\nreplace "+clientModule+" => "+client+"\n"))

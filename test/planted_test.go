@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 func TestFilePlantedInTheTreeIsFound(t *testing.T) {
-	before, _, err := examine("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before, _ := must.Two(examine(".."))(t)
 	root := t.TempDir()
 	copyGoFiles(t, "..", root)
 	plants := map[string]string{
@@ -30,10 +29,7 @@ func TestFilePlantedInTheTreeIsFound(t *testing.T) {
 	for name, text := range plants {
 		writeFile(t, filepath.Join(root, filepath.FromSlash(name)), []byte(text))
 	}
-	after, _, err := examine(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after, _ := must.Two(examine(root))(t)
 	after = slices.DeleteFunc(after, func(f string) bool { return slices.Contains(before, f) })
 	want := []string{
 		"gateway/zz_planted.go: gateway must not import " + opa + "/v1/rego",
@@ -50,7 +46,7 @@ func TestFilePlantedInTheTreeIsFound(t *testing.T) {
 
 func copyGoFiles(t *testing.T, source, target string) {
 	t.Helper()
-	err := filepath.WalkDir(source, func(p string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(source, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -70,18 +66,11 @@ func copyGoFiles(t *testing.T, source, target string) {
 		}
 		writeFile(t, filepath.Join(target, rel), text)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func writeFile(t *testing.T, name string, text []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o750))
+	must.Do(t, os.WriteFile(name, text, 0o600))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -48,10 +49,7 @@ func question(subject object, action string, resource object, context ...string)
 
 func marshalled(t testing.TB, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(v))(t)
 	return string(text)
 }
 
@@ -77,10 +75,7 @@ func oddly(t testing.TB, s *harness.Scene, path, body string) harness.Reply {
 // oddlyAs is oddly with another token.
 func oddlyAs(t testing.TB, s *harness.Scene, token, path, body string) (r harness.Reply) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(body)))(t)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(request)

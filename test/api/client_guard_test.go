@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // sessionUser is the user of a service's own sign-in.
@@ -25,22 +26,13 @@ func served(t *testing.T, h http.Handler) (send func(method, path string, header
 	t.Cleanup(server.Close)
 	return func(method, path string, headers ...string) (int, string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), method, server.URL+path, http.NoBody))(t)
 		for i := 0; i < len(headers); i += 2 {
 			request.Header.Set(headers[i], headers[i+1])
 		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		defer func() { _ = response.Body.Close() }()
-		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(io.ReadAll(response.Body))(t)
 		return response.StatusCode, string(body)
 	}
 }

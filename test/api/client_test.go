@@ -7,16 +7,13 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // clientOf gives a Go client of the gateway with that credential.
 func clientOf(t *testing.T, g *harness.Gateway, token string) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Options{URL: g.URL, Token: client.StaticToken(token)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(client.New(client.Options{URL: g.URL, Token: client.StaticToken(token)}))(t)
 }
 
 // TestGoClientAsksAsAnybodyElse: its answers are E3's, and who may not ask gets none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // asksWhether makes a client's question, of an account by its id.
@@ -85,10 +86,7 @@ func TestGoClientSearchesPageByPage(t *testing.T) {
 	s.Grant(t, "project_reader", s.Carol, s.Project)
 	s.Must(t, 201, "POST", "/projects", `{"name":"another"}`)
 	pages := &counted{}
-	c, err := client.New(client.Options{URL: s.URL, Token: client.StaticToken(s.Checker), Transport: pages})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.New(client.Options{URL: s.URL, Token: client.StaticToken(s.Checker), Transport: pages}))(t)
 	properties := map[string]string{"account_id": s.Account}
 	project := client.Resource{Type: "project", ID: s.Project, Properties: map[string]any{}}
 	for kind, k := range map[string]struct {

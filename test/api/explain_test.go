@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // explanation is what the tests read of an answer of authorization.explain.
@@ -164,10 +165,7 @@ func TestUsersFormTellsWhatTheyMayKnow(t *testing.T) {
 				t.Errorf("%s is told: %s", name, r.Raw)
 			}
 		}
-		said, err := json.Marshal(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		said := must.Get(json.Marshal(x))(t)
 		return strings.ReplaceAll(string(said), project, "PROJECT")
 	}
 	if present, absent := explained(s.Project), explained("proj-absent-v1"); present != absent || !strings.Contains(present, `"fixes":[]`) {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // envoyRows are rows for services behind Envoy.
@@ -40,10 +41,7 @@ func dial(t *testing.T, g *harness.Gateway, transport credentials.TransportCrede
 	if transport == nil {
 		transport = insecure.NewCredentials()
 	}
-	c, err := grpc.NewClient(g.Each()[0].ExtAuthz, grpc.WithTransportCredentials(transport))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(grpc.NewClient(g.Each()[0].ExtAuthz, grpc.WithTransportCredentials(transport)))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -90,10 +88,7 @@ func ask(t *testing.T, c *grpc.ClientConn, r *auth.CheckRequest) judged {
 	defer cancel()
 	var out judged
 	for range 20 { // on a busy machine a decision may take too long
-		got, err := auth.NewAuthorizationClient(c).Check(ctx, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(auth.NewAuthorizationClient(c).Check(ctx, r))(t)
 		out = judged{code: codes.Code(got.GetStatus().GetCode()), set: map[string]string{}, said: map[string]string{}}
 		out.status, out.body = int(got.GetDeniedResponse().GetStatus().GetCode()), got.GetDeniedResponse().GetBody()
 		for _, h := range append(got.GetOkResponse().GetHeaders(), got.GetDeniedResponse().GetHeaders()...) {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -280,10 +281,7 @@ func TestListenerForEnvoyHasTheBoundsOfTheEdge(t *testing.T) {
 	if names := services(t, c); !slices.Contains(names, service) {
 		t.Errorf("services %q", names)
 	}
-	silent, err := net.Dial("tcp", a.Each()[0].ExtAuthz)
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(net.Dial("tcp", a.Each()[0].ExtAuthz))(t)
 	defer func() { _ = silent.Close() }()
 	_ = silent.SetDeadline(time.Now().Add(30 * time.Second))
 	if _, err := io.Copy(io.Discard, silent); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -340,17 +338,11 @@ func TestChecksThatNeverArriveEnd(t *testing.T) {
 // services are those in the server's own list.
 func services(t *testing.T, c *grpc.ClientConn) (names []string) {
 	t.Helper()
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(c).ServerReflectionInfo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(grpc_reflection_v1.NewServerReflectionClient(c).ServerReflectionInfo(t.Context()))(t)
 	if err := stream.Send(&grpc_reflection_v1.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(stream.Recv())(t)
 	_ = stream.CloseSend()
 	for _, s := range got.GetListServicesResponse().GetService() {
 		names = append(names, s.GetName())
@@ -361,16 +353,10 @@ func services(t *testing.T, c *grpc.ClientConn) (names []string) {
 // TestEnvoyIsAnsweredOverTLS, with the edge's certificate, and drained with it.
 func TestEnvoyIsAnsweredOverTLS(t *testing.T) {
 	t.Parallel()
-	authority, err := servers.NewAuthority()
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := must.Get(servers.NewAuthority())(t)
 	cert, key := authority.Certificate(t)
 	g := harness.Launch(t, t.TempDir(), "--ext-authz-listen", "127.0.0.1:0", "--tls-cert-file", cert, "--tls-key-file", key)
-	trust, err := credentials.NewClientTLSFromFile(authority.File, "127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	trust := must.Get(credentials.NewClientTLSFromFile(authority.File, "127.0.0.1"))(t)
 	c := dial(t, g, trust)
 	if got := ask(t, c, check("app.example", "GET", "/x")); got.code != codes.Unauthenticated {
 		t.Errorf("%+v", got)

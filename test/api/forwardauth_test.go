@@ -13,6 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // appRows are rows of one's own for a service behind a proxy.
@@ -34,10 +35,7 @@ func policiesWith(t testing.TB, rows string) string {
 	t.Helper()
 	policies := harness.CopyPolicies(t)
 	routes := filepath.Join(policies, "routes", "data.json")
-	text, err := os.ReadFile(routes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(routes))(t)
 	harness.WriteFile(t, routes, strings.Replace(string(text), "{", "{"+rows, 1))
 	return policies
 }
@@ -324,10 +322,7 @@ func TestAChangedCatalogueIsAsked(t *testing.T) {
 		t.Fatalf("a host that no row names: %d", status)
 	}
 	routes := filepath.Join(policies, "routes", "data.json")
-	text, err := os.ReadFile(routes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(routes))(t)
 	// The host alone differs.
 	harness.WriteFile(t, routes, strings.ReplaceAll(strings.ReplaceAll(string(text), `"app.example"`, `"fresh.example"`), `"App.example"`, `"fresh.example"`))
 	harness.Soon(t, "the new rows are in force", func() bool { return ask() == 200 })

@@ -13,6 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestIssuerOfAFile guarantees that the file's tokens are accepted, a faulty one is 401, and a
@@ -53,9 +54,7 @@ func TestIssuerOfAFile(t *testing.T) {
 	}
 	next := harness.NewIdentityProvider(t, idp.Issuer, "two")
 	harness.WriteFile(t, path+".new", next.Jwks())
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(path+".new", path))
 	for _, p := range g.Each() {
 		harness.SoonWithin(t, time.Minute, "the new key is accepted", func() bool { return p.Status(t, next.Token(t, harness.OutsideAdmin)) == 200 })
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestPublicKeysAreShown: to anybody, and nothing but public parts.
@@ -25,10 +26,7 @@ func TestPublicKeysAreShown(t *testing.T) {
 			t.Errorf("%s", r.Raw)
 		}
 	}
-	master, err := os.ReadFile(filepath.Join(g.DataDir, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	master := must.Get(os.ReadFile(filepath.Join(g.DataDir, "master.key")))(t)
 	r := harness.Call(t, "GET", g.URL+"/.well-known/jwks.json", "x.y.z", "") // a public route looks at no credential
 	if r.Status != 200 || strings.Contains(string(r.Raw), strings.TrimSpace(string(master))) {
 		t.Errorf("%d", r.Status)

@@ -14,19 +14,15 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // unknownKey is a key in good form that nobody was given.
 func unknownKey(t testing.TB) string {
 	t.Helper()
 	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		t.Fatal(err)
-	}
-	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(secret)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rand.Read(secret))(t)
+	master := must.Get(resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(secret))))(t)
 	raw, _ := resources.NewAPIKeys(master).New(resources.IDs{Now: time.Now, Random: rand.Reader})
 	return raw
 }
@@ -129,15 +125,10 @@ var dateLine = regexp.MustCompile(`\r\nDate: [^\r]+ GMT\r\n`)
 // wholeAnswer is every byte of a connection until its end, without the one date.
 func wholeAnswer(t testing.TB, url, request string) string {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
-	if _, err := io.WriteString(c, request); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, request))(t)
 	answer, err := io.ReadAll(c)
 	if err != nil || len(dateLine.FindAll(answer, -1)) != 1 {
 		t.Fatalf("%v: %q", err, answer)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // rolesAt is a question of the admin of an account, about their account.
@@ -144,10 +145,7 @@ func TestConnectionsOfAnAddressAreBounded(t *testing.T) {
 	address := strings.TrimPrefix(g.URL, "http://")
 	var open []net.Conn
 	for range 10 {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", address))(t)
 		open = append(open, c)
 	}
 	count := `portcullis_connections_refused_total{bound="address"}`

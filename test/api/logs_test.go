@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestEveryRequestHasOneAccessLine with who, what, the decision and why.
@@ -84,10 +85,7 @@ func TestLogLineIsOneLine(t *testing.T) {
 func TestNoSecretLeavesTheGateway(t *testing.T) {
 	t.Parallel()
 	s := harness.StartTeam(t, "--log-level", "debug")
-	key, err := os.ReadFile(filepath.Join(s.DataDir, "master.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(os.ReadFile(filepath.Join(s.DataDir, "master.key")))(t)
 	master := strings.TrimSpace(string(key))
 	var seen []string
 	keep := func(r harness.Reply) { seen = append(seen, string(r.Raw)) }

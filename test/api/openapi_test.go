@@ -7,15 +7,13 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestDocumentIsServedAsItIsWritten, on both public listeners, to anybody.
 func TestDocumentIsServedAsItIsWritten(t *testing.T) {
 	t.Parallel()
-	want, err := apidoc.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(apidoc.Document())(t)
 	g := harness.Shared(t)
 	for _, base := range []string{g.URL, g.UsersURL} {
 		r := harness.Call(t, "GET", base+"/openapi.json", "", "")

@@ -13,10 +13,10 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
-// previewAnswer is the answer of account.preview.
 type previewAnswer struct {
 	Gains, Loses    []previewRow
 	People          int
@@ -88,9 +88,7 @@ func (w *previewWorld) preview(t *testing.T) ([]change, previewAnswer) {
 		r := w.call(t, "POST", "accounts/"+w.account+"/preview", map[string]any{"changes": changes})
 		if r.Status == 200 {
 			var out previewAnswer
-			if err := json.Unmarshal(r.Raw, &out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(r.Raw, &out))
 			return changes, out
 		}
 		var wrong []int

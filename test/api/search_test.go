@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// searchBody is the body of an evaluation or a search.
 type searchBody struct {
 	Subject  *thing         `json:"subject,omitempty"`
 	Action   map[string]any `json:"action,omitempty"`
@@ -27,7 +27,6 @@ func post(t *testing.T, g *harness.Gateway, path, token string, body any) harnes
 	return harness.Call(t, "POST", g.URL+"/access/v1/"+path, token, marshalled(t, body))
 }
 
-// searchPage is the answer to a search.
 type searchPage struct {
 	Page struct {
 		Next *string `json:"next_token"`
@@ -238,14 +237,9 @@ func TestSearchWalksOverChanges(t *testing.T) {
 // catalogueActions are the actions of the shipped catalogue.
 func catalogueActions(t *testing.T) []string {
 	t.Helper()
-	raw, err := os.ReadFile("../../policies/routes/data.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../policies/routes/data.json"))(t)
 	var rows map[string]struct{ Action string }
-	if err := json.Unmarshal(raw, &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &rows))
 	var out []string
 	for _, row := range rows {
 		if row.Action != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // standIn is a service of an operator's own: it keeps what arrives.
@@ -101,12 +102,9 @@ func checkPublished(t *testing.T, g *harness.Gateway, r *http.Request) {
 	keys := harness.Call(t, "GET", g.HealthURL+"/assertions/jwks.json", "", "")
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"EdDSA"}), jwt.WithIssuer("portcullis-gateway"), jwt.WithAudience("widgets"), jwt.WithExpirationRequired())
 	claims := jwt.MapClaims{}
-	_, err := parser.ParseWithClaims(r.Header.Get("X-Portcullis-Assertion"), claims, func(token *jwt.Token) (any, error) {
+	must.Get(parser.ParseWithClaims(r.Header.Get("X-Portcullis-Assertion"), claims, func(token *jwt.Token) (any, error) {
 		return publicKey(t, keys, token.Header["kid"]), nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	target := sha256.Sum256([]byte(r.RequestURI))
 	if claims["sub"] != r.Header.Get("X-User-ID") || claims["target_sha256"] != base64.RawURLEncoding.EncodeToString(target[:]) || claims["method"] != r.Method || claims["request_id"] != "req-widgets" {
 		t.Errorf("%v", claims)
@@ -119,11 +117,7 @@ func publicKey(t *testing.T, set harness.Reply, kid any) ed25519.PublicKey {
 	keys, _ := set.Body["keys"].([]any)
 	for _, key := range keys {
 		if x, ok := harness.At(key, "x").(string); ok && harness.At(key, "kid") == kid {
-			raw, err := base64.RawURLEncoding.DecodeString(x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return raw
+			return must.Get(base64.RawURLEncoding.DecodeString(x))(t)
 		}
 	}
 	t.Fatalf("no key %v in %s", kid, set.Raw)

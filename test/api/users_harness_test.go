@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // userTypes are the types that go with the codes of users and keys.
@@ -52,16 +53,10 @@ func quotedJSON(s string) string {
 // mailsTo are the letters in the data folder that go to the address.
 func mailsTo(t testing.TB, g *harness.Gateway, address string) int {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(g.DataDir, "mail", "*.eml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(filepath.Glob(filepath.Join(g.DataDir, "mail", "*.eml")))(t)
 	count := 0
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		if strings.Contains(string(text), "\r\nTo: <"+address+">\r\n") {
 			count++
 		}

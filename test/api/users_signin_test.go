@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // provider is an identity provider with a key of its own.
@@ -24,10 +25,7 @@ type provider struct {
 
 func newProvider(t testing.TB, name string) *provider {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public, private := must.Two(ed25519.GenerateKey(rand.Reader))(t)
 	return &provider{name: name, key: private, jwks: harness.TempFile(t, "jwks.json", fmt.Sprintf(
 		`{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","kid":"1","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public)))}
 }
@@ -41,11 +39,7 @@ func (p *provider) sign(t testing.TB, subject string, more ...any) string {
 	}
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	token.Header["kid"] = "1"
-	text, err := token.SignedString(p.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(token.SignedString(p.key))(t)
 }
 
 // signIn is a gateway with two issuers: staff names users by external id, and services;

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestUpdateIgnoresWhatIsReadOnly: a record that was read may be sent back as it is;
@@ -23,10 +24,7 @@ func TestUpdateIgnoresWhatIsReadOnly(t *testing.T) {
 			harness.WantMessage(t, name, p.update(t, id, p.AdminToken, body))
 		}
 	}
-	whole, err := json.Marshal(before)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(json.Marshal(before))(t)
 	harness.WantMessage(t, "the whole record by the service", p.update(t, uuid, p.sync, string(whole)))
 	after := p.record(t, p.Bob)
 	delete(before, "updated_at")

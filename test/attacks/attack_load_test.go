@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // hostileRules are an operator's slips in a policy tree: endless rules, rules with no answer or too
@@ -77,9 +79,7 @@ func copyTree(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, part := range []string{"authz", "grants", "routes", "schemas"} {
-		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))))
 	}
 	return dir
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // logsArgs have the program send its mail to a server that needs a password, and speak to services
@@ -142,10 +144,7 @@ func (p *program) argument(name string) string {
 // newMailServer speaks SMTP as far as a client goes that has a password: it refuses it, and says it
 // back, as some servers do.
 func newMailServer(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var group sync.WaitGroup
 	t.Cleanup(func() { _ = l.Close(); group.Wait() })
 	group.Go(func() {

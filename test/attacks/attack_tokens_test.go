@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"hash"
 	"strings"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // tokenAttacks guarantees one and the same 401 for any fault of a token. Nobody judges its bearer's
@@ -87,16 +89,10 @@ func (w *attacksWorld) algorithms() []namedToken {
 
 // ecdsaToken is signed with a key that nobody published.
 func (w *attacksWorld) ecdsaToken(payload string) string {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(w.t)
 	signed := part(fmt.Sprintf(`{"alg":"ES256","typ":"JWT","kid":%q}`, w.issuer.kid)) + "." + part(payload)
 	sum := sha256.Sum256([]byte(signed))
-	a, b, err := ecdsa.Sign(rand.Reader, key, sum[:])
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	a, b := must.Two(ecdsa.Sign(rand.Reader, key, sum[:]))(w.t)
 	return signed + "." + base64.RawURLEncoding.EncodeToString(append(a.FillBytes(make([]byte, 32)), b.FillBytes(make([]byte, 32))...))
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // operation is an endpoint of the OpenAPI document, as far as attacks are made of it.
@@ -38,14 +39,9 @@ type document struct{ root map[string]any }
 
 // operations are all that the document has, by path and method.
 func operations(w *attacksWorld) []operation {
-	raw, err := apidoc.Document()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	raw := must.Get(apidoc.Document())(w.t)
 	var d document
-	if err := json.Unmarshal(raw, &d.root); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, json.Unmarshal(raw, &d.root))
 	var out []operation
 	paths := d.object(d.root["paths"])
 	for _, path := range slices.Sorted(maps.Keys(paths)) {

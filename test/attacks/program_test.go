@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // program is a `portcullis serve` under attack, at debug level.
@@ -58,9 +60,7 @@ func start(t testing.TB, binary string, args ...string) *program {
 	}, args...)
 	p.cmd = exec.CommandContext(context.Background(), binary, all...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.cmd.Start())
 	go func() { _ = p.cmd.Wait(); close(p.done) }() // how it ended is in its log
 	t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
 	tick := time.NewTicker(10 * time.Millisecond)

@@ -21,6 +21,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // startEmbedded starts a gateway on the embedded store, whichever the others are on, with an account in it.
@@ -151,9 +152,7 @@ func TestBackupRefusals(t *testing.T) {
 	t.Parallel()
 	dir, target := t.TempDir(), t.TempDir()
 	taken := filepath.Join(target, "taken")
-	if err := os.WriteFile(taken, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(taken, []byte("mine"), 0o600))
 	seedStore(t, dir)
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, taken), taken, "already")
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir), "FILE")
@@ -187,10 +186,7 @@ func backedUp(t *testing.T) (dir, file string) {
 func TestDamagedBackupIsRefused(t *testing.T) {
 	t.Parallel()
 	_, file := backedUp(t)
-	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(os.ReadFile(file))(t)
 	wantExit(t, harness.Command(t, nil, "store", "verify", file), 0, "good:", "1 accounts")
 	changed := func(index int) []byte {
 		out := bytes.Clone(good)
@@ -202,9 +198,7 @@ func TestDamagedBackupIsRefused(t *testing.T) {
 		"a changed page": changed(len(good) - 8192), "a changed manifest": changed(600),
 	} {
 		bad := filepath.Join(t.TempDir(), "bad")
-		if err := os.WriteFile(bad, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(bad, raw, 0o600))
 		target := filepath.Join(t.TempDir(), "new")
 		if o := harness.Command(t, nil, "store", "verify", bad); o.Code != 1 || !strings.Contains(o.Stderr, "damaged") {
 			t.Errorf("%s: verify: %+v", name, o)
@@ -254,9 +248,7 @@ func TestRestoreHoldsTheMasterKeyOfTheFolder(t *testing.T) {
 func leave(t *testing.T, dir string) string {
 	t.Helper()
 	work := filepath.Join(dir, ".portcullis-store-1")
-	if err := os.Mkdir(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(work, 0o700))
 	harness.WriteFile(t, filepath.Join(work, "lock"), "")
 	harness.WriteFile(t, filepath.Join(work, "portcullis.db.1"), "a part of it")
 	return work
@@ -323,17 +315,12 @@ func TestVerifyFindsDamagedPages(t *testing.T) {
 	dir := t.TempDir()
 	seedStore(t, dir)
 	path := filepath.Join(dir, "portcullis.db")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	size := int(binary.BigEndian.Uint16(raw[16:]))
 	for index := 2 * size; index < len(raw); index += 3 * size { // every third page but the first
 		copy(raw[index:index+size/2], bytes.Repeat([]byte{0xff}, size/2))
 	}
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, raw, 0o600))
 	wantExit(t, harness.Command(t, nil, "store", "verify", "--data-dir", dir), 1, "damaged")
 	wantExit(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(t.TempDir(), "a")), 2, "damaged")
 	wantExit(t, harness.Command(t, nil, "store", "verify", "--data-dir", t.TempDir()), 2, "no store")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestDecisionsAreReadAndVerified, beside a running gateway, from its private listener and after its end.
@@ -50,9 +51,7 @@ func TestDecisionsAreReadAndVerified(t *testing.T) {
 		var paths []string
 		for line := range strings.Lines(o.Stdout) {
 			var e struct{ Path string }
-			if err := json.Unmarshal([]byte(line), &e); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &e))
 			paths = append(paths, e.Path)
 		}
 		if got := strings.Join(paths, " "); got != "authz/access authz/access authz/decision authz/decision" { // the account, the project, the two questions
@@ -75,10 +74,7 @@ func TestDecisionsAreReadAndVerified(t *testing.T) {
 		t.Errorf("verify: %+v", o)
 	}
 	file := filepath.Join(g.DataDir, "decisions", "01", "000000000001.log")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	harness.WriteFile(t, file, strings.Replace(string(text), "user-nobody-v1", "user-nobodY-v1", 1))
 	if o := verify(); o.Code != 1 || !strings.Contains(o.Stdout, "NOT WHOLE") {
 		t.Errorf("verify of a changed log: %+v", o)
@@ -124,15 +120,11 @@ func TestDecisionsThatAreGoneAreNotWhole(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	decisions := filepath.Join(s.DataDir, "decisions")
-	if err := os.CopyFS(filepath.Join(decisions, "02"), os.DirFS(filepath.Join(decisions, "01"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(decisions, "02"), os.DirFS(filepath.Join(decisions, "01"))))
 	if o := verify(); o.Code != 1 || !strings.Contains(o.Stdout, "is in two folders, 01 and 02") {
 		t.Errorf("a copy: %+v", o)
 	}
-	if err := os.RemoveAll(decisions); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(decisions))
 	if o := verify(); o.Code != 1 || !strings.Contains(o.Stdout, "nothing of it is in the folder") || strings.Contains(o.Stdout, "ok\n") {
 		t.Errorf("without the folder: %+v", o)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // shown is what the tests read of an event.
@@ -33,9 +34,7 @@ func shownTo(t *testing.T, s *harness.Team, token, query string) map[string]show
 	all := map[string]shown{}
 	for line := range strings.Lines(string(r.Raw)) {
 		var e shown
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &e))
 		all[e.ID] = e
 	}
 	return all
@@ -113,10 +112,7 @@ func TestAFollowerIsShownNothingAfterARevoke(t *testing.T) {
 	t.Parallel()
 	s := harness.StartTeam(t, "--decision-log", "required")
 	s.Grant(t, "account_admin", s.Bob, "")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.HealthURL+"/decisions?follow=true", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, s.HealthURL+"/decisions?follow=true", http.NoBody))(t)
 	req.Header.Set("Authorization", "Bearer "+s.UserToken(t, s.Bob))
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil || resp.StatusCode != 200 {

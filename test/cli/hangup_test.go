@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // hangup sends SIGHUP, and waits until the gateway has said so once more.
@@ -17,9 +18,7 @@ func hangup(t *testing.T, g *harness.Gateway) {
 	t.Helper()
 	const says = "SIGHUP: files are read again"
 	before := strings.Count(g.Stderr.String(), says)
-	if err := g.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Cmd.Process.Signal(syscall.SIGHUP))
 	harness.Soon(t, says, func() bool { return strings.Count(g.Stderr.String(), says) > before })
 }
 
@@ -48,9 +47,7 @@ func TestHangupReadsThePolicyAgain(t *testing.T) {
 	if now := metricLine(revision(), "portcullis_policy_info"); now != before {
 		t.Errorf("%s, then %s", before, now)
 	}
-	if err := os.Remove(filepath.Join(policies, "authz", "broken.rego")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(policies, "authz", "broken.rego")))
 	harness.WriteFile(t, filepath.Join(policies, "authz", "volcano_test.rego"), harness.FreezeTest)
 	harness.WriteFile(t, filepath.Join(policies, "authz", "volcano.rego"), harness.FreezeRule)
 	hangup(t, g)
@@ -68,7 +65,6 @@ func TestHangupReadsThePolicyAgain(t *testing.T) {
 	}
 }
 
-// metricLine is the line of a metric.
 func metricLine(text, name string) string {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, name) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -30,10 +31,7 @@ type imageRoot struct {
 // else.
 func unpackImage(t *testing.T) imageRoot {
 	t.Helper()
-	raw, err := os.ReadFile("../../cmd/portcullis/deploy/image/Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("../../cmd/portcullis/deploy/image/Dockerfile"))(t)
 	_, stage, ok := strings.Cut(string(raw), "FROM scratch\n")
 	user := strconv.Itoa(imageUser)
 	if !ok || !strings.Contains(stage, "\nUSER "+user+":"+user+"\n") || !strings.Contains(stage, "\nVOLUME /data\n") || !strings.Contains(stage, `ENTRYPOINT ["/portcullis"]`) {
@@ -46,13 +44,9 @@ func unpackImage(t *testing.T) imageRoot {
 		case "/portcullis":
 			buildProgram(t, target)
 		case "/data":
-			if err := os.Mkdir(target, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(target, 0o700))
 			if os.Geteuid() == 0 && line[1] != "" {
-				if err := os.Chown(target, imageUser, imageUser); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chown(target, imageUser, imageUser))
 			}
 		}
 	}
@@ -61,9 +55,7 @@ func unpackImage(t *testing.T) imageRoot {
 		t.Fatal("the image sets no variables")
 	}
 	image.env = strings.Fields(env[1])
-	if err := os.Chmod(image.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(image.dir, 0o755))
 	return image
 }
 
@@ -102,10 +94,7 @@ func TestImageServesTheDemoAlone(t *testing.T) {
 	image := unpackImage(t)
 	loopback := []string{"PORTCULLIS_LISTEN=127.0.0.1:0", "PORTCULLIS_USERS_LISTEN=127.0.0.1:0", "PORTCULLIS_HEALTH_LISTEN=127.0.0.1:0", "PORTCULLIS_CONSOLE_LISTEN=127.0.0.1:0"}
 	cmd := image.command(loopback, "serve", "--demo")
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(cmd.StderrPipe())(t)
 	if err := cmd.Start(); err != nil {
 		if os.Getenv("CI") != "true" && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC)) {
 			t.Skipf("namespaces are not allowed here: %v", err)
@@ -141,9 +130,7 @@ func TestImageServesTheDemoAlone(t *testing.T) {
 	if out, err := image.command(nil, "serve", "--data-dir", "/elsewhere").CombinedOutput(); os.Geteuid() == 0 && (err == nil || !strings.Contains(string(out), "permission denied")) {
 		t.Errorf("it writes outside of /data: %v\n%s", err, out)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ends with %v", err)
 	}

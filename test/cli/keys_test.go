@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // makeKey makes an API key of the admin.
@@ -63,10 +64,7 @@ func TestRotationForReplicas(t *testing.T) {
 	t.Parallel()
 	file := harness.MasterKeyOf(t, t.TempDir())
 	args := []string{"keys", "rotate", "--mongo-url", "mongodb://h/x", "--master-key-file", file}
-	old, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(os.ReadFile(file))(t)
 	harness.WantOneLine(t, harness.Command(t, nil, append(args, "--use")...), "one key")
 	wantExit(t, harness.Command(t, nil, args...), 0, "last line", "--use")
 	if now, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(now), string(old)) {

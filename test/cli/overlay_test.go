@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // ownPolicy writes a first policy of one's own into a new folder.
@@ -28,10 +29,7 @@ func ownPolicy(t *testing.T) string {
 func lines(t *testing.T, dir string, names ...string) (n int) {
 	t.Helper()
 	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		n += strings.Count(string(text), "\n")
 	}
 	return n
@@ -61,10 +59,7 @@ func TestOverlayIsTestedAndCompared(t *testing.T) {
 	t.Parallel()
 	dir := ownPolicy(t)
 	rule := filepath.Join(dir, "authz", "own_keys.rego")
-	text, err := os.ReadFile(rule)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(rule))(t)
 	harness.WriteFile(t, rule, strings.Replace(string(text), `"token"`, `"tokn"`, 1))
 	o := harness.Command(t, nil, "policy", "test", dir)
 	if o.Code != 2 || !strings.Contains(o.Stdout, "authz/own_keys_test.rego:10:") {
@@ -105,10 +100,7 @@ func TestPolicyReplace(t *testing.T) {
 // TestExportIsAPlainTree guarantees that OPA's own commands run on an exported tree. They find as many tests, and all pass.
 func TestExportIsAPlainTree(t *testing.T) {
 	t.Parallel()
-	opa, err := filepath.Abs("../../.tools/bin/opa")
-	if err != nil {
-		t.Fatal(err)
-	}
+	opa := must.Get(filepath.Abs("../../.tools/bin/opa"))(t)
 	if _, err := os.Stat(opa); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal("there is no opa: make tool-opa")
@@ -155,17 +147,12 @@ deny contains "nobody new may delete" if {
 // and takes the base with --accept-base.
 func TestANewBaseIsJudged(t *testing.T) {
 	dir, data := ownPolicy(t), t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "guards"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "guards"), 0o750))
 	harness.WriteFile(t, filepath.Join(dir, "guards", "guards.rego"), ownGuard)
 	g := harness.Launch(t, data, "--policy-dir", dir)
 	status := partsOf(t, g.HealthURL)
 	g.Kill(t)
-	tree, err := overlay.Unpack(lastTree(t, data, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(overlay.Unpack(lastTree(t, data, nil)))(t)
 	base := tree.Base
 	if status.Base != base || status.Own == "" || status.Revision != tree.Revision {
 		t.Errorf("/status has %+v of %s over %s", status, tree.Revision, base)
@@ -175,10 +162,7 @@ func TestANewBaseIsJudged(t *testing.T) {
 	grants := string(tree.Files["base:grants/data.json"])
 	start := strings.Index(grants, `"project_admin"`)
 	tree.Files["base:grants/data.json"] = []byte(grants[:start] + strings.Replace(grants[start:], "project:*:*", "project:*:read", 1))
-	raw, err := overlay.Pack(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(overlay.Pack(tree))(t)
 	lastTree(t, data, raw)
 	o := harness.Command(t, nil, harness.Ephemeral(data, "--policy-dir", dir)...)
 	if o.Code != 2 || !strings.Contains(o.Stderr, "nobody new may delete") || !strings.Contains(o.Stderr, "--accept-base "+base) {
@@ -196,38 +180,24 @@ func TestANewBaseIsJudged(t *testing.T) {
 func lastTree(t *testing.T, data string, next []byte) []byte {
 	t.Helper()
 	c := records.NewCollections()
-	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: data, Schemas: c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sqlite.Open(t.Context(), sqlite.Options{Dir: data, Schemas: c.Schemas()}))(t)
 	defer func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
 	if next != nil {
-		if err := c.SavePolicyTree(t.Context(), s, next); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.SavePolicyTree(t.Context(), s, next))
 	}
-	tree, err := c.LastPolicyTree(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return must.Get(c.LastPolicyTree(t.Context(), s))(t)
 }
 
 // partsOf returns what /status has of the policy.
 func partsOf(t *testing.T, url string) private.PolicyStatus {
 	t.Helper()
-	resp, err := http.Get(url + "/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(url + "/status"))(t)
 	defer func() { _ = resp.Body.Close() }()
 	var status private.Status
-	if err := json.NewDecoder(resp.Body).Decode(&status); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(resp.Body).Decode(&status))
 	return status.Policy
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const nightRule = `package authz
@@ -58,10 +59,7 @@ func TestPolicyCheckReadsRowsAsTheGatewayDoes(t *testing.T) {
 	} {
 		dir := harness.CopyPolicies(t)
 		file := filepath.Join(dir, "routes", "data.json")
-		routes, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		routes := must.Get(os.ReadFile(file))(t)
 		row := `{ "role.ours": {"method": "GET", "path": "` + path + `", "access": ["member"], "effect": "read", "upstream": "external"},`
 		harness.WriteFile(t, file, strings.Replace(string(routes), "{", row, 1))
 		if o := harness.Command(t, nil, "policy", "check", dir); o.Code != 2 || !strings.Contains(o.Stderr, "role.ours") || !strings.Contains(o.Stderr, want) {
@@ -106,9 +104,7 @@ test_night if {
 func TestPolicyToolsTakeBundles(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "policies.tar.gz")
-	if err := os.WriteFile(file, harness.Bundle(t, harness.CopyPolicies(t), "v7"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, harness.Bundle(t, harness.CopyPolicies(t), "v7"), 0o600))
 	if o := harness.Command(t, nil, "policy", "check", file); o.Code != 0 || !strings.Contains(o.Stdout, "\nbundle revision: v7\n") {
 		t.Errorf("%+v", o)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // The rules of a small tree: holders of a role may do what it grants, anywhere.
@@ -47,28 +48,21 @@ func smallTree(t *testing.T, patterns ...string) string {
 	dir := filepath.Join(t.TempDir(), "tree")
 	source := harness.CopyPolicies(t)
 	for _, schema := range []string{"input", "grants", "routes"} {
-		if err := os.CopyFS(filepath.Join(dir, "schemas", schema), os.DirFS(filepath.Join(source, "schemas", schema))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(dir, "schemas", schema), os.DirFS(filepath.Join(source, "schemas", schema))))
 	}
 	permissions := map[string]bool{}
 	for _, pattern := range append(patterns, "account:*:*") {
 		permissions[pattern] = true
 	}
-	grants, err := json.Marshal(map[string]any{
+	grants := must.Get(json.Marshal(map[string]any{
 		"account_admin":  map[string]any{"name": "Admin", "scope": "ACCOUNT", "description": "All.", "permissions": map[string]bool{"account:*:*": true}},
 		"account_reader": map[string]any{"name": "Reader", "scope": "ACCOUNT", "description": "Some.", "permissions": permissions},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for name, content := range map[string]string{
 		"authz/authz.rego": smallRules, "routes/data.json": smallRoutes, "grants/data.json": string(grants),
 		"authz/authz_test.rego": "package authz_test\n\nimport data.authz\n\ntest_nobody if not authz.decision.allow with input as {}\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750))
 		harness.WriteFile(t, filepath.Join(dir, name), content)
 	}
 	return dir
@@ -191,9 +185,7 @@ func TestPolicyDiffTakesBundlesAndTheTreeInForce(t *testing.T) {
 	t.Parallel()
 	dir := smallTree(t)
 	bundle := filepath.Join(t.TempDir(), "policies.tar.gz")
-	if err := os.WriteFile(bundle, harness.Bundle(t, dir, "v7"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(bundle, harness.Bundle(t, dir, "v7"), 0o600))
 	if o, d := diffTrees(t, dir, bundle); o.Code != 0 || d.Old == d.New {
 		t.Errorf("%+v", o)
 	}
@@ -241,9 +233,7 @@ func TestPolicyDiffRefuses(t *testing.T) {
 func TestTheLiveTreeMayBeABundle(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "policies.tar.gz")
-	if err := os.WriteFile(file, harness.Bundle(t, harness.CopyPolicies(t), "v7"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, harness.Bundle(t, harness.CopyPolicies(t), "v7"), 0o600))
 	g := harness.Launch(t, t.TempDir(), "--policy-bundle", file)
 	wantExit(t, harness.Command(t, nil, "policy", "diff", "--url", g.HealthURL, "live", "embedded"), 0, "no difference")
 }

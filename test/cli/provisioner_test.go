@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // clusterBecomes waits until a cluster has a status; the paths are those of its project.
@@ -52,9 +53,7 @@ func TestSimulatedProvisioner(t *testing.T) {
 	cmd := exec.CommandContext(ctx, harness.Binary, "provisioner", "--simulate", "--url", s.URL, "--failure-rate", "1", "--step", "10ms")
 	cmd.Dir = t.TempDir()
 	cmd.Env = []string{"PORTCULLIS_TOKEN=" + s.ServiceToken(t, "clusters:provision")}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	defer func() {
 		stop()
 		_ = cmd.Wait() // it was killed

@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/format"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // replayed is what a replay reports as JSON.
@@ -79,10 +80,7 @@ func TestRecordedDecisionsAreJudgedAnew(t *testing.T) {
 	if o := replay("--emit-tests", tests, changed); o.Code != 1 || strings.Count(o.Stdout, "1 would be ") != 2 || !strings.Contains(o.Stdout, denied) {
 		t.Errorf("%+v", o)
 	}
-	file, err := os.ReadFile(filepath.Join(tests, "replayed_test.rego"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile(filepath.Join(tests, "replayed_test.rego")))(t)
 	if again, err := format.Source("replayed_test.rego", file); err != nil || !bytes.Equal(again, file) {
 		t.Errorf("opa fmt would change\n%s\nto\n%s, %v", file, again, err)
 	}
@@ -105,10 +103,7 @@ func TestALogThatIsNotWholeIsNotBelieved(t *testing.T) {
 	s.Terminate(t)
 	s.Ended(t)
 	file := filepath.Join(s.DataDir, "decisions", "01", "000000000001.log")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	lines := strings.SplitAfter(string(text), "\n")
 	index := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, denied) })
 	replay := func(args ...string) harness.Outcome {
@@ -147,10 +142,7 @@ func changedPolicies(t *testing.T) string {
 	t.Helper()
 	changed := harness.CopyPolicies(t)
 	grants := filepath.Join(changed, "grants", "data.json")
-	text, err := os.ReadFile(grants)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(grants))(t)
 	head, tail, _ := strings.Cut(string(text), `"project_reader": {`)
 	harness.WriteFile(t, grants, head+`"project_reader": {`+strings.Replace(tail, `"permissions": {`, `"permissions": {"project:instance:delete": true, `, 1))
 	harness.WriteFile(t, filepath.Join(changed, "authz", "admins.rego"), `package authz

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestACatalogueThatLacksRowsIsRefused guarantees that the start names each missing row and its source.
@@ -14,10 +15,7 @@ func TestACatalogueThatLacksRowsIsRefused(t *testing.T) {
 	t.Parallel()
 	policies, missing := harness.CopyPolicies(t), []string{"decision.list", "role_assignment.list", "action.list"}
 	routes := filepath.Join(policies, "routes", "data.json")
-	text, err := os.ReadFile(routes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(routes))(t)
 	var kept []string
 	for line := range strings.Lines(string(text)) {
 		lacking := false

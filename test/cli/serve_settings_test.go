@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // badSetting is what serve is given, and what its line has to say.
@@ -111,9 +112,7 @@ func TestBadFileEndsServeWithOneLine(t *testing.T) {
 	t.Parallel()
 	key := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 	readable := harness.TempFile(t, "readable.key", key+"\n")
-	if err := os.Chmod(readable, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(readable, 0o644))
 	symmetric := harness.TempFile(t, "jwks.json", `{"keys":[{"kty":"oct","k":"`+key+`","kid":"1","alg":"HS256"}]}`)
 	outside := []string{"--jwt-issuer", "i", "--jwt-audience", "a"}
 	listening := harness.Shared(t).URL[len("http://"):]

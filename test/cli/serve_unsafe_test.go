@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -72,25 +73,16 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 		return unsafe{[]string{"--config", path}, []string{"--config " + path, name, "password", "chmod o-rwx", "PORTCULLIS_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}}
 	}
 	policies := harness.CopyPolicies(t)
-	if err := os.Chmod(filepath.Join(policies, "authz", "decision.rego"), 0o646); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(policies, "authz", "decision.rego"), 0o646))
 	open := t.TempDir()
-	if err := os.Chmod(open, 0o757); err != nil {
-		t.Fatal(err)
-	}
-	authority, err := servers.NewAuthority()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(open, 0o757))
+	authority := must.Get(servers.NewAuthority())(t)
 	cert, readable := authority.Certificate(t)
 	writable, private2 := authority.Certificate(t)
 	anybodys := moded(t, 0o646, "ca.pem", "")
 	tlsArgs := func(cert, key string) []string { return []string{"--tls-cert-file", cert, "--tls-key-file", key} }
 	for path, mode := range map[string]os.FileMode{readable: 0o644, writable: 0o646} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, mode))
 	}
 	key, keys, more := moded(t, 0o644, "jwks.json", private), moded(t, 0o646, "jwks.json", public), moded(t, 0o602, "c.yaml", "pprof: true\n")
 	for name, c := range map[string]unsafe{
@@ -122,9 +114,7 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 func moded(t *testing.T, mode os.FileMode, name, text string) string {
 	t.Helper()
 	path := harness.TempFile(t, name, text)
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, mode))
 	return path
 }
 
@@ -165,10 +155,7 @@ func TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine(t *testing.T) {
 			t.Parallel()
 			tree := withoutItsTests(t)
 			path := filepath.Join(tree, "authz", c.file)
-			raw, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(os.ReadFile(path))(t)
 			for i := 0; i < len(c.edits); i += 2 {
 				if strings.Count(string(raw), c.edits[i]) != 1 {
 					t.Fatalf("%q is not there once", c.edits[i])
@@ -192,9 +179,7 @@ func withoutItsTests(t *testing.T) string {
 		t.Fatalf("%v %v", tests, err)
 	}
 	for _, path := range tests {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 	}
 	harness.WriteFile(t, filepath.Join(dir, "authz", "nothing_test.rego"), "package authz_test\n\ntest_nothing if true\n")
 	return dir

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestWhyAsksTheGateway guarantees JSON unless the output is a terminal; exit 0 allowed, 1 denied,
@@ -55,9 +56,7 @@ func TestWhyOfAMadeUpWorld(t *testing.T) {
 	dir := t.TempDir()
 	why := func(name, content string) harness.Outcome {
 		file := filepath.Join(dir, name+".json")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(content), 0o600))
 		return harness.Command(t, nil, "why", "--facts", file)
 	}
 	const world = `"account": {"id": "a", "exists": true, "status": "ACTIVE"}, "target": {"project": "p", "project_state": "active"},

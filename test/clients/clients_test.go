@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -74,10 +75,7 @@ func TestDocumentMakesClients(t *testing.T) {
 	t.Parallel()
 	tier.Check(t)
 	g := startGateway(t)
-	r, err := http.Get(g.url + "/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get(g.url + "/openapi.json"))(t)
 	defer func() { _ = r.Body.Close() }()
 	document, err := io.ReadAll(r.Body)
 	if err != nil || r.StatusCode != http.StatusOK {
@@ -86,12 +84,8 @@ func TestDocumentMakesClients(t *testing.T) {
 	for language, made := range map[string]func(t *testing.T, dir string) []string{"go": goClient, "typescript": typescriptClient} {
 		t.Run(language, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", language))); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "openapi.json"), document, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", language))))
+			must.Do(t, os.WriteFile(filepath.Join(dir, "openapi.json"), document, 0o600))
 			client := made(t, dir)
 			for name, check := range cases {
 				t.Run(name, func(t *testing.T) { check(t, g, g.ask(t, client, name)) })
@@ -124,10 +118,7 @@ func (g *gateway) ask(t *testing.T, client []string, name string) map[string]any
 // goClient makes the program by oapi-codegen, which `make tool-oapi-codegen` installs.
 func goClient(t *testing.T, dir string) []string {
 	t.Helper()
-	generator, err := filepath.Abs("../../.tools/bin/oapi-codegen")
-	if err != nil {
-		t.Fatal(err)
-	}
+	generator := must.Get(filepath.Abs("../../.tools/bin/oapi-codegen"))(t)
 	if _, err := os.Stat(generator); err != nil {
 		missing(t, "oapi-codegen is not there (make tool-oapi-codegen): "+err.Error())
 	}

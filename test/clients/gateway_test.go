@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/binary"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // gateway is a `portcullis serve --demo`.
@@ -34,19 +35,11 @@ var saysWhere = regexp.MustCompile(`"msg":"ready".*"listen":"([^"]+)"`)
 func startGateway(t *testing.T) *gateway {
 	t.Helper()
 	dir := t.TempDir()
-	program, err := binary.Build("../..", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(binary.Build("../..", false))(t)
 	cmd := exec.Command(program, "serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
 		"--console-listen", "127.0.0.1:0")
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	g := &gateway{}
 	lines := bufio.NewReader(log)
@@ -73,17 +66,11 @@ func startGateway(t *testing.T) *gateway {
 func (g *gateway) call(t *testing.T, method, path, body string) map[string]any {
 	t.Helper()
 	for range tries {
-		r, err := http.NewRequest(method, g.url+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequest(method, g.url+path, strings.NewReader(body)))(t)
 		r.Header.Set("Authorization", "Bearer "+g.token)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("X-Account-ID", "acct-demo-v1")
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.DefaultClient.Do(r))(t)
 		text, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestPageNamesTheVersionsThatAreTested: the commands of docs/integrate/clients.md for making clients, and the tests, use the
@@ -13,16 +15,10 @@ import (
 func TestPageNamesTheVersionsThatAreTested(t *testing.T) {
 	t.Parallel()
 	read := func(path string) []byte {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return must.Get(os.ReadFile(path))(t)
 	}
 	var npm struct{ DevDependencies map[string]string }
-	if err := json.Unmarshal(read("testdata/typescript/package.json"), &npm); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(read("testdata/typescript/package.json"), &npm))
 	version := regexp.MustCompile(`(?m)^OAPI_CODEGEN_VERSION\s*=\s*(\S+)$`).FindSubmatch(read("../../Makefile"))
 	if version == nil {
 		t.Fatal("the Makefile has no OAPI_CODEGEN_VERSION")

@@ -151,7 +151,6 @@ func (v *verdict) equalAnswers(ops []op) {
 	}
 }
 
-// percentile returns a percentile of sorted durations.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

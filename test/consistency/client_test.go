@@ -42,7 +42,6 @@ func newClient(w *world) *client {
 	return &client{w: w, http: &http.Client{Timeout: answerTime, Transport: &http.Transport{MaxIdleConnsPerHost: 2}}}
 }
 
-// send sends a request to a replica.
 func (c *client) send(r *replica, q request, strict bool) (answer, error) {
 	req, err := http.NewRequest(q.method, r.url+q.path, strings.NewReader(q.body))
 	if err != nil {

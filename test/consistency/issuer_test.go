@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // Names of the issuer whom the replicas trust.
@@ -27,15 +29,10 @@ type issuer struct {
 
 func newIssuer(t testing.TB, dir string) *issuer {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public, private := must.Two(ed25519.GenerateKey(rand.Reader))(t)
 	i := &issuer{key: private, jwks: filepath.Join(dir, "jwks.json")}
 	set := fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","kid":"1","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public))
-	if err := os.WriteFile(i.jwks, []byte(set), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(i.jwks, []byte(set), 0o600))
 	return i
 }
 
@@ -48,9 +45,5 @@ func (i *issuer) sign(t testing.TB, subject, scope string) string {
 	}
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	token.Header["kid"] = "1"
-	text, err := token.SignedString(i.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(token.SignedString(i.key))(t)
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // level is the resources that a gateway holds.
@@ -77,14 +79,8 @@ func (r *replica) level(t testing.TB, answered int) level {
 	r.mu.Lock()
 	pid := r.cmd.Process.Pid
 	r.mu.Unlock()
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := must.Get(os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)))(t)
+	status := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	return level{
 		goroutines: number(t, saysGoroutines, metrics), descriptors: len(open),
 		resident: number(t, saysResident, status) >> 10, heap: number(t, saysHeap, metrics) >> 20, answered: answered,
@@ -93,10 +89,7 @@ func (r *replica) level(t testing.TB, answered int) level {
 
 func (r *replica) private200(t testing.TB, path string) []byte {
 	t.Helper()
-	resp, err := http.Get(r.private + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get(r.private + path))(t)
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -111,9 +104,6 @@ func number(t testing.TB, form *regexp.Regexp, text []byte) int {
 	if match == nil {
 		t.Fatalf("no %s in %.200q", form, text)
 	}
-	n, err := strconv.ParseFloat(string(match[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.ParseFloat(string(match[1]), 64))(t)
 	return int(n)
 }

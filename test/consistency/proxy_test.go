@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // slowProxy forwards between a replica and the database, and delays answers.
@@ -15,10 +17,7 @@ type slowProxy struct {
 
 func newSlowProxy(t testing.TB, backend string) *slowProxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	p := &slowProxy{address: l.Addr().String()}
 	go func() {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // replica is one gateway. It keeps its addresses over restarts.
@@ -38,13 +40,8 @@ func (r *replica) start(t testing.TB) {
 		"serve", "--listen", strings.TrimPrefix(r.url, "http://"), "--health-listen", strings.TrimPrefix(r.private, "http://"), "--users-listen", "127.0.0.1:0",
 	}, r.args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	done, ready := make(chan struct{}), make(chan struct{})
 	r.mu.Lock()
 	r.cmd, r.done = cmd, done

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -56,10 +57,7 @@ func forged(t testing.TB, binary string, most time.Duration) (*world, *verdict) 
 // slowly runs replicas, one of them behind a slow connection to the database.
 func slowly(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
 	set := servers.Mongo(t, 1)
-	u, err := url.Parse(set.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(set.URL))(t)
 	proxy := newSlowProxy(t, u.Host)
 	s := uneven()
 	s.leases, s.duels = []string{"60ms", "60ms", "60ms"}, 0

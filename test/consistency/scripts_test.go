@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -93,10 +94,7 @@ func (w *world) revisionAt(node int, cl *cell) int64 {
 		Revision int64 `bson:"rev"`
 	}
 	name := w.db().Name()
-	client, err := mongo.Connect(options.Client().ApplyURI(w.mongo.NodeURL(node)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	client := must.Get(mongo.Connect(options.Client().ApplyURI(w.mongo.NodeURL(node))))(w.t)
 	defer func() { _ = client.Disconnect(context.Background()) }()
 	revisions := client.Database(name).Collection("authz_rev", options.Collection().SetReadConcern(readconcern.Local()).SetReadPreference(readpref.Nearest()))
 	_ = revisions.FindOne(ctx, bson.D{{Key: "_id", Value: ":" + cl.account}}).Decode(&doc) // an error leaves 0
@@ -144,15 +142,9 @@ func restored(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 // db returns the database of the replicas.
 func (w *world) db() *mongo.Database {
 	w.t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(w.database))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	client := must.Get(mongo.Connect(options.Client().ApplyURI(w.database)))(w.t)
 	w.t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	u, err := url.Parse(w.database)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	u := must.Get(url.Parse(w.database))(w.t)
 	return client.Database(u.Path[1:])
 }
 
@@ -160,19 +152,11 @@ func (w *world) db() *mongo.Database {
 func (w *world) backup() map[string][]bson.Raw {
 	w.t.Helper()
 	ctx, db, out := context.Background(), w.db(), map[string][]bson.Raw{}
-	names, err := db.ListCollectionNames(ctx, bson.D{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	names := must.Get(db.ListCollectionNames(ctx, bson.D{}))(w.t)
 	for _, name := range names {
-		cursor, err := db.Collection(name).Find(ctx, bson.D{})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		cursor := must.Get(db.Collection(name).Find(ctx, bson.D{}))(w.t)
 		var docs []bson.Raw
-		if err := cursor.All(ctx, &docs); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, cursor.All(ctx, &docs))
 		out[name] = docs
 	}
 	return out
@@ -183,14 +167,10 @@ func (w *world) restore(backup map[string][]bson.Raw) {
 	w.t.Helper()
 	ctx, db := context.Background(), w.db()
 	for name, docs := range backup {
-		if _, err := db.Collection(name).DeleteMany(ctx, bson.D{}); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Get(db.Collection(name).DeleteMany(ctx, bson.D{}))(w.t)
 		if len(docs) == 0 {
 			continue
 		}
-		if _, err := db.Collection(name).InsertMany(ctx, docs); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Get(db.Collection(name).InsertMany(ctx, docs))(w.t)
 	}
 }

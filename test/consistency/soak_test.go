@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
@@ -217,19 +218,12 @@ func widgets(t *testing.T) []string {
 	t.Cleanup(upstream.Close)
 	dir := t.TempDir()
 	for _, part := range []string{"authz", "grants", "routes", "schemas"} {
-		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))))
 	}
 	path := filepath.Join(dir, "routes", "data.json")
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	row := `{"W1": {"method": "GET", "path": "/api/v1/accounts/{accountId}/projects/{projectId}/widgets", ` +
 		`"action": "` + widget + `", "effect": "read", "area": "compute", "upstream": "widgets"},`
-	if err := os.WriteFile(path, []byte(strings.Replace(string(raw), "{", row, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(raw), "{", row, 1)), 0o600))
 	return []string{"--policy-dir", dir, "--upstream", "widgets=" + upstream.URL}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -75,9 +76,7 @@ func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *wo
 	key := filepath.Join(dir, "master.key")
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails
-	if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(raw)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(raw)+"\n"), 0o600))
 	for n, lease := range s.leases {
 		r := &replica{n: n, binary: binary, url: "http://" + servers.Address(t), private: "http://" + servers.Address(t), args: slices.Concat([]string{
 			"--data-dir", w.dataDir(n), "--master-key-file", key,
@@ -106,10 +105,7 @@ func (w *world) openStore(ctx context.Context) (store.Store, error) {
 
 // databaseOf returns the URL of the database for a replica.
 func (w *world) databaseOf(n int) string {
-	u, err := url.Parse(w.database)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	u := must.Get(url.Parse(w.database))(w.t)
 	if n == 0 && w.behind != "" {
 		u.Host, u.RawQuery = w.behind, "directConnection=true"
 	}
@@ -120,25 +116,18 @@ func (w *world) databaseOf(n int) string {
 func (w *world) seed() {
 	w.t.Helper()
 	ctx := context.Background()
-	s, err := w.openStore(ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	s := must.Get(w.openStore(ctx))(w.t)
 	defer func() { _ = s.Close() }()
 	for n := range w.accounts {
 		name := fmt.Sprintf("a%d", n)
 		p := w.placeOf(name)
 		cells := w.cellsOf(p, name)
-		if err := s.Transact(ctx, func(tx store.Tx) error { return w.seedAccount(ctx, tx, p, cells) }); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, s.Transact(ctx, func(tx store.Tx) error { return w.seedAccount(ctx, tx, p, cells) }))
 		w.cells = append(w.cells, cells...)
 	}
 	for n := range w.shape.duels {
 		d := newDuel(w, n)
-		if err := s.Transact(ctx, func(tx store.Tx) error { return d.seed(ctx, tx) }); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, s.Transact(ctx, func(tx store.Tx) error { return d.seed(ctx, tx) }))
 		w.duels = append(w.duels, d)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // probes are what the private listener has beside the catalogue.
@@ -147,9 +149,7 @@ func TestExamplesOfTheDocumentAreValid(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
-	if err := compiler.AddResource(documentURL, c.document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, compiler.AddResource(documentURL, c.document))
 	r, seen := &documentReader{document: c.document, compiler: compiler}, 0
 	for _, part := range []string{"/paths", "/components"} {
 		r.examples(part, func(pointer string, schema *jsonschema.Schema, example any) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -126,13 +127,8 @@ func newTypist(t *testing.T) *typist {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(p.dir, "bin"), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	curl, err := exec.LookPath("curl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(p.dir, "bin"), 0o750))
+	curl := must.Get(exec.LookPath("curl"))(t)
 	opa, err := lookPath("opa")
 	if err != nil {
 		t.Fatal(err)
@@ -147,9 +143,7 @@ func newTypist(t *testing.T) *typist {
 	} {
 		script := filepath.Join(p.dir, "bin", name)
 		harness.WriteFile(t, script, "#!/bin/sh\n"+does+"\n")
-		if err := os.Chmod(script, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(script, 0o700))
 	}
 	return p
 }
@@ -159,9 +153,7 @@ func (p *typist) types(t *testing.T, c typed) {
 	t.Helper()
 	if c.file != "" {
 		place := filepath.Join(p.dir, filepath.FromSlash(c.file))
-		if err := os.MkdirAll(filepath.Dir(place), 0o750); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(place), 0o750))
 		harness.WriteFile(t, place, c.text)
 		return
 	}
@@ -194,13 +186,8 @@ func (p *typist) serves(t *testing.T, command string) {
 	}
 	cmd := p.shell("exec " + command)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	end := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	late := time.AfterFunc(time.Minute, end)
 	ready, said := false, []string{}

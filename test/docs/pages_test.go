@@ -11,6 +11,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 func walk(t *testing.T, visit func(name string)) {
 	t.Helper()
 	skipped := []string{"testdata", "node_modules", "bin", "dist", "data"}
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
 		switch hidden := strings.HasPrefix(d.Name(), ".") && name != "." && name != ".ci"; {
 		case err != nil:
 			return err
@@ -33,18 +35,12 @@ func walk(t *testing.T, visit func(name string)) {
 			visit(name)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(path.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path.Join(root, name)))(t)
 	return string(text)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // otherwise are the rows of doors without one verdict on one question, with the package of their tests.
@@ -19,14 +20,9 @@ var otherwise = map[string]string{
 // TestEachDoorHasAnAdapter guarantees that the corpus goes through each door of the catalogue: a row of a further door needs an
 // adapter in the list of doors.
 func TestEachDoorHasAnAdapter(t *testing.T) {
-	text, err := os.ReadFile("../../policies/routes/data.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../policies/routes/data.json"))(t)
 	var rows map[string]resources.Route
-	if err := json.Unmarshal(text, &rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &rows))
 	rows["ext_authz.check"] = resources.Route{Upstream: resources.UpstreamAuthorize} // the catalogue has none of Envoy's
 	for name, row := range rows {
 		has := slices.ContainsFunc(doors(), func(d door) bool { return d.row == name })

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -52,9 +53,7 @@ func policies(t *testing.T) string {
 		t.Fatal(err)
 	}
 	fields := map[string]any{}
-	if err := json.Unmarshal(text, &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &fields))
 	maps.Copy(rows, fields)
 	if text, err = json.Marshal(rows); err != nil {
 		t.Fatal(err)
@@ -90,10 +89,7 @@ func startTeams(t *testing.T, tree string) (teams []*harness.Team, envoys []auth
 func newEnvoys(t *testing.T, g *harness.Gateway, authority *servers.Authority) (all []auth.AuthorizationClient) {
 	t.Helper()
 	for _, replica := range g.Each() {
-		c, err := grpc.NewClient(replica.ExtAuthz, grpc.WithTransportCredentials(credentials.NewTLS(harness.AsProxy(t, authority))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(grpc.NewClient(replica.ExtAuthz, grpc.WithTransportCredentials(credentials.NewTLS(harness.AsProxy(t, authority)))))(t)
 		t.Cleanup(func() { _ = c.Close() })
 		all = append(all, auth.NewAuthorizationClient(c))
 	}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // tenant has the ids that a question may name: an account's, or nobody's.
@@ -56,9 +57,7 @@ decision := {"decision": input.facts.status == "ACTIVE", "context": {"saw": [
 func newToldWorld(t *testing.T) (*doorsWorld, []*harness.Team) {
 	t.Helper()
 	dir := policies(t)
-	if err := os.MkdirAll(filepath.Join(dir, "apps", "ticket"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "apps", "ticket"), 0o700))
 	harness.WriteFile(t, filepath.Join(dir, "apps", "ticket", "ticket.rego"), ticket)
 	teams, envoys, _ := startTeams(t, dir)
 	for i, team := range teams {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // answeredDecision is a client's verdict.
@@ -83,9 +84,7 @@ func wantRecorded(t *testing.T, dir string, answered map[string]answeredDecision
 			Input      struct{ Subject struct{ ID string } }
 			Result     struct{ Allow bool }
 		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &e))
 		seen[e.DecisionID]++
 		if d, ok := answered[e.DecisionID]; ok && (d.user != e.Input.Subject.ID || d.allowed != e.Result.Allow) {
 			t.Errorf("%s was told %+v, recorded is %s", e.DecisionID, d, line)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestDataFolderIsLostUnderTheGateway removes the folder or replaces it. No change is answered unless a restart would
@@ -18,9 +19,7 @@ func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 	for name, happens := range map[string]func(t *testing.T, dir string){
 		"moved away": func(*testing.T, string) {},
 		"replaced": func(t *testing.T, dir string) {
-			if err := os.CopyFS(dir, os.DirFS(dir+".old")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(dir, os.DirFS(dir+".old")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -30,9 +29,7 @@ func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 			g := harness.Launch(t, dir) // on the embedded store, whichever the others are on
 			s := harness.NewScene(t, g)
 			s.Must(t, 201, "POST", "/groups", `{"name":"before"}`)
-			if err := os.Rename(dir, dir+".old"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(dir, dir+".old"))
 			happens(t, dir)
 			r := s.Do(t, "POST", "/groups", `{"name":"after"}`)
 			if r.Status != 503 {
@@ -60,12 +57,8 @@ func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 				t.Errorf("exit %d, and the last line is %s", code, last)
 			}
 
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(dir+".old", dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(dir))
+			must.Do(t, os.Rename(dir+".old", dir))
 			again := harness.Launch(t, dir)
 			r = harness.Call(t, "GET", again.URL+"/api/v1/accounts/"+s.Account+"/groups", s.AdminToken, "")
 			if r.Status != 200 || harness.At(r.Body, "groups", 0, "name") != "before" || harness.At(r.Body, "groups", 1) != nil {

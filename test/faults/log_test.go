@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const metricDropped = "portcullis_log_lines_dropped_total"
@@ -101,16 +102,11 @@ func fillLog(t *testing.T, g *harness.Gateway) (sent int) {
 // logGone: the reader of the log ends before the gateway.
 func logGone(t *testing.T) {
 	t.Parallel()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Two(os.Pipe())(t)
 	g := &harness.Gateway{DataDir: t.TempDir(), Stdout: &harness.Buffer{}, Stderr: &harness.Buffer{}, Ready: make(chan map[string]string, 1), Done: make(chan struct{})}
 	g.Cmd = exec.Command(harness.Binary, harness.Ephemeral(g.DataDir)...)
 	g.Cmd.Stdout, g.Cmd.Stderr = g.Stdout, w
-	if err := g.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Cmd.Start())
 	_ = w.Close()
 	go func() {
 		_ = g.Cmd.Wait() // how it ended is in its state

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -77,9 +78,7 @@ func TestBatchesOfOneTenantLoseNoVerdictOfAnother(t *testing.T) {
 		var e struct {
 			ID string `json:"decision_id"`
 		}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &e))
 		if all++; reported[e.ID] {
 			missing--
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -22,10 +23,7 @@ type mailbox struct {
 // listen serves the address until the test ends.
 func (m *mailbox) listen(t testing.TB, address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", address))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // Rules that fail for volcanoes alone.
@@ -53,12 +54,8 @@ func policyFails(rule, kind, reason string) func(*testing.T) {
 		policies := harness.CopyPolicies(t)
 		s := harness.NewScene(t, harness.Start(t, "--policy-dir", policies, "--policy-timeout", "100ms").Each()[0]) // of replicas, one: each reloads by itself
 		ask := func(resource string) harness.Reply {
-			r, err := harness.TryCall("POST", s.URL+"/api/v1/authorize/projects/"+s.Project+"/x", s.Checker, "",
-				"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:"+resource+":read")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
+			return must.Get(harness.TryCall("POST", s.URL+"/api/v1/authorize/projects/"+s.Project+"/x", s.Checker, "",
+				"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:"+resource+":read"))(t)
 		}
 		path := filepath.Join(policies, "authz", "volcano.rego")
 		harness.WriteFile(t, path, rule)
@@ -82,9 +79,7 @@ func policyFails(rule, kind, reason string) func(*testing.T) {
 		if n := failuresOf(t, s.Gateway); n < 10 { // on a busy machine some are out of time
 			t.Errorf("%v failures", n)
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 		harness.SoonWithin(t, reloadWithin, "volcanoes are decided again", func() bool { return ask("volcano").Body["allowed"] == true })
 	}
 }
@@ -95,10 +90,7 @@ var failuresLine = regexp.MustCompile(`(?m)^portcullis_policy_failures_total\{en
 func failuresOf(t *testing.T, g *harness.Gateway) (sum float64) {
 	t.Helper()
 	for _, names := range failuresLine.FindAllStringSubmatch(harness.MetricsOf(t, g), -1) {
-		n, err := strconv.ParseFloat(names[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(strconv.ParseFloat(names[1], 64))(t)
 		sum += n
 	}
 	return sum

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // reloadWithin is how long an edit of a policy may take to be in force on a machine that other
@@ -84,10 +85,7 @@ func badPolicyPushed(t *testing.T) {
 // withRow adds a row that nothing serves to a catalogue.
 func withRow(t *testing.T, path string) string {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	row := `{ "X1": {"method": "GET", "path": "/api/v1/nothing", "action": "account:role:read", "effect": "read", "area": "access", "upstream": "access"},`
 	return strings.Replace(string(raw), "{", row, 1)
 }

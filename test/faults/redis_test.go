@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // shelf is two replicas with a Redis for each row to spoil, and a user whose role comes and goes.
@@ -105,9 +106,7 @@ func (s *shelf) values(t *testing.T) map[string]string {
 func (s *shelf) spoilEach(t *testing.T, withKey func(key, value string) string) (undo func()) {
 	t.Helper()
 	for key, value := range s.values(t) {
-		if err := s.client.Set(t.Context(), key, withKey(key, value), time.Hour).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.client.Set(t.Context(), key, withKey(key, value), time.Hour).Err())
 	}
 	return func() {}
 }
@@ -137,20 +136,14 @@ func (s *shelf) anAdmins(t *testing.T) (undo func()) {
 
 func (s *shelf) otherType(t *testing.T) (undo func()) {
 	for key := range s.values(t) {
-		if err := s.client.Del(t.Context(), key).Err(); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.client.LPush(t.Context(), key, "x").Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.client.Del(t.Context(), key).Err())
+		must.Do(t, s.client.LPush(t.Context(), key, "x").Err())
 	}
 	return func() { s.flush(t) }
 }
 
 func (s *shelf) flush(t *testing.T) (undo func()) {
-	if err := s.client.FlushAll(t.Context()).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.client.FlushAll(t.Context()).Err())
 	return func() {}
 }
 
@@ -158,9 +151,7 @@ func (s *shelf) flush(t *testing.T) (undo func()) {
 func (s *shelf) oldCopy(t *testing.T) (undo func()) {
 	s.flush(t)
 	for key, value := range s.before {
-		if err := s.client.Set(t.Context(), key, value, time.Hour).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.client.Set(t.Context(), key, value, time.Hour).Err())
 	}
 	return func() {}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const faultUser = "user-fault-v1"
@@ -77,10 +78,7 @@ func replicaPaused(t *testing.T) {
 		wantAllowed(t, r, 1, faultUser, true)
 		var waiting []net.Conn
 		dial := func() {
-			c, err := net.Dial("tcp", strings.TrimPrefix(r.All[1].URL, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(net.Dial("tcp", strings.TrimPrefix(r.All[1].URL, "http://")))(t)
 			waiting = append(waiting, c)
 		}
 		dial() // one that was accepted before
@@ -88,9 +86,7 @@ func replicaPaused(t *testing.T) {
 		sceneOn(r, 0).Must(t, 200, "DELETE", path, "") // waits out the lease, so the pause is longer
 		dial()
 		for _, c := range waiting {
-			if _, err := io.WriteString(c, question); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(c, question))(t)
 		}
 		resume()
 		for _, c := range waiting {
@@ -123,10 +119,7 @@ func replicaClockMoved(t *testing.T) {
 	const lease = 200 * time.Millisecond // of the others too: nobody waits longer for this one
 	r := startTwo(t)
 	collections := records.NewCollections()
-	db, err := mongodb.Open(t.Context(), mongodb.Options{URL: r.Mongo, Schemas: collections.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(mongodb.Open(t.Context(), mongodb.Options{URL: r.Mongo, Schemas: collections.Schemas()}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	path := harness.AssignmentPath("project_reader", faultUser, r.Project)
 	for name, jump := range map[string]time.Duration{"a day forward": 24 * time.Hour, "a day back": -24 * time.Hour} {
@@ -136,10 +129,7 @@ func replicaClockMoved(t *testing.T) {
 				Entries: 1000, Within: 5 * time.Second, Lease: lease, Clock: func() time.Duration { return now },
 			})
 			holds := func() int {
-				facts, err := cache.Facts(context.Background(), r.Account, faultUser, r.Project)
-				if err != nil {
-					t.Fatal(err)
-				}
+				facts := must.Get(cache.Facts(context.Background(), r.Account, faultUser, r.Project))(t)
 				return len(facts.Subject.Assignments)
 			}
 			r.Must(t, 200, "PUT", path, "{}")

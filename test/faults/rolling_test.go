@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
@@ -69,15 +70,9 @@ func startProxy(t *testing.T, address, stats string, replicas []*harness.Gateway
 // proxyState is what the proxy says of a replica.
 func proxyState(t *testing.T, stats string, replica int) string {
 	t.Helper()
-	resp, err := http.Get("http://" + stats + "/;csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.Get("http://" + stats + "/;csv"))(t)
 	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(io.ReadAll(resp.Body))(t)
 	for line := range strings.Lines(string(raw)) {
 		if fields := strings.Split(line, ","); len(fields) > 17 && fields[1] == fmt.Sprintf("gateway%d", replica) {
 			return fields[17]
@@ -88,9 +83,6 @@ func proxyState(t *testing.T, stats string, replica int) string {
 
 func readExample(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("../../cmd/portcullis/deploy/compose/replicas", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join("../../cmd/portcullis/deploy/compose/replicas", name)))(t)
 	return string(raw)
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // sigtermWithACheck: a check of Envoy's that the gateway took before it was told to stop is answered, and
@@ -27,15 +28,9 @@ func sigtermWithACheck(t *testing.T) {
 					Method: "GET", Path: "/api/v1/accounts/acct-slow-v1/roles", Headers: map[string]string{"authorization": "Bearer " + g.UserToken(t, "user-slow-v1")},
 				}},
 			}}
-			c, err := grpc.NewClient(g.ExtAuthz, grpc.WithTransportCredentials(insecure.NewCredentials()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(grpc.NewClient(g.ExtAuthz, grpc.WithTransportCredentials(insecure.NewCredentials())))(t)
 			t.Cleanup(func() { _ = c.Close() })
-			held, err := c.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true}, auth.Authorization_Check_FullMethodName)
-			if err != nil {
-				t.Fatal(err)
-			}
+			held := must.Get(c.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true}, auth.Authorization_Check_FullMethodName))(t)
 			// It comes behind the head of the one that is held.
 			if got, err := auth.NewAuthorizationClient(c).Check(t.Context(), asked); err != nil || got.GetOkResponse() == nil {
 				t.Fatalf("%v, %v", got, err)

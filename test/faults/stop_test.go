@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // askers are clients that ask again and again on kept connections, and honour Connection: close.
@@ -130,10 +131,7 @@ func TestShutdownDelayFailsNoRequest(t *testing.T) {
 func TestUnusedConnectionHoldsUpNoStop(t *testing.T) {
 	t.Parallel()
 	g := harness.Start(t, "--read-timeout", "5m", "--drain-timeout", "5m").Each()[0]
-	client, err := net.Dial("tcp", strings.TrimPrefix(g.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(net.Dial("tcp", strings.TrimPrefix(g.URL, "http://")))(t)
 	t.Cleanup(func() { _ = client.Close() })
 	harness.Soon(t, "the connection is open", func() bool { return harness.MetricOf(t, g, "portcullis_connections") >= 1 })
 	g.Terminate(t)

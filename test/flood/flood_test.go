@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -30,7 +31,6 @@ type size struct {
 // small is for a machine on which other tests run, and may disturb a round.
 var small = size{rounds: 3, enough: 1, slow: 100, cold: 500, seconds: 6, args: []string{"--read-timeout", "2s"}, times: 50, p99: 500 * time.Millisecond, memory: 200}
 
-// window is one window.
 const window = 5 * time.Second
 
 // TestFloodLeavesTheOthersAlone runs slow connections and new questions at once. It guarantees answers to callers with
@@ -43,10 +43,7 @@ func TestFloodLeavesTheOthersAlone(t *testing.T) {
 
 func (s size) leavesTheOthersAlone(t *testing.T) {
 	g := startGateway(t, s)
-	c, err := newCallers(g, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(newCallers(g, 8))(t)
 	c.measured(t, "warming", g)
 	memory, _ := g.memory(t)
 	good := 0

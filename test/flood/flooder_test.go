@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // flood is the input and the output of the other process.
@@ -47,10 +49,7 @@ type outcome struct {
 // start starts the flood, at lowest priority if idle is set, and gives its outcome when it is over.
 func (f flood) start(t *testing.T, idle bool) (over func() outcome) {
 	t.Helper()
-	dst, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dst := must.Get(json.Marshal(f))(t)
 	command := []string{os.Args[0]}
 	if idle {
 		command = whenIdle(command)
@@ -58,22 +57,15 @@ func (f flood) start(t *testing.T, idle bool) (over func() outcome) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), envRole+"="+string(dst), "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := bufio.NewReader(out)
 	if line, err := lines.ReadString('\n'); err != nil || line != "slow\n" {
 		t.Fatalf("the flood did not begin: %q %v", line, err)
 	}
 	return func() (o outcome) {
-		if err := json.NewDecoder(lines).Decode(&o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.NewDecoder(lines).Decode(&o))
 		return o
 	}
 }

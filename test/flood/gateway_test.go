@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // gateway is a `portcullis serve --demo` with a data folder of its own.
@@ -35,13 +37,8 @@ func startGateway(t *testing.T, s size) *gateway {
 		command = onCores(s.cores, command)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	g := &gateway{pid: cmd.Process.Pid, dir: dir}
 	lines := bufio.NewReader(log)
@@ -102,9 +99,6 @@ func (g *gateway) memory(t *testing.T) (now, peak int) {
 // tokenOf is a token for whom the arguments name.
 func (g *gateway) tokenOf(t *testing.T, args ...string) string {
 	t.Helper()
-	token, err := exec.Command(program, append([]string{"token", "--data-dir", g.dir}, args...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(exec.Command(program, append([]string{"token", "--data-dir", g.dir}, args...)...).Output())(t)
 	return strings.TrimSpace(string(token))
 }

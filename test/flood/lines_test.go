@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // request is one with a token; a body is JSON.
@@ -30,10 +32,7 @@ type line struct {
 
 func connect(t *testing.T, g *gateway) *line {
 	t.Helper()
-	c, err := net.Dial("tcp", g.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", g.address))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return &line{c, bufio.NewReader(c)}
 }

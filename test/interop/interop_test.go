@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // scenario is a gateway whose policy tree has the apps of the scenarios.
 func scenario(t *testing.T) *harness.Scene {
 	t.Helper()
 	tree := harness.CopyPolicies(t)
-	if err := os.CopyFS(filepath.Join(tree, "apps"), os.DirFS("policies/apps")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(tree, "apps"), os.DirFS("policies/apps")))
 	return harness.NewScene(t, harness.Start(t, "--policy-dir", tree))
 }
 

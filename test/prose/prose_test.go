@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const list = "testdata/counts.txt"
@@ -33,16 +35,14 @@ func TestProseGetsNoWorse(t *testing.T) {
 			float64(c.relatives)/float64(max(c.sentences, 1)), len(c.places[clauses]), len(c.places[phrases]), len(c.places[names]))
 	}
 	if os.Getenv("PORTCULLIS_TEST_WRITE") != "" {
-		if err := os.WriteFile(list, []byte(lines.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(list, []byte(lines.String()), 0o600))
 	}
 }
 
 // TestEachKindIsCounted guarantees that each kind is found, and at its place.
 func TestEachKindIsCounted(t *testing.T) {
 	var c count
-	err := c.add("x.go", `// Package x holds what that reader reads which asks. It is no cache. There is no other one.
+	must.Do(t, c.add("x.go", `// Package x holds what that reader reads which asks. It is no cache. There is no other one.
 // Else it would be one, of which there are many.
 package x
 
@@ -54,10 +54,7 @@ func f(of int) (found int) {
 	}
 	var here int
 }
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
+`))
 	want := [kinds][]string{
 		{"x.go:1: Package x holds what that reader reads which asks."},
 		{"x.go:1: It is no cache.", "x.go:1: Else it would be one, of which there are many.", "x.go:1: Else it would be one, of which there are many."},
@@ -77,7 +74,7 @@ func f(of int) (found int) {
 func packages(t *testing.T, root string) map[string]*count {
 	t.Helper()
 	counts := map[string]*count{}
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch base := d.Name(); {
 		case err != nil:
 			return err
@@ -95,20 +92,14 @@ func packages(t *testing.T, root string) map[string]*count {
 			counts[folder] = &count{}
 		}
 		return counts[folder].add(name, nil)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return counts
 }
 
 // limits reads the list.
 func limits(t *testing.T) map[string][kinds]int {
 	t.Helper()
-	text, err := os.ReadFile(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(list))(t)
 	allowed := map[string][kinds]int{}
 	for line := range strings.Lines(string(text)) {
 		var folder string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -228,10 +229,7 @@ func (b behind) send(t *testing.T, method, target, token string, body io.Reader,
 // sendTo makes a call and returns its status.
 func (b behind) sendTo(t *testing.T, host, method, target, token string, body io.Reader, headers ...string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+b.address, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(context.Background(), method, "http://"+b.address, body))(t)
 	r.Host = host
 	r.URL.Opaque, r.URL.RawQuery, _ = strings.Cut(target, "?")
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -241,10 +239,7 @@ func (b behind) sendTo(t *testing.T, host, method, target, token string, body io
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	client := &http.Client{Timeout: 30 * time.Second}
-	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Do(r))(t)
 	defer func() { _ = answer.Body.Close() }()
 	_, _ = io.Copy(io.Discard, answer.Body) // the status is what matters
 	return answer.StatusCode

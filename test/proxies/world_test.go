@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -69,10 +70,7 @@ type relay struct {
 
 func newRelay(t *testing.T, gateway string) *relay {
 	t.Helper()
-	base, err := url.Parse(gateway)
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must.Get(url.Parse(gateway))(t)
 	r := &relay{done: make(chan struct{})}
 	proxy := &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(base)
@@ -101,9 +99,7 @@ func newRelay(t *testing.T, gateway string) *relay {
 // leave ends the relay: nobody listens at its address any more.
 func (r *relay) leave(t *testing.T) {
 	t.Helper()
-	if err := r.Listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Listener.Close())
 	r.CloseClientConnections()
 }
 
@@ -121,15 +117,10 @@ func newWorld(t *testing.T) *proxiesWorld {
 	rows := map[string]any{}
 	for _, file := range []string{routes, filepath.Join(examples, "routes.json")} {
 		some := map[string]any{}
-		if err := json.Unmarshal([]byte(read(t, file)), &some); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(read(t, file)), &some))
 		maps.Copy(rows, some)
 	}
-	text, err := json.Marshal(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(rows))(t)
 	harness.WriteFile(t, routes, string(text))
 	w := &proxiesWorld{Team: harness.StartTeam(t, "--policy-dir", policies)}
 	w.Grant(t, "project_reader", w.Bob, w.Project)
@@ -140,10 +131,7 @@ func newWorld(t *testing.T) *proxiesWorld {
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	return string(text)
 }
 
@@ -165,15 +153,9 @@ func (p proxy) start(t *testing.T, w *proxiesWorld, r *relay) string {
 	if err := os.Chmod(dir, 0o755); err != nil { // workers run as another user, and read it
 		t.Fatal(err)
 	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, port := must.Two(net.SplitHostPort(address))(t)
 	gateway := strings.TrimPrefix(r.URL, "http://")
-	_, gatewayPort, err := net.SplitHostPort(gateway)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, gatewayPort := must.Two(net.SplitHostPort(gateway))(t)
 	addresses := strings.NewReplacer(
 		"127.0.0.1:8080", gateway, `"127.0.0.1", 8080`, `"127.0.0.1", `+gatewayPort,
 		"127.0.0.1:7000", strings.TrimPrefix(w.service.URL, "http://"), "127.0.0.1:8000", address, "widgets.example:8000", "widgets.example:"+port, "http://:8000", "http://:"+port,
@@ -184,9 +166,7 @@ func (p proxy) start(t *testing.T, w *proxiesWorld, r *relay) string {
 			text = p.change(dir, text)
 		}
 		harness.WriteFile(t, filepath.Join(dir, name), text)
-		if err := os.Chmod(filepath.Join(dir, name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(dir, name), 0o644))
 	}
 	servers.Proxy(t, address, dir, p.program, p.args(dir)...)
 	return address

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // slowTime is how long a request and an answer may take in these tests, and slowEnd by when
@@ -24,10 +25,7 @@ const (
 func socket(t *testing.T, url string) *net.TCPConn {
 	t.Helper()
 	_, place, _ := strings.Cut(url, "://")
-	c, err := net.Dial("tcp", place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", place))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(slowEnd))
 	return c.(*net.TCPConn)
@@ -57,9 +55,7 @@ func TestSlowSendersAreClosed(t *testing.T) {
 			t.Parallel()
 			conn := socket(t, g.URL)
 			began := time.Now()
-			if _, err := io.WriteString(conn, c.begin); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(conn, c.begin))(t)
 			stop := make(chan bool)
 			defer close(stop)
 			go func() {

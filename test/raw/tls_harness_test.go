@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -20,11 +21,7 @@ const page = "/openapi.json"
 
 func authority(t *testing.T, change ...func(*x509.Certificate)) *servers.Authority {
 	t.Helper()
-	a, err := servers.NewAuthority(change...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(servers.NewAuthority(change...))(t)
 }
 
 // overTLS starts a gateway with a certificate of the authority.
@@ -37,10 +34,7 @@ func overTLS(t *testing.T, a *servers.Authority, args ...string) *harness.Gatewa
 // trusting are the settings of a client of the authority.
 func trusting(t *testing.T, a *servers.Authority) *tls.Config {
 	t.Helper()
-	raw, err := os.ReadFile(a.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(a.File))(t)
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(raw) {
 		t.Fatal("the authority has no certificate")
@@ -51,10 +45,7 @@ func trusting(t *testing.T, a *servers.Authority) *tls.Config {
 // showing are the settings of a client that shows a certificate.
 func showing(t *testing.T, c *tls.Config, cert, key string) *tls.Config {
 	t.Helper()
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(tls.LoadX509KeyPair(cert, key))(t)
 	c = c.Clone()
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil } // wanted or not
 	return c
@@ -90,9 +81,7 @@ func mount(t *testing.T, files ...string) *mounted {
 	m := &mounted{dir: t.TempDir()}
 	m.swap(t, files...)
 	for _, name := range []string{certName, keyName} {
-		if err := os.Symlink(filepath.Join("..data", name), m.path(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join("..data", name), m.path(name)))
 	}
 	return m
 }
@@ -104,26 +93,17 @@ func (m *mounted) swap(t *testing.T, files ...string) {
 	t.Helper()
 	m.version++
 	next := filepath.Join(m.dir, "..v"+string(rune('0'+m.version)))
-	if err := os.Mkdir(next, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(next, 0o750))
 	for name, source := range map[string]string{certName: files[0], keyName: files[1]} {
-		raw, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(os.ReadFile(source))(t)
 		harness.WriteFile(t, filepath.Join(next, name), string(raw))
 		if err := os.Chmod(filepath.Join(next, name), 0o640); err != nil { // its group may read it
 			t.Fatal(err)
 		}
 	}
 	link := m.path("..next")
-	if err := os.Symlink(filepath.Base(next), link); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(link, m.path("..data")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Base(next), link))
+	must.Do(t, os.Rename(link, m.path("..data")))
 }
 
 // ended makes a certificate that has ended.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestTLSIsSpokenOnBothEdges, with HTTP/1.1 and from TLS 1.2 on; health stays plain.
@@ -63,9 +64,7 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 	}
 	t.Run("plain HTTP", func(t *testing.T) {
 		conn := socket(t, g.URL)
-		if _, err := io.WriteString(conn, "GET "+page+" HTTP/1.1\r\nHost: gateway\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, "GET "+page+" HTTP/1.1\r\nHost: gateway\r\n\r\n"))(t)
 		if all, _ := io.ReadAll(conn); len(all) > 0 {
 			t.Errorf("answered %q", all)
 		}
@@ -153,9 +152,7 @@ func TestCertificateIsRotated(t *testing.T) {
 
 	before := harness.MetricOf(t, g, taken)
 	m.swap(t, pair(first.Certificate(t))...)
-	if err := g.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Cmd.Process.Signal(syscall.SIGHUP))
 	harness.Soon(t, "a hang-up takes it over", func() bool { return harness.MetricOf(t, g, taken) > before && serves("first") })
 }
 
@@ -182,9 +179,7 @@ func TestStalledHandshakesAreClosed(t *testing.T) {
 	t.Run("a head after the handshake", func(t *testing.T) {
 		t.Parallel()
 		conn := tls.Client(socket(t, g.URL), named(trusting(t, a)))
-		if _, err := io.WriteString(conn, "GET /o"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(conn, "GET /o"))(t)
 		all, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || !strings.HasPrefix(string(all), "HTTP/1.1 408 ") {
 			t.Errorf("%q, %v", all, err)
@@ -251,9 +246,6 @@ func helloOf(t *testing.T) string {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(path))(t)
 	return string(raw)
 }
