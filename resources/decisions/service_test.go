@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,6 +152,39 @@ func TestPagesOfAFleetAreWhole(t *testing.T) {
 	}
 	if slices.Reverse(want); !slices.Equal(got, want) {
 		t.Errorf("by page %v", got)
+	}
+}
+
+// TestAListAndItsFollowerShareNothing guarantees of decisions recorded beside a list that each one is in the list or behind
+// its cursor, and none in both.
+func TestAListAndItsFollowerShareNothing(t *testing.T) {
+	m := newMember(t)
+	f := newFleet(t, m)
+	var writers sync.WaitGroup
+	for w := range 4 {
+		writers.Go(func() {
+			for n := range 25 {
+				m.decide(t, fmt.Sprintf("d-%d-%02d", w, n), int64(1000+n))
+			}
+		})
+	}
+	written := make(chan struct{})
+	go func() { writers.Wait(); close(written) }()
+	var lists []listed
+	for under := true; under; {
+		select {
+		case <-written:
+			under = false
+		default:
+			lists = append(lists, f.list(t, url.Values{"page_size": {"100"}}))
+		}
+	}
+	for _, l := range lists {
+		after := f.list(t, url.Values{"page_size": {"100"}, "after": {l.After}})
+		got := append(l.ids(), after.ids()...)
+		if slices.Sort(got); len(got) != 100 || len(slices.Compact(got)) != 100 {
+			t.Errorf("%d decisions of 100, after a list of %d", len(got), len(l.Decisions))
+		}
 	}
 }
 

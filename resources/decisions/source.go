@@ -84,8 +84,8 @@ func (f Folder) Ask(ctx context.Context, q *Question) (*Answer, error) {
 		read = r.After
 	}
 	places := q.Places
-	if q.Floor != nil && places == nil {
-		places = a.Ends
+	if places == nil && !q.Forward {
+		places = a.Ends // what is written meanwhile is a follower's
 	}
 	page, err := read(ctx, s, places)
 	if err != nil {
