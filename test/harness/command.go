@@ -17,10 +17,11 @@ type Outcome struct {
 	Stdout, Stderr string
 }
 
-// Command is one command of the program under test; env are NAME=value.
+// Command is one command of the program under test; env are NAME=value. It has four minutes: on a busy machine a start that
+// compares two policies has taken more than one.
 func Command(t testing.TB, env []string, args ...string) Outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Binary, args...)
 	cmd.Dir = t.TempDir() // a default ./data is made here
