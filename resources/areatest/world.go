@@ -25,9 +25,13 @@ const Start = resources.Time(1_790_000_000_000)
 // policyDeadline is what a decision may take here: the machine may be busy, and time is not what is tested.
 const policyDeadline = 5 * time.Second
 
-// policy is the engine on the embedded tree, made once.
+// policy is the engine on the embedded tree, made once. The tree is not what is tested.
 var policy = sync.OnceValues(func() (*engine.Engine, error) {
-	return engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: policyDeadline})
+	load := func(ctx context.Context, src *policies.Source) (*engine.Set, error) {
+		set, _, err := proof.Compile(ctx, src)
+		return set, err
+	}
+	return engine.New(context.Background(), policies.Tree(), load, engine.Options{Deadline: policyDeadline})
 })
 
 // Policy returns the engine on the embedded policy tree, which all tests of a package share.
