@@ -41,12 +41,10 @@ NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in
 PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 LONGEST     = $(BLACK_BOX) ./test/mcp ./test/console ./store/redis ./policies/engine
 
-# The unit tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the
-# race detector makes them five times as long.
-LONG_TESTS  = TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame
-LONG_IN     = ./policies/compare ./policies/engine ./policies/replay
-# The tests of the areas that have a process of their own. make nightly runs all tests of the API in that set-up.
-OWN_PROCESS = -run 'SecurityGroup|Cluster|Provisioner|Area|Project|Repeat|Idempotency|MasterKey|AssertionKeys|Account'
+# The tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the race
+# detector makes them five times as long. Those of the other black-box tests are in packages that make setups runs whole.
+LONG_TESTS  = TestRollingRestartFailsNoRequest|TestFaultsOfTheIdentityProvider|TestFollowerMissesNothing|TestFaults|TestBatchesOfOneTenantLoseNoVerdictOfAnother|TestAChangeMayBeLargerThanADocument|TestARareChangeOfALargeLogIsFound|TestTwoAdminsCannotRemoveEachOther|TestARevokedKeyIsRefusedAtOnce|TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame
+LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources/access ./resources/apikeys ./test/faults
 # What starts no goroutine is not under the race detector: TestRaceLeavesOutWhatStartsNoGoroutine.
 SEQUENTIAL  = policies/compare/diff policies/compare/guards policies/overlay policies/policytest policies/proof policies/replay
 
@@ -87,29 +85,26 @@ test: check-fmt ## at each change: format, vet, policies, unit and black-box tes
 
 check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a merge: all that CI runs
 
-# The gateway is asked at the users' listener, then with the firewall and the clusters in a process of their own,
-# then on MongoDB, and then as three replicas with a Redis. Where there is no mongod the last two are skipped, and
-# all of their tests counted.
+# The gateway is asked at the users' listener with the firewall and the clusters in a process of their own, then on
+# MongoDB, and then as three replicas with a Redis. Where there is no mongod the last two are skipped, and all of their
+# tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/flood ./test/proxies \
 		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
 		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer|Replica' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
-		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
-		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m $(OWN_PROCESS) ./test/api \
-		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/raw \
+		-- PORTCULLIS_TEST_EDGE=users PORTCULLIS_TEST_PROCESSES=two $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
 race: ## the tests that don't start the program, under the race detector
 	@echo "=== make $@"
-	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/% $(MODULE)/policies/%,$(shell go list $(EVERY))) \
-		-- -race -short -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/policies/compare $(SEQUENTIAL:%=$(MODULE)/%),$(shell go list ./policies/...)) \
+	@CGO_ENABLED=1 go run .ci/count.go -race -short -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/% $(MODULE)/policies/compare $(SEQUENTIAL:%=$(MODULE)/%),$(shell go list $(EVERY))) \
 		-- -race -short -vet=off -count=1 -timeout 15m -run 'TestTwoRunsReportTheSame|TestAnEndedComparisonIsAnError' ./policies/compare
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
-	$(MAKE) -k --no-print-directory setups RACE=-race OWN_PROCESS=
+	$(MAKE) -k --no-print-directory setups RACE=-race
 	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load bench-mcp fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.

@@ -15,13 +15,13 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// TestMakefileNamesLongTests guarantees that `make setups` runs in full each test of policies with a short form.
-// No other target of CI does.
+// TestMakefileNamesLongTests guarantees that `make setups` runs in full each unit test with a short form, and each one of the
+// faults. No other target of CI does.
 func TestMakefileNamesLongTests(t *testing.T) {
 	named, folders := strings.Split(makeVariable(t, "LONG_TESTS"), "|"), strings.Fields(makeVariable(t, "LONG_IN"))
 	var shortened, all []string
-	eachFunction(t, "../policies", func(folder string, f *ast.FuncDecl) {
-		if !strings.HasPrefix(f.Name.Name, "Test") {
+	eachFunction(t, "..", func(folder string, f *ast.FuncDecl) {
+		if !strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(folder, "../test") && folder != "../test/faults" {
 			return
 		}
 		all = append(all, f.Name.Name)
@@ -35,7 +35,7 @@ func TestMakefileNamesLongTests(t *testing.T) {
 	})
 	for _, name := range named {
 		if !slices.Contains(all, name) {
-			t.Errorf("LONG_TESTS has %s, which no package of policies has", name)
+			t.Errorf("LONG_TESTS has %s, which no package has", name)
 		}
 	}
 	if len(shortened) == 0 {
