@@ -61,7 +61,7 @@ func (t *table) holdingNumber(pt point) int {
 	t.epoch[1]++
 	for _, s := range t.sides {
 		for n := range s.groups {
-			if s.readsHoldings[n] {
+			if s.heldRows[n] != 0 {
 				vector = binary.AppendVarint(vector, int64(t.value(s, n, &pt)))
 			}
 		}

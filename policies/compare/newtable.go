@@ -14,7 +14,7 @@ import (
 func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t := &table{
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
-		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[[4]int]int{},
+		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[held]int{},
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
 	}

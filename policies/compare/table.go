@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,11 +53,18 @@ type table struct {
 	answerList    []Answer
 	answerIDs     map[Answer]int
 	firstCaller   []int // by person, the first one with the same caller and credential
-	assignmentIDs map[[4]int]int
+	assignmentIDs map[held]int
 	buffer        []byte
 	evaluations   int
 	epoch         [2]int // for cached values: [0] of groups independent of the holding, [1] of the others
 	subjects      map[[2]int]*resources.Subject
+}
+
+// held is what determines the rows of the assignments that a group reads.
+type held struct {
+	rows, holding     int // rows has a bit for each of heldRows
+	project, resource string
+	now, until        resources.Time
 }
 
 // side is one tree in a table.
@@ -73,10 +79,11 @@ type side struct {
 	memos []map[string]int
 	// reads are, by group, part and value, the number of what the group reads.
 	reads [][parts][]int
-	// onHoldings says whether a group depends on the holding, readsHoldings whether it reads it itself. dependsOn are
-	// all parts that it depends on.
-	onHoldings, readsHoldings []bool
-	dependsOn                 []partSet
+	// onHoldings says whether a group depends on the holding, heldRows which of its rows it reads itself: a bit for each.
+	// dependsOn are all parts that it depends on.
+	onHoldings []bool
+	heldRows   []int
+	dependsOn  []partSet
 	// twins are the groups of the first tree with the same fingerprint, -1 for none.
 	twins []int
 	// holdingGroups are the groups that read the holding themselves, and their dependencies.
@@ -105,9 +112,14 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 	var readers []*group
 	for i, g := range s.groups {
 		s.index[g] = i
-		direct := slices.ContainsFunc(heldRows(), g.readsRow)
-		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
-		s.readsHoldings, s.onHoldings = append(s.readsHoldings, direct), append(s.onHoldings, held)
+		rows := 0
+		for i, path := range heldRows() {
+			if g.readsRow(path) {
+				rows |= 1 << i
+			}
+		}
+		held := rows != 0 || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
+		s.heldRows, s.onHoldings = append(s.heldRows, rows), append(s.onHoldings, held)
 		memo, twin := map[string]int{}, -1
 		if other != nil {
 			if n, ok := other.byPrint[g.print]; ok {
@@ -117,7 +129,7 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 		s.byPrint[g.print] = i
 		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
 		s.dependsOn = append(s.dependsOn, s.partsOf(g))
-		if direct {
+		if rows != 0 {
 			readers = append(readers, g)
 		}
 	}
@@ -253,8 +265,8 @@ func (t *table) value(s *side, n int, pt *point) int {
 	for _, part := range [...]part{requestPart, personPart, targetPart, grantPart} {
 		key = binary.AppendVarint(key, int64(s.reads[n][part][pt[part]]))
 	}
-	if s.readsHoldings[n] {
-		key = binary.AppendVarint(key, int64(t.assignmentsNumber(s, g, pt)))
+	if s.heldRows[n] != 0 {
+		key = binary.AppendVarint(key, int64(t.assignmentsNumber(s, s.heldRows[n], pt)))
 	}
 	for _, dep := range deps {
 		key = binary.AppendVarint(key, int64(dep))
@@ -270,25 +282,20 @@ func (t *table) value(s *side, n int, pt *point) int {
 	return value
 }
 
-// assignmentsNumber returns the number of what a group reads of the assignments at a point.
-func (t *table) assignmentsNumber(s *side, g *group, pt *point) int {
-	kinds := 0
-	for i, path := range heldRows() {
-		if g.readsRow(path) {
-			kinds |= 1 << i
-		}
+// assignmentsNumber returns the number of these rows of the assignments at a point.
+func (t *table) assignmentsNumber(s *side, rows int, pt *point) int {
+	grant := &t.grants[pt[grantPart]]
+	key := held{rows: rows, holding: pt[holdingPart], now: grant.now, until: grant.until}
+	if rows&(1<<slices.Index(heldRows(), "subject.here")) != 0 {
+		target := &t.targets[pt[targetPart]].target
+		key.project, key.resource = target.ProjectID, target.Resource
 	}
-	spot := 0
-	if g.readsRow("subject.here") {
-		spot = t.id("spot "+t.targets[pt[targetPart]].target.ProjectID+"\n"+t.targets[pt[targetPart]].target.Resource, nil)
-	}
-	key := [4]int{kinds, pt[holdingPart], spot, t.id(fmt.Sprint("ends ", t.grants[pt[grantPart]].now, t.grants[pt[grantPart]].until), nil)}
 	id, ok := t.assignmentIDs[key]
 	if !ok {
 		q, text := t.question(s.number, *pt), "holds"
 		input := question.NewInput(&q)
 		for i, path := range heldRows() {
-			if kinds&(1<<i) != 0 {
+			if rows&(1<<i) != 0 {
 				text += " " + input.Value(path).String()
 			}
 		}
