@@ -2,19 +2,28 @@ package gateway
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/listen"
-	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // identify finds out who calls, unless too many credentials of the client's address were refused: 401,
 // 429.
 func (e *Edge) identify(x *exchange) error {
-	if x.public {
+	failures := e.cfg.Rates.Failures
+	if x.public || failures == nil {
 		return e.authenticate(x)
 	}
-	return e.cfg.Rates.ofFailures(x.ctx, &x.record, x.address, func() error { return e.authenticate(x) })
+	if v := failures.Peek(x.address()); !v.Allowed { // also for a cached credential
+		x.record.Limited = LimitFailures
+		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
+	}
+	err := e.authenticate(x)
+	if resources.IsKind(err, resources.KindBadCredential) {
+		failures.Take(x.ctx, x.address(), 1, time.Time{}) // it is not shared: nobody is asked
+	}
+	return err
 }
 
 // authenticate finds out who calls. A public call takes an anonymous caller.
@@ -122,10 +131,12 @@ func (e *Edge) charge(x *exchange, requests int) error {
 	if !e.cfg.Rates.ofCallers() {
 		return nil
 	}
-	var err error
-	x.rated, err = e.cfg.Rates.ofCaller(x.ctx, &x.record, &x.principal, requests)
+	x.rated, x.record.Limited = e.cfg.Rates.charge(x.ctx, &x.principal, requests, false)
 	x.tellRated()
-	return err
+	if x.record.Limited != "" {
+		return tooMany("Too many requests; wait before sending another one.", *x.rated)
+	}
+	return nil
 }
 
 // tellRated sets the headers of the caller's rates.
@@ -141,7 +152,7 @@ func (x *exchange) Charge(further int) error { return x.edge.charge(x, further) 
 // Owe implements doors.Rates.
 func (x *exchange) Owe(further int) {
 	if rates := &x.edge.cfg.Rates; further > 0 && rates.ofCallers() {
-		x.rated = rates.charge(x.ctx, &x.principal, further, (*ratelimit.Limiter).Owe).verdict
+		x.rated, _ = rates.charge(x.ctx, &x.principal, further, true)
 		x.tellRated()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -105,6 +106,23 @@ func TestRateIsToldInHeaders(t *testing.T) {
 	}
 	if r := start(t).send(t, question("x")); r.Header.Get("RateLimit-Limit") != "" {
 		t.Errorf("without a rate: %v", r.Header)
+	}
+}
+
+// TestOwedQuestionsAreTaken guarantees that a door takes the cost of its work also beyond the rate: the next call waits.
+func TestOwedQuestionsAreTaken(t *testing.T) {
+	e := start(t, func(c *gateway.Config) {
+		c.Rates.Principal = limiter(t, "60/m,2")
+		c.Doors["authorization.check"] = streamer{func(_ context.Context, call doors.Call) (doors.Answer, error) {
+			call.Rates.Owe(3)
+			return doors.Answer{Status: 200, Body: []byte("{}")}, nil
+		}}
+	})
+	if r := e.send(t, question("x")); r.Status != 200 || r.Header.Get("RateLimit-Remaining") != "0" {
+		t.Errorf("%d %v", r.Status, r.Header)
+	}
+	if r := e.send(t, question("x")); r.Status != 429 || r.Header.Get("Retry-After") != "3" {
+		t.Errorf("%d %v", r.Status, r.Header)
 	}
 }
 

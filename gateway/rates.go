@@ -31,51 +31,17 @@ const (
 	LimitFailures  = "failures"
 )
 
-// ofFailures authenticates, unless too many credentials of the address were refused: 429, also for a
-// cached one.
-func (r *Rates) ofFailures(ctx context.Context, record *Record, address func() string, authenticate func() error) error {
-	if r.Failures == nil {
-		return authenticate()
-	}
-	if v := r.Failures.Peek(address()); !v.Allowed {
-		record.Limited = LimitFailures
-		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
-	}
-	err := authenticate()
-	if resources.IsKind(err, resources.KindBadCredential) {
-		r.Failures.Take(ctx, address(), 1, time.Time{}) // it is not shared: nobody is asked
-	}
-	return err
-}
-
-// ofCaller takes so many requests from the rates of the caller and then of their account: 429. It
-// returns the tighter of the two, nil if the caller has none.
-func (r *Rates) ofCaller(ctx context.Context, record *Record, caller *resources.Principal, requests int) (*ratelimit.Verdict, error) {
-	paid := r.charge(ctx, caller, requests, (*ratelimit.Limiter).Take)
-	if record.Limited = paid.refused; record.Limited == "" {
-		return paid.verdict, nil
-	}
-	return paid.verdict, tooMany("Too many requests; wait before sending another one.", *paid.verdict)
-}
-
 // ofCallers says whether authenticated callers have a rate.
 func (r *Rates) ofCallers() bool { return r.Principal != nil || r.Service != nil || r.Account != nil }
 
-// payment is what a request took from the rates of its caller.
-type payment struct {
-	// verdict is the tighter of the caller's rates, nil if the caller has none.
-	verdict *ratelimit.Verdict
-	// refused names the rate that refused the request, "" for none.
-	refused string
-}
-
-// taking takes requests from a limiter: Take or Owe.
-type taking func(limiter *ratelimit.Limiter, ctx context.Context, caller string, requests int, deadline time.Time) ratelimit.Verdict
-
-// charge takes so many requests from the caller's rate and then from their account's, all or none of
-// each. A caller whose own rate refuses takes nothing from the account's.
-func (r *Rates) charge(ctx context.Context, caller *resources.Principal, requests int, take taking) payment {
-	var verdict *ratelimit.Verdict
+// charge takes so many requests from the caller's rate and then from their account's, all or none of each; owed ones were
+// answered already. A caller whose own rate refuses takes nothing from the account's. It returns the tighter of the two
+// verdicts, nil if the caller has no rate, and names the rate that refused, "" for none.
+func (r *Rates) charge(ctx context.Context, caller *resources.Principal, requests int, owed bool) (verdict *ratelimit.Verdict, refused string) {
+	take := (*ratelimit.Limiter).Take
+	if owed {
+		take = (*ratelimit.Limiter).Owe
+	}
 	limiter, name := r.Principal, LimitPrincipal
 	if caller.Kind == resources.PrincipalService {
 		limiter, name = r.Service, LimitService
@@ -85,12 +51,12 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal, request
 		until = limiter.Deadline()
 		v := take(limiter, ctx, caller.ID, requests, until)
 		if !v.Allowed {
-			return payment{&v, name}
+			return &v, name
 		}
 		verdict = &v
 	}
 	if r.Account == nil || caller.AccountID == "" {
-		return payment{verdict, ""}
+		return verdict, ""
 	}
 	if limiter == nil {
 		until = r.Account.Deadline()
@@ -100,9 +66,9 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal, request
 		verdict = &v
 	}
 	if !v.Allowed {
-		return payment{verdict, LimitAccount}
+		return verdict, LimitAccount
 	}
-	return payment{verdict, ""}
+	return verdict, ""
 }
 
 // tellRate sets the headers by which a client paces itself.
