@@ -19,8 +19,9 @@ import (
 
 // Edge answers every public request. Several listeners may serve the same edge.
 type Edge struct {
-	cfg   Config
-	serve server
+	cfg Config
+	// upstreams are those of cfg, with the bound of each.
+	upstreams map[string]*upstream
 	// rows are those that this edge serves of a catalogue.
 	rows   func([]resources.Route) []resources.Route
 	routes atomic.Pointer[routeTable]
@@ -69,9 +70,13 @@ func New(cfg Config) (*Edge, error) {
 
 // newBounded makes an edge with its bounds and without steps.
 func newBounded(cfg Config) *Edge {
+	upstreams := map[string]*upstream{}
+	for name, base := range cfg.Upstreams {
+		upstreams[name] = newUpstream(name, base, cfg.Limits, cfg.Assertions)
+	}
 	return &Edge{
 		bodies: bodies{most: int64(cfg.Limits.Bodies)},
-		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
+		cfg:    cfg, upstreams: upstreams, gate: newGate(cfg.Limits.Requests),
 		open:    listen.NewBounds(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
 		waiting: waiting{clients: newGate(cfg.Limits.Requests), drained: make(chan struct{})},
 		streams: newStreams(cfg.Limits),
@@ -99,7 +104,7 @@ func (e *Edge) start() (*Edge, error) {
 
 // CheckCatalogue says whether the edge could serve these rows.
 func (e *Edge) CheckCatalogue(routes []resources.Route) error {
-	_, err := newTable(e.rows(routes), e.serve)
+	_, err := e.newTable(e.rows(routes))
 	return err
 }
 
@@ -109,7 +114,7 @@ func (e *Edge) Rows() *catalogue.Index { return e.routes.Load().Index }
 // SetCatalogue takes other rows into use; requests under way keep theirs. On an
 // error the rows in use stay.
 func (e *Edge) SetCatalogue(routes []resources.Route) error {
-	t, err := newTable(e.rows(routes), e.serve)
+	t, err := e.newTable(e.rows(routes))
 	if err != nil {
 		return err
 	}
@@ -187,7 +192,7 @@ func (e *Edge) FailedHandshakes() uint64 { return e.open.FailedHandshakes() }
 // Gates returns the bounds of the requests under way by name: "requests", "streams", and each upstream's.
 func (e *Edge) Gates() map[string]*gate.Gate {
 	all := map[string]*gate.Gate{"requests": e.gate, "streams": e.streams.places}
-	for name, p := range e.serve.upstreams {
+	for name, p := range e.upstreams {
 		all["upstream "+name] = p.gate
 	}
 	return all

@@ -40,11 +40,11 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	for i := range routes {
 		routes[i].Upstream = resources.UpstreamAuthorize
 	}
-	all := server{doors: map[string]doors.Door{}}
+	e := &Edge{cfg: Config{Doors: map[string]doors.Door{}}}
 	for _, r := range routes {
-		all.doors[r.Name] = e3.Door{}
+		e.cfg.Doors[r.Name] = e3.Door{}
 	}
-	t, err := newTable(routes, all)
+	t, err := e.newTable(routes)
 	if err != nil {
 		return "", nil, nil, err
 	}

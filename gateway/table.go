@@ -38,7 +38,7 @@ type routeTable struct {
 
 // newTable binds every row of the catalogue to its server. The error lists every row without a server,
 // every handler without a row, and what else is wrong with the rows.
-func newTable(routes []resources.Route, serve server) (*routeTable, error) {
+func (e *Edge) newTable(routes []resources.Route) (*routeTable, error) {
 	index, err := catalogue.New(routes)
 	t := &routeTable{Index: index, entries: make([]*entry, len(index.Rows()))}
 	problems := []error{err}
@@ -46,11 +46,11 @@ func newTable(routes []resources.Route, serve server) (*routeTable, error) {
 		if row.Route.Upstream == resources.UpstreamExternal {
 			continue
 		}
-		if t.entries[row.Number], err = serve.bind(row); err != nil {
+		if t.entries[row.Number], err = e.bind(row); err != nil {
 			problems = append(problems, catalogue.Problem(row.Route, err))
 		}
 	}
-	if unbound := serve.unbound(routes); len(unbound) > 0 {
+	if unbound := e.unbound(routes); len(unbound) > 0 {
 		problems = append(append(problems, unbound...), errAddRows)
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -67,61 +67,45 @@ var (
 	errNoUpstream     = errors.New("its upstream is neither in this process nor given with --upstream")
 )
 
-// server is all that can serve a route.
-type server struct {
-	doors     map[string]doors.Door
-	asked     map[string]doors.SubRequest
-	handlers  map[string]wire.Routes
-	upstreams map[string]*upstream
-}
-
-func newServer(cfg Config) server {
-	s := server{doors: cfg.Doors, asked: cfg.SubRequests, handlers: cfg.Handlers, upstreams: map[string]*upstream{}}
-	for name, base := range cfg.Upstreams {
-		s.upstreams[name] = newUpstream(name, base, cfg.Limits, cfg.Assertions)
-	}
-	return s
-}
-
 // bind finds the server of a row. A configured upstream goes before handlers of the same name.
-func (s server) bind(row *catalogue.Row) (*entry, error) {
-	r, e := &row.Route, &entry{Row: row}
+func (e *Edge) bind(row *catalogue.Row) (*entry, error) {
+	r, bound := &row.Route, &entry{Row: row}
 	if r.Claims && !slices.Contains(row.Params, paramAccount) {
 		return nil, fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
 	if r.Upstream == resources.UpstreamAuthorize {
-		e.door, e.asked = s.doors[r.Name], s.asked[r.Name]
-		if e.door == nil && e.asked == nil {
+		bound.door, bound.asked = e.cfg.Doors[r.Name], e.cfg.SubRequests[r.Name]
+		if bound.door == nil && bound.asked == nil {
 			return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoDoor)
 		}
-		_, e.anyRequestID = e.door.(doors.AnyRequestID)
-		if e.protected, _ = e.door.(doors.Protected); e.protected != nil && row.Public {
+		_, bound.anyRequestID = bound.door.(doors.AnyRequestID)
+		if bound.protected, _ = bound.door.(doors.Protected); bound.protected != nil && row.Public {
 			return nil, errPublicResource
 		}
-		return e, nil
+		return bound, nil
 	}
-	if e.upstream = s.upstreams[r.Upstream]; e.upstream != nil {
-		return e, nil
+	if bound.upstream = e.upstreams[r.Upstream]; bound.upstream != nil {
+		return bound, nil
 	}
-	handlers, ok := s.handlers[r.Upstream]
+	handlers, ok := e.cfg.Handlers[r.Upstream]
 	if !ok {
 		return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoUpstream)
 	}
-	if e.handler = handlers[r.Name]; e.handler == nil {
+	if bound.handler = handlers[r.Name]; bound.handler == nil {
 		return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoHandler)
 	}
-	return e, nil
+	return bound, nil
 }
 
 // unbound lists the handlers that no row of the catalogue names.
-func (s server) unbound(routes []resources.Route) (problems []error) {
+func (e *Edge) unbound(routes []resources.Route) (problems []error) {
 	used := map[string]bool{}
 	for _, r := range routes {
 		used[r.Upstream+"\x00"+r.Name] = true
 	}
-	for upstream, handlers := range s.handlers {
+	for upstream, handlers := range e.cfg.Handlers {
 		for name := range handlers {
-			if s.upstreams[upstream] == nil && !used[upstream+"\x00"+name] {
+			if e.upstreams[upstream] == nil && !used[upstream+"\x00"+name] {
 				problems = append(problems, fmt.Errorf("handler %s of %s has no row in the catalogue", name, upstream))
 			}
 		}
