@@ -27,10 +27,11 @@ type account struct {
 	// facts are those of all of them, once they are gathered.
 	facts []resources.Facts
 	// judged says whether the right to ask about the subject was judged, "" for all. refused is the denial, nil if the
-	// caller may ask.
+	// caller may ask, and asked what was denied.
 	judged  bool
 	subject string
-	refused *refusal
+	refused *Outcome
+	asked   *resources.Question
 }
 
 // accountOf returns what is known of the account.

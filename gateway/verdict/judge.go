@@ -108,12 +108,12 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	if err := a.gatherFor(ctx, account); err != nil {
 		return Outcome{}, err
 	}
-	no, err := a.right(ctx, account, q)
+	refused, err := a.right(ctx, account, q)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if no != nil {
-		return a.refused(no), nil
+	if refused != nil {
+		return *refused, nil
 	}
 	asked := *q
 	asked.Principal, asked.Route, asked.Now, asked.AccountID = *a.caller, &a.door.Route, a.now, account.id
@@ -232,9 +232,10 @@ func asAgents(q *resources.Question, agent *resources.Subject) *resources.Subjec
 }
 
 // right judges whether the caller may ask about the subject: once per subject, or once per account if policy does not
-// read the subject. nil means allowed. An agent without a user asks about itself where it was let in. Only services may ask an app about a subject that is not a user: no role grants
-// it outside of an account.
-func (a *asking) right(ctx context.Context, acct *account, q *resources.Question) (*refusal, error) {
+// read the subject. It returns the refusal of this question, with an id of its own; nil means allowed. An agent without a
+// user asks about itself where it was let in. Only services may ask an app about a subject that is not a user: no role
+// grants it outside of an account.
+func (a *asking) right(ctx context.Context, acct *account, q *resources.Question) (*Outcome, error) {
 	if a.isAgents(q) {
 		return nil, nil //nolint:nilnil // nil is no refusal
 	}
@@ -248,17 +249,25 @@ func (a *asking) right(ctx context.Context, acct *account, q *resources.Question
 	if !a.byUser {
 		subject = ""
 	}
-	if acct.judged && acct.subject == subject {
-		return acct.refused, nil
+	if !acct.judged || acct.subject != subject {
+		asking := rightToAsk(a.door, acct.id, subject)
+		asking.Now, asking.Facts = a.now, acct.facts[0]
+		o, asked := enter(ctx, a.tree, a.caller, a.door, asking)
+		acct.judged, acct.subject, acct.refused = true, subject, nil
+		if o.refuse(); o.Err != nil {
+			refused, question := o, asked // no allowed question takes memory for them
+			acct.refused, acct.asked = &refused, &question
+		}
 	}
-	asking := rightToAsk(a.door, acct.id, subject)
-	asking.Now, asking.Facts = a.now, acct.facts[0]
-	o, asked := enter(ctx, a.tree, a.caller, a.door, asking)
-	acct.judged, acct.subject, acct.refused = true, subject, nil
-	if o.refuse(); o.Err != nil {
-		acct.refused = &refusal{o, asked}
+	switch {
+	case acct.refused == nil:
+		return nil, nil //nolint:nilnil // nil is no refusal
+	case !resources.IsKind(acct.refused.Err, resources.KindForbidden):
+		return &Outcome{Err: acct.refused.Err}, nil
 	}
-	return acct.refused, nil
+	o := *acct.refused
+	a.tell(resources.PathAccess, &o, acct.asked)
+	return &o, nil
 }
 
 // rightToAsk returns the question whether somebody may ask about the subject at the door.
@@ -269,22 +278,6 @@ func rightToAsk(door *catalogue.Row, account, subject string) resources.Question
 // MayAsk judges whether the caller may ask at the door about the subject in the account, as Enter does.
 func (j *Judge) MayAsk(ctx context.Context, caller *resources.Principal, door *catalogue.Row, account, subject string) Outcome {
 	return j.Enter(ctx, caller, door, rightToAsk(door, account, subject))
-}
-
-// refusal is a verdict on the right to ask, with what was judged.
-type refusal struct {
-	Outcome
-	asked resources.Question
-}
-
-// refused answers a question the caller may not ask. Each refusal has an id of its own.
-func (a *asking) refused(no *refusal) Outcome {
-	if !resources.IsKind(no.Err, resources.KindForbidden) {
-		return Outcome{Err: no.Err}
-	}
-	o, asked := no.Outcome, no.asked
-	a.tell(resources.PathAccess, &o, &asked)
-	return o
 }
 
 // tell names a verdict, and notes it for the log.

@@ -28,7 +28,7 @@ func mutants() []mutant {
 		{"a claim that is wrong is taken", []overlay.Edit{{File: proxy, Old: "sent && claimed != is.value {", New: "sent && claimed == \"\" {"}}},
 		{"items of a batch are answered in another order", []overlay.Edit{{File: answers, Old: "o, account = out[0], questions[0].AccountID != \"\"\n			out, questions = out[1:], questions[1:]", New: "o, account = out[len(out)-1], questions[0].AccountID != \"\"\n			out, questions = out[:len(out)-1], questions[1:]"}}},
 		{"facts of a batch are another item's", []overlay.Edit{{File: judge, Old: "account.facts[account.place(a.pair(q))]", New: "account.facts[len(account.facts)-1-account.place(a.pair(q))]"}}},
-		{"a batch asks about anybody", []overlay.Edit{{File: judge, Old: "	if no != nil {\n", New: "	if no != nil && q.SubjectID == \"\" {\n"}}},
+		{"a batch asks about anybody", []overlay.Edit{{File: judge, Old: "	if refused != nil {\n", New: "	if refused != nil && q.SubjectID == \"\" {\n"}}},
 		{"the project of an account action is not looked at", []overlay.Edit{{File: enter, Old: "state == resources.ProjectActive {", New: "state != \"\" {"}}},
 		{"pages of any caller", []overlay.Edit{{File: page, Old: "route, caller.Kind, caller.ID, entities", New: "route, entities"}}},
 		{"pages of any account", []overlay.Edit{{File: page, Old: "caller.ID, entities", New: "caller.ID, len(entities)"}}},
