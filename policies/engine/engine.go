@@ -67,11 +67,9 @@ type Engine struct {
 	load    Loader
 	opts    Options
 	current atomic.Pointer[Set]
-	refusal atomic.Pointer[refusal]
+	refusal atomic.Pointer[error]
 	reload  sync.Mutex // one reload at a time
 }
-
-type refusal struct{ err error }
 
 // Loader compiles a tree and has it prove itself: proof.Load. Its error tells every problem.
 type Loader func(ctx context.Context, src *policies.Source) (*Set, error)
@@ -218,8 +216,8 @@ func (e *Engine) Source() *policies.Source { return e.current.Load().tree.Source
 
 // LastRefusal returns why the newest tree was not taken; nil where the newest is in force.
 func (e *Engine) LastRefusal() error {
-	if r := e.refusal.Load(); r != nil {
-		return r.err
+	if err := e.refusal.Load(); err != nil {
+		return *err
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (e *Engine) Refuse(err error) error { return e.refuse(nil, err) }
 
 // refuse is Refuse for a tree that was read.
 func (e *Engine) refuse(src *policies.Source, err error) error {
-	e.refusal.Store(&refusal{err})
+	e.refusal.Store(&err)
 	e.opts.Observer.Refused(src, err)
 	return err
 }
