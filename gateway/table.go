@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -17,7 +18,7 @@ const paramAccount = "accountId"
 
 // entry is a row that is ready to be served.
 type entry struct {
-	*catalogue.Row
+	*route.Row
 	// One of the four serves it.
 	door     doors.Door
 	asked    doors.SubRequest
@@ -68,7 +69,7 @@ var (
 )
 
 // bind finds the server of a row. A configured upstream goes before handlers of the same name.
-func (e *Edge) bind(row *catalogue.Row) (*entry, error) {
+func (e *Edge) bind(row *route.Row) (*entry, error) {
 	r, bound := &row.Route, &entry{Row: row}
 	if r.Claims && !slices.Contains(row.Params, paramAccount) {
 		return nil, fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/compare/people"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -44,7 +44,7 @@ func (a *app) newPrivate(draining func() bool) *private.Listener {
 	l := &private.Listener{
 		Address: a.settings.Listeners.Health, Hosts: a.settings.Listeners.PrivateHosts(),
 		Visitors: private.Visitors{
-			Authn: a.state.authenticator, Judge: a.judge, Row: func(name string) *catalogue.Row { return a.edge.Rows().Named(name) },
+			Authn: a.state.authenticator, Judge: a.judge, Row: func(name string) *route.Row { return a.edge.Rows().Named(name) },
 		},
 		Health: health.Config{
 			Service: serviceName, Version: version(), Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,

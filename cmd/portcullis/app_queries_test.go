@@ -7,7 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/demo"
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/queries"
@@ -57,7 +57,7 @@ func TestAnExplanationIsOfOneRevision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := catalogue.NewRow(resources.Route{Path: "/explain", Action: "account:authorization:explain"})
+	row, err := route.NewRow(resources.Route{Path: "/explain", Action: "account:authorization:explain"})
 	if err != nil {
 		t.Fatal(err)
 	}

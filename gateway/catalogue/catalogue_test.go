@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
@@ -157,7 +158,7 @@ func TestACallWhoseActionIsNamedNeedsNoRow(t *testing.T) {
 func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/x/{a}": "", "/x/{userId}": "1", "/x/{user_id}": "1", "/x/{userId}/{user_id}": "1", "/x/{user_id}/{userId}": "2"} {
-		row := must.Get(catalogue.NewRow(resources.Route{Path: path}))(t)
+		row := must.Get(route.NewRow(resources.Route{Path: path}))(t)
 		if got := row.Question("", resources.Target{}, []string{"1", "2"}).Target.UserID; got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}

@@ -13,11 +13,11 @@ import (
 
 // Index finds the rows of one catalogue. Nothing changes it once it is made; nil has no rows.
 type Index struct {
-	rows []*Row
+	rows []*route.Row
 	// served has the rows that the gateway serves itself. all has every row; of rows for different messages of MCP it has
 	// the first one, by which messages has all of them.
-	served, all route.Table[Row]
-	messages    map[*Row]map[resources.RouteMCP]*Row
+	served, all route.Table[route.Row]
+	messages    map[*route.Row]map[resources.RouteMCP]*route.Row
 }
 
 // Call is a call to look up. An unknown part is empty.
@@ -50,26 +50,26 @@ func Problem(r resources.Route, err error) error {
 }
 
 func (x *Index) insert(r resources.Route) error {
-	row, err := NewRow(r)
+	row, err := route.NewRow(r)
 	if err != nil {
 		return err
 	}
 	row.Number = len(x.rows)
-	if err := x.claim(row, x.all.Insert(route.KeyOf(r), row.Pattern, row)); err != nil {
+	if err := x.claim(row, x.all.Insert(route.KeyOf(r), r.Path, row)); err != nil {
 		return err
 	}
 	x.rows = append(x.rows, row)
 	if r.Upstream != resources.UpstreamExternal {
-		x.served.Insert(route.KeyOf(r), row.Pattern, row)
+		x.served.Insert(route.KeyOf(r), r.Path, row)
 	}
 	return nil
 }
 
 // Rows returns all rows by number. They are not to be changed.
-func (x *Index) Rows() []*Row { return x.rows }
+func (x *Index) Rows() []*route.Row { return x.rows }
 
 // Named returns the row of that name, nil for none.
-func (x *Index) Named(name string) *Row {
+func (x *Index) Named(name string) *route.Row {
 	for _, row := range x.rows {
 		if row.Route.Name == name {
 			return row
@@ -82,7 +82,7 @@ func (x *Index) Named(name string) *Row {
 func (x *Index) ByHost() bool { return x.served.ByHost() }
 
 // Served looks a call up among the rows the gateway serves itself. The values are in room, if they fit.
-func (x *Index) Served(c Call, room []string) route.Match[Row] {
+func (x *Index) Served(c Call, room []string) route.Match[route.Row] {
 	return x.served.Find(c.Host, c.Method, c.Path, room)
 }
 
@@ -105,7 +105,7 @@ func (x *Index) Hidden() (hosts, rows []string) {
 
 // Match is the row of a call, with the place that the path names and the values of its parameters.
 type Match struct {
-	*Row
+	*route.Row
 	Place  resources.Target
 	Values []string
 }
@@ -141,7 +141,7 @@ func (c Call) Unlisted(action resources.Action) (Match, error) {
 	if problem != "" {
 		return Match{}, resources.BadRequest(resources.Problem{Field: "path", Text: problem})
 	}
-	return Match{Place: place, Row: &Row{Action: action, Route: resources.Route{
+	return Match{Place: place, Row: &route.Row{Action: action, Route: resources.Route{
 		Name: resources.RouteNamed, Method: c.Method, Path: c.Path, Action: action.ID, Upstream: resources.UpstreamExternal,
 	}}}, nil
 }
@@ -171,7 +171,7 @@ func noRow() error {
 }
 
 // find looks up a call. The error is KindNotFound without a row, or KindBadRequest for malformed MCP headers.
-func (x *Index) find(c Call) (*Row, []string, error) {
+func (x *Index) find(c Call) (*route.Row, []string, error) {
 	if x == nil {
 		return nil, nil, noRow()
 	}

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"fmt"
 
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -23,14 +24,14 @@ type MCPHeaders struct {
 
 // claim adds a row for one message to those of the same path. taken is the first one, nil if it is this row. Beside such
 // rows no other one has the path: it would get the messages without a row.
-func (x *Index) claim(row, taken *Row) error {
+func (x *Index) claim(row, taken *route.Row) error {
 	m := row.Route.MCP
 	switch {
 	case taken == nil && m.Named():
 		if x.messages == nil {
-			x.messages = map[*Row]map[resources.RouteMCP]*Row{}
+			x.messages = map[*route.Row]map[resources.RouteMCP]*route.Row{}
 		}
-		x.messages[row] = map[resources.RouteMCP]*Row{m: row}
+		x.messages[row] = map[resources.RouteMCP]*route.Row{m: row}
 	case taken == nil:
 	case m.Named() != taken.Route.MCP.Named():
 		return fmt.Errorf("has the method, host and path of route %s, and one of them has no mcp", taken.Route.Name)
@@ -46,7 +47,7 @@ func (x *Index) claim(row, taken *Row) error {
 
 // row returns the row of a message. The error is KindNotFound without one, and KindBadRequest for headers that the service
 // might not hold to the body. An older revision has no such rule.
-func (h MCPHeaders) row(messages map[resources.RouteMCP]*Row) (*Row, error) {
+func (h MCPHeaders) row(messages map[resources.RouteMCP]*route.Row) (*route.Row, error) {
 	switch {
 	case h.Method == "" && h.Malformed == "":
 		return nil, &resources.Error{Kind: resources.KindNotFound, Message: "The routes of this path are for calls with the headers Mcp-Method and Mcp-Name."}

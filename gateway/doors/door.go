@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -29,7 +30,7 @@ type AnyRequestID interface {
 type Call struct {
 	Caller *resources.Principal
 	// Row is the door's own, Rows are those of the catalogue in force.
-	Row    *catalogue.Row
+	Row    *route.Row
 	Rows   *catalogue.Index
 	Method string
 	// Path is the raw path behind the door's own; it is empty for a route without one.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
@@ -22,7 +22,7 @@ type Visitors struct {
 	// Authn is nil in a process that knows no callers.
 	Authn *authn.Authenticator
 	// Row returns the row with that name from the catalogue in use, nil for none.
-	Row   func(name string) *catalogue.Row
+	Row   func(name string) *route.Row
 	Judge *verdict.Judge
 }
 
@@ -38,7 +38,7 @@ type visitor struct {
 	// judged is when the credential was last checked; known is what was judged since.
 	judged time.Time
 	seen   map[string]bool
-	rows   []*catalogue.Row
+	rows   []*route.Row
 }
 
 // admit returns the visitor of a request, or refuses it: 401 without a valid credential, 403 without the right to the

@@ -19,21 +19,21 @@ var (
 )
 
 // readPlace reads the row's position of its place. Its path names no other account or project.
-func (p Pattern) readPlace(r resources.Route) (*stated, error) {
-	if r.Host == "" {
+func (r *Row) readPlace() (*stated, error) {
+	if r.Route.Host == "" {
 		return nil, errPlaceOfEveryHost
 	}
 	out := &stated{}
-	segments := strings.Split(r.Path[1:], "/")
+	segments := strings.Split(r.Route.Path[1:], "/")
 	for _, c := range [...]struct {
 		title, param string
 		value        *int
-	}{{"account", r.Place.Account, &out.account}, {"project", r.Place.Project, &out.project}} {
+	}{{"account", r.Route.Place.Account, &out.account}, {"project", r.Route.Place.Project, &out.project}} {
 		if *c.value = -1; c.param == "" {
 			continue
 		}
 		name, form, ok := param(c.param)
-		*c.value = slices.Index(p.Params, name)
+		*c.value = slices.Index(r.Params, name)
 		if !ok || form != "" || *c.value < 0 {
 			return nil, fmt.Errorf("place: %s must be a parameter of the path, as {name}", c.title)
 		}
@@ -43,11 +43,12 @@ func (p Pattern) readPlace(r resources.Route) (*stated, error) {
 	if out.account == out.project {
 		return nil, errPlaceTwice
 	}
-	return out, p.otherPlace(segments, r.Place)
+	return out, r.otherPlace(segments)
 }
 
 // otherPlace returns an error if the path names an account or a project other than its place.
-func (p Pattern) otherPlace(segments []string, place resources.RoutePlace) error {
+func (r *Row) otherPlace(segments []string) error {
+	place := r.Route.Place
 	for i, segment := range segments[:len(segments)-1] {
 		if !isPlaceWord(segment) {
 			continue

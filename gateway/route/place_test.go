@@ -23,13 +23,13 @@ func TestARowSaysWhereItsPlaceStands(t *testing.T) {
 		{"/v1/Projects/{p:proj}/{id}", "", "{p}", "/v1/Projects/proj-p-v1/i", resources.Target{ProjectID: "proj-p-v1", Rest: "i"}},
 	} {
 		r := resources.Route{Method: "GET", Host: "w.example", Path: c.path, Place: resources.RoutePlace{Account: c.account, Project: c.project}}
-		row, err := route.ReadRow(r)
+		row, err := route.NewRow(r)
 		if err != nil {
 			t.Errorf("%s: %v", c.path, err)
 			continue
 		}
 		var table route.Table[route.Row]
-		table.Insert(route.KeyOf(r), row.Pattern, &row)
+		table.Insert(route.KeyOf(r), r.Path, row)
 		m := table.Find("w.example", "GET", c.call, nil)
 		if m.Found == nil {
 			t.Errorf("%s is no call of %s", c.call, c.path)
@@ -43,7 +43,7 @@ func TestARowSaysWhereItsPlaceStands(t *testing.T) {
 
 // TestNoOtherPlaceIsNamed: a path that names an account or a project beside its row's place is refused.
 func TestNoOtherPlaceIsNamed(t *testing.T) {
-	row, err := route.ReadRow(resources.Route{Host: "w.example", Path: "/{kind}/{p}/{rest+}", Place: resources.RoutePlace{Project: "{p}"}})
+	row, err := route.NewRow(resources.Route{Host: "w.example", Path: "/{kind}/{p}/{rest+}", Place: resources.RoutePlace{Project: "{p}"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestAPlaceThatIsNotThereIsRefused(t *testing.T) {
 		"a . or .. segment":      {{Host: host, Path: "/v1/../{p}", Place: resources.RoutePlace{Project: "{p}"}}},
 	} {
 		for _, r := range routes {
-			if _, err := route.ReadRow(r); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := route.NewRow(r); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s with %+v: %v, want %q", r.Path, r.Place, err, want)
 			}
 		}
@@ -94,7 +94,7 @@ func TestAPlaceThatIsNotThereIsRefused(t *testing.T) {
 // TestASlashAtTheEndIsOfARowWithAHost: / and what ends with it are calls of such rows, and of no others.
 func TestASlashAtTheEndIsOfARowWithAHost(t *testing.T) {
 	for path, want := range map[string]resources.Target{"/": {}, "/x/": {Rest: "x"}, "/accounts/{a}/": {AccountID: "a-1"}, "/{id}/": {Rest: "a-1"}} {
-		row, err := route.ReadRow(resources.Route{Host: "w.example", Path: path})
+		row, err := route.NewRow(resources.Route{Host: "w.example", Path: path})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -105,7 +105,7 @@ func TestASlashAtTheEndIsOfARowWithAHost(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"//", "/x//", "///", "/./", "/x/../"} {
-		if _, err := route.ReadRow(resources.Route{Host: "w.example", Path: path}); err == nil {
+		if _, err := route.NewRow(resources.Route{Host: "w.example", Path: path}); err == nil {
 			t.Errorf("%s is taken", path)
 		}
 	}

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,10 +10,19 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Row is a row of the catalogue as calls are read by it: its pattern, and where its place stands.
+// Row is a row of the catalogue with its path and action parsed. Nothing changes it.
 type Row struct {
-	Pattern
-	// slash says that the pattern ends with a /, as no other path may.
+	Route resources.Route
+	// Params are the names of the path's parameters; Forms the id prefixes that their values must have, "" for any plain
+	// identifier. The rest of a path is the last value and has no name.
+	Params, Forms []string
+	// Action is the zero value for a row without one.
+	Action resources.Action
+	// Public rows are open to callers without a credential.
+	Public bool
+	// Number is the row's place among those of its index.
+	Number int
+	// slash says that the path ends with a /, as no other path may.
 	slash bool
 	// stated is the row's own position of its place; nil is E3's.
 	stated *stated
@@ -20,25 +30,38 @@ type Row struct {
 
 var errSlash = errors.New("the path must not end with /; only a row with a host may")
 
-// ReadRow reads the path of a row. The error says why no call of it could be judged.
-func ReadRow(r resources.Route) (row Row, err error) {
-	if row.Pattern, err = ParsePattern(r.Path); err != nil {
-		return Row{}, err
-	}
-	if row.slash = strings.HasSuffix(r.Path, "/"); row.slash && r.Host == "" {
-		return Row{}, errSlash
-	}
-	if r.Place != (resources.RoutePlace{}) {
-		if row.stated, err = row.readPlace(r); err != nil {
-			return Row{}, err
+// NewRow parses a row. The error says why no call of it could be judged.
+func NewRow(r resources.Route) (*Row, error) {
+	row := &Row{Route: r, Public: slices.Contains(r.Access, "public"), slash: strings.HasSuffix(r.Path, "/")}
+	var err error
+	if r.Action != "" {
+		if row.Action, err = resources.ParseAction(r.Action); err != nil {
+			return nil, fmt.Errorf("action %w", err)
 		}
 	}
-	return row, row.check()
+	if problem := r.MCPProblem(); problem != "" {
+		return nil, fmt.Errorf("mcp %s", problem)
+	}
+	if err = row.readParams(); err != nil {
+		return nil, err
+	}
+	if row.slash && r.Host == "" {
+		return nil, errSlash
+	}
+	if r.Place != (resources.RoutePlace{}) {
+		if row.stated, err = row.readPlace(); err != nil {
+			return nil, err
+		}
+	}
+	if err = row.check(); err != nil {
+		return nil, err
+	}
+	return row, nil
 }
 
 // Read returns the place of a path if it fits the row, or all problems of the path. The values are Find's.
-func (r Row) Read(path string, values []string) (resources.Target, []resources.Problem) {
-	if path == "/" && r.Path == path {
+func (r *Row) Read(path string, values []string) (resources.Target, []resources.Problem) {
+	if path == "/" && r.Route.Path == path {
 		return resources.Target{}, nil
 	}
 	path = strings.TrimPrefix(path, "/")
@@ -59,23 +82,37 @@ func (r Row) Read(path string, values []string) (resources.Target, []resources.P
 	return target, nil
 }
 
+// Question returns what policy is asked about a call of the row at this place. The account in question is the place's, else
+// account. The user in question is the path's {userId}, else its {user_id}.
+func (r *Row) Question(account string, place resources.Target, values []string) resources.Question {
+	q := resources.Question{Action: r.Action, AccountID: cmp.Or(place.AccountID, account), Target: place, Route: &r.Route}
+	if len(r.Params) > 0 {
+		named := r.Named(values)
+		q.Target.UserID = cmp.Or(named["userId"], named["user_id"])
+	}
+	if r.Action.Scope == resources.ScopeAccount {
+		q.Target.ProjectID, q.Through = "", place.ProjectID
+	}
+	return q
+}
+
 // fieldPath is the field of problems of a whole path.
 const fieldPath = "path"
 
 // target reads the place from a path without problems. The collection of all accounts, which a row names as a whole,
 // names no account.
-func (r Row) target(path string, values []string) (resources.Target, string) {
+func (r *Row) target(path string, values []string) (resources.Target, string) {
 	if r.stated != nil {
 		return r.stated.target(path, values)
 	}
-	if r.Path == "/"+path && (path == wordAccounts || path == "api/v1/"+wordAccounts) {
+	if r.Route.Path == "/"+path && (path == wordAccounts || path == "api/v1/"+wordAccounts) {
 		return resources.Target{Rest: wordAccounts}, ""
 	}
 	return ParseTarget(path)
 }
 
 // check reads a call of the row, with something in place of its parameters.
-func (r Row) check() error {
+func (r *Row) check() error {
 	call := r.sample()
 	target, problems := r.Read(call.path, call.values)
 	if len(problems) > 0 {
@@ -109,13 +146,13 @@ type sample struct {
 }
 
 // sample returns a call of the row whose values stand nowhere else in its path.
-func (r Row) sample() (call sample) {
+func (r *Row) sample() (call sample) {
 	word := "x"
-	for strings.Contains(r.Path, word) {
+	for strings.Contains(r.Route.Path, word) {
 		word += "x"
 	}
 	call.rest = word + "rest"
-	segments := strings.Split(r.Path, "/")
+	segments := strings.Split(r.Route.Path, "/")
 	for i, segment := range segments {
 		if segment == restParam || segment == proxyParam {
 			segments[i] = call.rest

@@ -41,7 +41,7 @@ var uncallable = map[string][]string{
 func TestARowThatNoCallCanHaveIsRefused(t *testing.T) {
 	for want, paths := range uncallable {
 		for _, path := range paths {
-			if _, err := route.ReadRow(resources.Route{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := route.NewRow(resources.Route{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", path, err, want)
 			}
 		}
@@ -50,7 +50,7 @@ func TestARowThatNoCallCanHaveIsRefused(t *testing.T) {
 		"/api/v1/accounts", "/accounts", "/api/v1/accounts/{accountId:acct}/projects/{projectId:proj}/x/{id}", "/accounts/{a}", "/accounts/{a}/projects", "/projects/{p}/{rest+}",
 		"/{rest+}", "/{a}/{b}", "/accounts/{rest+}", "/projects", "/x/{id:acct}", "/.well-known/jwks.json", "/api/v1/authorize/{proxy+}", "/Users/{id}", "/x/xx/{xxx}", "/caf%C3%A9",
 	} {
-		if _, err := route.ReadRow(resources.Route{Path: path}); err != nil {
+		if _, err := route.NewRow(resources.Route{Path: path}); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -59,20 +59,19 @@ func TestARowThatNoCallCanHaveIsRefused(t *testing.T) {
 // TestThePlaceOfEveryPathIsRead, of one without parameters, too.
 func TestThePlaceOfEveryPathIsRead(t *testing.T) {
 	const literal = "/api/v1/accounts/acct-b-v1/projects/proj-b-v1/report"
-	pattern := must.Get(route.ParsePattern(literal))(t)
-	got, problems := route.Row{Pattern: pattern}.Read(literal, nil)
+	got, problems := (&route.Row{Route: resources.Route{Path: literal}}).Read(literal, nil)
 	if want := (resources.Target{AccountID: "acct-b-v1", ProjectID: "proj-b-v1", Rest: "report"}); got != want || len(problems) > 0 {
 		t.Errorf("%s: %+v %v, want %+v", literal, got, problems, want)
 	}
 	for path, want := range map[string]resources.Target{
 		"/api/v1/accounts": {Rest: "accounts"}, "/x/y": {Rest: "x/y", Resource: "x/y"}, "/api/v1": {},
 	} {
-		row := must.Get(route.ReadRow(resources.Route{Path: path}))(t)
+		row := must.Get(route.NewRow(resources.Route{Path: path}))(t)
 		if got, problems := row.Read(path, nil); got != want || len(problems) > 0 {
 			t.Errorf("%s: %+v %v, want %+v", path, got, problems, want)
 		}
 	}
-	all := must.Get(route.ReadRow(resources.Route{Path: "/{rest+}"}))(t)
+	all := must.Get(route.NewRow(resources.Route{Path: "/{rest+}"}))(t)
 	for _, path := range []string{"/accounts", "/api/v1/accounts", "/x/accounts/a", "/x/", "/a/../b", "/"} { // which no row names
 		if got, problems := all.Read(path, []string{path[1:]}); len(problems) == 0 || got != (resources.Target{}) {
 			t.Errorf("%s is taken as %+v", path, got)

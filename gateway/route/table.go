@@ -1,7 +1,6 @@
 package route
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,14 +19,6 @@ type Table[T any] struct {
 	root node[T]
 	// hosts are those that have values of their own.
 	hosts map[string]bool
-}
-
-// Pattern is a path with parameters, such as /a/{id}/{projectId:proj}/{rest+}.
-type Pattern struct {
-	Path string
-	// Params are the parameters' names; Forms the id prefixes that their values must have, "" for
-	// any plain identifier. The rest of a path is the last value and has no name.
-	Params, Forms []string
 }
 
 // Key is which calls of a path a value is for.
@@ -78,42 +69,12 @@ type Match[T any] struct {
 	any bool
 }
 
-// ParsePattern reads a path's parameters. The error says what is wrong with the path.
-func ParsePattern(path string) (Pattern, error) {
-	p := Pattern{Path: path}
-	if !strings.HasPrefix(path, "/") {
-		return p, fmt.Errorf("the path must begin with /")
-	}
-	for segment := range strings.SplitSeq(path[1:], "/") {
-		if segment == restParam || segment == proxyParam {
-			if strings.Index(path, "/"+segment)+len("/"+segment) != len(path) {
-				return p, fmt.Errorf("%s must be the last segment", segment)
-			}
-			break
-		}
-		name, form, ok := param(segment)
-		switch {
-		case ok && (name == "" || strings.ContainsAny(name, "{}+")), !ok && strings.ContainsAny(segment, "{}"):
-			return p, fmt.Errorf("segment %s must be plain, {name} or {name:form}; only the last one may be %s", segment, restParam)
-		case !ok:
-			continue
-		}
-		if slices.Contains(p.Params, name) {
-			return p, fmt.Errorf("has the parameter %s twice", name)
-		}
-		if form != "" && !resources.KnownIDForm(form) {
-			return p, fmt.Errorf("parameter %s: there are no ids of the form %s-<id>-v1", name, form)
-		}
-		p.Params, p.Forms = append(p.Params, name), append(p.Forms, form)
-	}
-	return p, nil
-}
-
 // ByHost says whether the table has a value for one host, so that Find has to know the host.
 func (t *Table[T]) ByHost() bool { return len(t.hosts) > 0 }
 
-// Insert adds a value for a key and pattern. If they have a value already, it returns that one and adds nothing.
-func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
+// Insert adds a value for a key and a path with parameters, such as /a/{id}/{projectId:proj}/{rest+}. If they have a value
+// already, it returns that one and adds nothing.
+func (t *Table[T]) Insert(key Key, path string, v *T) (taken *T) {
 	host := strings.ToLower(key.Host)
 	if host != "" {
 		if t.hosts == nil {
@@ -123,7 +84,7 @@ func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
 	}
 	h := held[T]{v: v, isOwn: key.Own}
 	n := &t.root
-	for segment := range strings.SplitSeq(strings.TrimPrefix(p.Path, "/"), "/") {
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if segment == restParam || segment == proxyParam {
 			h.some = segment == restParam
 			return claim(&n.rest, host, key.Method, h)

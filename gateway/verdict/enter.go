@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Enter judges whether the caller may make the call of a row. The question is the row's own (catalogue.Row.Question).
+// Enter judges whether the caller may make the call of a row. The question is the row's own (route.Row.Question).
 // The outcome has an error of KindForbidden for a denial, and one of KindUnavailable without a verdict. A question with
 // a subject is one of somebody else about the caller's call. Users may ask about themselves. So a denial of a row with
 // an action then has the reason of the question about the caller. Without a subject the reason for a user is only that
 // no role grants the action.
-func (j *Judge) Enter(ctx context.Context, caller *resources.Principal, row *catalogue.Row, q resources.Question) Outcome {
+func (j *Judge) Enter(ctx context.Context, caller *resources.Principal, row *route.Row, q resources.Question) Outcome {
 	tree := j.Pin()
 	if !row.Public {
 		var err error
@@ -35,7 +35,7 @@ func (j *Judge) Enter(ctx context.Context, caller *resources.Principal, row *cat
 
 // enter judges a call, or the right to ask, on the question's facts, and records nothing. It returns the judged
 // question, too.
-func enter(ctx context.Context, tree Tree, caller *resources.Principal, row *catalogue.Row, q resources.Question) (Outcome, resources.Question) {
+func enter(ctx context.Context, tree Tree, caller *resources.Principal, row *route.Row, q resources.Question) (Outcome, resources.Question) {
 	q.Principal = *caller
 	if caller.Kind == resources.PrincipalAgent && !row.Public { // in every tree
 		d := resources.Decision{Code: "not_own", Reason: "an agent without a user makes no call", PolicyRevision: tree.Revision()}

@@ -3,7 +3,7 @@ package verdict
 import (
 	"context"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -11,7 +11,7 @@ import (
 // for a snapshot that ends before policy is asked: nobody holds one while they wait for policy. The error is of
 // KindUnavailable.
 func (j *Judge) Gathered(
-	ctx context.Context, facts Facts, caller *resources.Principal, door *catalogue.Row, account string, questions []resources.Question,
+	ctx context.Context, facts Facts, caller *resources.Principal, door *route.Row, account string, questions []resources.Question,
 ) (_ *Judge, revision int64, err error) {
 	out := *j
 	out.Facts = facts

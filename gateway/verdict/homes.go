@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Homes returns the users' accounts by user, "" for an unknown one. The answer gives accounts away. So a service gets
 // only those of users it may ask about, and a user gets nobody else's. Users know their own account. The error is of
 // KindUnavailable.
-func (j *Judge) Homes(ctx context.Context, caller *resources.Principal, door *catalogue.Row, users []string) (map[string]string, error) {
+func (j *Judge) Homes(ctx context.Context, caller *resources.Principal, door *route.Row, users []string) (map[string]string, error) {
 	homes := make(map[string]string, 1+len(users))
 	for _, user := range users {
 		homes[user] = ""

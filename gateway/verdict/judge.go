@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -19,7 +19,7 @@ type asking struct {
 	*Judge
 	tree   Tree
 	caller *resources.Principal
-	door   *catalogue.Row
+	door   *route.Row
 	now    resources.Time
 	// byUser says that the right to ask depends on the subject.
 	byUser bool
@@ -44,7 +44,7 @@ type asking struct {
 // the account, the action or the app, and the place. An outcome has the error of its own question. The returned error
 // is of KindUnavailable, for unreadable facts or a log that can't take the verdicts. There are no outcomes beside it.
 func (j *Judge) Judge(
-	ctx context.Context, caller *resources.Principal, door *catalogue.Row, questions []resources.Question, until func(*Outcome) bool,
+	ctx context.Context, caller *resources.Principal, door *route.Row, questions []resources.Question, until func(*Outcome) bool,
 ) ([]Outcome, error) {
 	a, err := j.begin(caller, door)
 	if err != nil {
@@ -54,7 +54,7 @@ func (j *Judge) Judge(
 }
 
 // begin returns the judging of questions by the tree that is in force now.
-func (j *Judge) begin(caller *resources.Principal, door *catalogue.Row) (*asking, error) {
+func (j *Judge) begin(caller *resources.Principal, door *route.Row) (*asking, error) {
 	if door == nil {
 		return nil, unavailable(errNoDoor)
 	}
@@ -89,7 +89,7 @@ func (a *asking) judge(ctx context.Context, questions []resources.Question, unti
 }
 
 // One judges a single question. An error of the batch is the outcome's.
-func (j *Judge) One(ctx context.Context, caller *resources.Principal, door *catalogue.Row, q resources.Question) Outcome {
+func (j *Judge) One(ctx context.Context, caller *resources.Principal, door *route.Row, q resources.Question) Outcome {
 	a, err := j.begin(caller, door)
 	if err != nil {
 		return Outcome{Err: err}
@@ -271,12 +271,12 @@ func (a *asking) right(ctx context.Context, acct *account, q *resources.Question
 }
 
 // rightToAsk returns the question whether somebody may ask about the subject at the door.
-func rightToAsk(door *catalogue.Row, account, subject string) resources.Question {
+func rightToAsk(door *route.Row, account, subject string) resources.Question {
 	return resources.Question{Action: door.Action, AccountID: account, Target: resources.Target{UserID: subject}, Route: &door.Route}
 }
 
 // MayAsk judges whether the caller may ask at the door about the subject in the account, as Enter does.
-func (j *Judge) MayAsk(ctx context.Context, caller *resources.Principal, door *catalogue.Row, account, subject string) Outcome {
+func (j *Judge) MayAsk(ctx context.Context, caller *resources.Principal, door *route.Row, account, subject string) Outcome {
 	return j.Enter(ctx, caller, door, rightToAsk(door, account, subject))
 }
 

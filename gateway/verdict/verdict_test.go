@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/test/must"
@@ -65,13 +65,13 @@ func alice() *resources.Principal {
 }
 
 // door is a door whose action is the right to ask.
-func door(t *testing.T) *catalogue.Row {
+func door(t *testing.T) *route.Row {
 	return row(t, resources.Route{Name: "door", Path: "/ask", Action: "account:authorization:check"})
 }
 
-func row(t *testing.T, r resources.Route) *catalogue.Row {
+func row(t *testing.T, r resources.Route) *route.Row {
 	t.Helper()
-	return must.Get(catalogue.NewRow(r))(t)
+	return must.Get(route.NewRow(r))(t)
 }
 
 func question(t *testing.T) resources.Question {

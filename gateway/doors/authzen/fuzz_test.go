@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -90,7 +90,7 @@ func (g *generous) questions() authzen.Questions {
 // call is a service's call with the body.
 func (g *generous) call(body string) doors.Call {
 	return doors.Call{
-		Caller: &resources.Principal{Kind: resources.PrincipalService, Scopes: []string{resources.ServiceScopeCheck}}, Row: &catalogue.Row{}, Rates: g,
+		Caller: &resources.Principal{Kind: resources.PrincipalService, Scopes: []string{resources.ServiceScopeCheck}}, Row: &route.Row{}, Rates: g,
 		Headers: g, Body: []byte(body),
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -132,7 +132,7 @@ func (s *searched) ask(t *testing.T, wanted authzen.Wanted, body string) (result
 		Of:        wanted, Directory: s, Tokens: tokens,
 	}
 	a, err := door.Answer(t.Context(), doors.Call{
-		Caller: &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, Row: &catalogue.Row{},
+		Caller: &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, Row: &route.Row{},
 		Headers: jsonOnly{}, Rates: s, Body: []byte(body),
 	})
 	if err != nil {

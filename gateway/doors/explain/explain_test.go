@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/explain"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -102,7 +102,7 @@ func TestAnswer(t *testing.T) {
 			}
 			charged, owed := 0, 0
 			a, err := d.Answer(t.Context(), doors.Call{
-				Caller: &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Row: &catalogue.Row{}, Path: c.path,
+				Caller: &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Row: &route.Row{}, Path: c.path,
 				Headers: headers{"X-User-ID": "user-bob-v1", "X-Account-ID": "acct-a-v1", "X-Action": "project:x:read"},
 				Rates:   rates{&charged, &owed, c.rate},
 			})

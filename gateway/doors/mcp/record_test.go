@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -133,7 +133,7 @@ func (d *desk) call(t *testing.T, tool string) (answer string) {
 		"Content-Type": {"application/json"}, http.CanonicalHeaderKey(message.HeaderVersion): {message.VersionModern},
 		http.CanonicalHeaderKey(message.HeaderMethod): {"tools/call"}, http.CanonicalHeaderKey(message.HeaderName): {tool},
 	}}
-	row, err := catalogue.NewRow(resources.Route{Name: "mcp.call", Method: "*", Path: "/mcp/{proxy+}", Access: []string{"asks_self"}})
+	row, err := route.NewRow(resources.Route{Name: "mcp.call", Method: "*", Path: "/mcp/{proxy+}", Access: []string{"asks_self"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/preview"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -146,7 +146,7 @@ func TestAnswer(t *testing.T) {
 				Changes: c.changes, Turns: gate, Now: now,
 			}
 			a, err := d.Answer(t.Context(), doors.Call{
-				Caller: &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Row: &catalogue.Row{}, Path: "acct-a-v1",
+				Caller: &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Row: &route.Row{}, Path: "acct-a-v1",
 				Headers: headers{"Content-Type": "application/json"}, Rates: rates{&owed}, Body: []byte("{}"),
 			})
 			if gate.inside != 0 || gate.entered != c.entered || owed > asked/100 || c.gains > 0 && owed != 2*c.gains/100 {
