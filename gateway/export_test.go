@@ -48,9 +48,9 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	if err != nil {
 		return "", nil, nil, err
 	}
-	m := t.Served(catalogue.Call{Method: method, Path: path}, nil)
-	if m.Found != nil {
-		name = m.Found.Route.Name
+	m, allow := t.Served(catalogue.Call{Method: method, Path: path}, nil)
+	if m.Row != nil {
+		name = m.Route.Name
 	}
-	return name, m.Values, m.Allow, nil
+	return name, m.Values, allow, nil
 }

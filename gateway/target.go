@@ -17,14 +17,14 @@ func (e *Edge) find(x *exchange) error {
 		host, _ = route.ParseHost(string(x.raw.Request.Header.Host()))
 	}
 	x.rows = t.Index
-	m := t.Served(catalogue.Call{Host: host, Method: x.method, Path: x.path}, x.room.values[:0])
+	m, allow := t.Served(catalogue.Call{Host: host, Method: x.method, Path: x.path}, x.room.values[:0])
 	switch {
-	case m.Found != nil:
-		if !x.findResource(t.entries[m.Found.Number].protected) {
+	case m.Row != nil:
+		if !x.findResource(t.entries[m.Number].protected) {
 			return nothingHere()
 		}
-		x.entry, x.match = t.entries[m.Found.Number], catalogue.Match{Row: m.Found, Values: m.Values}
-		x.record.Route, x.record.Template, x.public = m.Found.Route.Name, m.Found.Route.Path, m.Found.Public
+		x.entry, x.match = t.entries[m.Number], m
+		x.record.Route, x.record.Template, x.public = m.Route.Name, m.Route.Path, m.Public
 		if x.entry.anyRequestID {
 			x.keepRequestID()
 		}
@@ -33,9 +33,9 @@ func (e *Edge) find(x *exchange) error {
 			x.askedAbout(&asked)
 		}
 		return nil
-	case len(m.Allow) > 0:
-		x.raw.Response.Header.Set("Allow", strings.Join(m.Allow, ", "))
-		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(m.Allow, ", ") + "."}
+	case len(allow) > 0:
+		x.raw.Response.Header.Set("Allow", strings.Join(allow, ", "))
+		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(allow, ", ") + "."}
 	default:
 		return nothingHere()
 	}

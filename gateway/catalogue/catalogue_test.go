@@ -110,8 +110,8 @@ func TestWhatIsOpenToAnybodyIsToldFromTheRest(t *testing.T) {
 func TestRowsForProxiesAreNotServed(t *testing.T) {
 	x := must.Get(catalogue.New(append(rows(), resources.Route{Name: "wide", Method: "GET", Path: "/{rest+}", Upstream: "mine"})))(t)
 	for path, want := range map[string]string{"/own/user-c-v1": "wide", "/open": "wide", "/docs": "docs"} {
-		if m := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: path}, nil); m.Found == nil || m.Found.Route.Name != want {
-			t.Errorf("%s: %+v, want %s", path, m.Found, want)
+		if m, _ := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: path}, nil); m.Row == nil || m.Route.Name != want {
+			t.Errorf("%s: %+v, want %s", path, m.Row, want)
 		}
 	}
 	if x.ByHost() {
@@ -174,10 +174,10 @@ func TestHiddenRowsAreNamed(t *testing.T) {
 	if !slices.Equal(hosts, []string{"bill.example"}) || !slices.Equal(pages, []string{"docs", "well-known"}) {
 		t.Errorf("%q do not have %q", hosts, pages)
 	}
-	if m := x.Served(catalogue.Call{Host: "bill.example", Method: "GET", Path: "/docs"}, nil); m.Found != nil {
-		t.Errorf("%s is served", m.Found.Route.Name)
+	if m, _ := x.Served(catalogue.Call{Host: "bill.example", Method: "GET", Path: "/docs"}, nil); m.Row != nil {
+		t.Errorf("%s is served", m.Route.Name)
 	}
-	if m := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: "/docs"}, nil); m.Found == nil {
+	if m, _ := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: "/docs"}, nil); m.Row == nil {
 		t.Error("a row for a proxy hides a page")
 	}
 	if hosts, _ := index(t).Hidden(); len(hosts) > 0 {

@@ -81,9 +81,11 @@ func (x *Index) Named(name string) *route.Row {
 // ByHost reports whether the gateway serves rows of one host, so that Served has to know the host.
 func (x *Index) ByHost() bool { return x.served.ByHost() }
 
-// Served looks a call up among the rows the gateway serves itself. The values are in room, if they fit.
-func (x *Index) Served(c Call, room []string) route.Match[route.Row] {
-	return x.served.Find(c.Host, c.Method, c.Path, room)
+// Served looks a call up among the rows the gateway serves itself. The match has no place; without a row allow has the
+// methods of the path. The values are in room, if they fit.
+func (x *Index) Served(c Call, room []string) (m Match, allow []string) {
+	served := x.served.Find(c.Host, c.Method, c.Path, room)
+	return Match{Row: served.Found, Values: served.Values}, served.Allow
 }
 
 // Hidden returns the hosts with rows of their own in the gateway, and the names of its own public rows. It does not serve
