@@ -143,16 +143,21 @@ func warm(t testing.TB, remembered int) (*edge, string) {
 	return e, strings.Replace(benchQuestion(), goodToken, token, 1)
 }
 
+// IdentifyKey implements authn.Directory.
+func (nobodies) IdentifyKey(context.Context, string) (resources.KeyIdentity, bool, error) {
+	return resources.KeyIdentity{}, false, nil
+}
+
 // AgentOf implements authn.Directory.
-func (nobodies) AgentOf(context.Context, string, resources.AgentClient) (credential.Identity, bool, error) {
-	return credential.Identity{}, false, nil
+func (nobodies) AgentOf(context.Context, string, resources.AgentClient) (resources.Identity, bool, error) {
+	return resources.Identity{}, false, nil
 }
 
 // nobodies is a directory without users.
 type nobodies struct{}
 
-func (nobodies) BySubject(context.Context, string, credential.Subjects) (credential.Identity, bool, error) {
-	return credential.Identity{}, false, nil
+func (nobodies) Identify(context.Context, string, bool, bool) (resources.Identity, bool, error) {
+	return resources.Identity{}, false, nil
 }
 
 // BenchmarkAuthorize is one warm E3 through the whole edge; of it BenchmarkBareFiber is what

@@ -9,7 +9,6 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
 // newAuthenticator accepts tokens of the outside issuers, or else of the data folder's own
@@ -34,8 +33,8 @@ func (a *app) newAuthenticator(ctx context.Context, signer *authn.Signer) (*auth
 		issuers = []authn.Issuer{signer.Issuer()}
 	}
 	made, err := authn.New(authn.Options{
-		Issuers: issuers, Directory: directory{a.cache}, Now: time.Now,
-		Keys: keyDirectory{a.cache}, APIKeys: resources.NewAPIKeys(a.master), Used: a.uses.Note,
+		Issuers: issuers, Directory: a.cache, Now: time.Now,
+		APIKeys: resources.NewAPIKeys(a.master), Used: a.uses.Note,
 		SignIn: a.users.SignIn, Checks: a.gates.work, CachedTokens: sizeOrNone(a.settings.Caches.Tokens),
 	})
 	if err != nil {
@@ -61,40 +60,4 @@ type agingSource interface {
 	authn.KeySource
 	// Age returns the age of the keys in use, false without keys.
 	Age() (time.Duration, bool)
-}
-
-// directory finds users by the subject of their token, through the cache.
-type directory struct{ cache *rolecache.Cache }
-
-// BySubject implements authn.Directory.
-func (d directory) BySubject(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
-	id, ok, err := d.cache.Identify(ctx, sub, subjects != authn.SubjectsPartnerID, subjects != authn.SubjectsExternalID)
-	return authn.Identity{
-		ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status,
-	}, ok, err
-}
-
-// AgentOf implements authn.Directory.
-func (d directory) AgentOf(ctx context.Context, account string, client resources.AgentClient) (authn.Identity, bool, error) {
-	var facts [1]resources.Facts
-	if err := d.cache.FactsOf(ctx, account, []resources.About{{Agent: resources.AgentRef{Client: client}}}, facts[:]); err != nil {
-		return authn.Identity{}, false, err
-	}
-	s := facts[0].Agent
-	if s == nil || !s.UserExists {
-		return authn.Identity{}, false, nil
-	}
-	return authn.Identity{ExternalID: s.UserID, AccountID: account, Status: s.UserStatus}, true, nil
-}
-
-// keyDirectory finds API keys, through the cache.
-type keyDirectory struct{ cache *rolecache.Cache }
-
-// ByKeyID implements authn.KeyDirectory.
-func (d keyDirectory) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity, bool, error) {
-	identity, ok, err := d.cache.IdentifyKey(ctx, id)
-	return authn.KeyIdentity{
-		Owner: authn.Identity{ExternalID: identity.UserID, UUID: identity.UUID, AccountID: identity.AccountID, Status: identity.Status},
-		Key:   identity.Key,
-	}, ok, err
 }

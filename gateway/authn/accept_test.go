@@ -116,8 +116,8 @@ func TestInactiveUserIsRefused(t *testing.T) {
 	}
 	for name, id := range map[string]string{"no id": "", "a service's id": "service-x"} {
 		t.Run(name, func(t *testing.T) {
-			broken := directory(func(context.Context, string, authn.Subjects) (authn.Identity, bool, error) {
-				return authn.Identity{ExternalID: id, Status: resources.StatusActive}, true, nil
+			broken := directory(func(context.Context, string, bool, bool) (resources.Identity, bool, error) {
+				return resources.Identity{ID: id, Status: resources.StatusActive}, true, nil
 			})
 			a, err := authn.New(authn.Options{Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Directory: broken, Now: newClock().Now})
 			if err != nil {
@@ -136,19 +136,21 @@ func TestDirectoryThatIsDownIsUnavailable(t *testing.T) {
 }
 
 func TestDirectoryIsAskedForTheIssuersSubjects(t *testing.T) {
-	for _, subjects := range []authn.Subjects{authn.SubjectsExternalID, authn.SubjectsPartnerID, authn.SubjectsBoth} {
+	for subjects, kinds := range map[authn.Subjects]string{
+		authn.SubjectsExternalID: "true, false", authn.SubjectsPartnerID: "false, true", authn.SubjectsBoth: "true, true",
+	} {
 		var asked []string
 		settings := issuer(keySet(t, standardKeys()...))
 		settings.Subjects = subjects
 		a := must.Get(authn.New(authn.Options{Issuers: []authn.Issuer{settings}, Now: newClock().Now, Directory: directory(
-			func(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
-				asked = append(asked, sub+" by "+string(subjects))
-				return users(ctx, sub, subjects)
+			func(ctx context.Context, sub string, byExternal, byPartner bool) (resources.Identity, bool, error) {
+				asked = append(asked, fmt.Sprintf("%s by %t, %t", sub, byExternal, byPartner))
+				return users(ctx, sub, byExternal, byPartner)
 			})}))(t)
 		mustAccept(t, a, edToken(object{"sub": "idp|Ünï"}))
 		mustAccept(t, a, edToken(object{"sub": "service-a"}))
 		mustRefuse(t, a, edToken(object{"aud": "other"}))
-		if want := []string{"idp|Ünï by " + string(subjects)}; !slices.Equal(asked, want) {
+		if want := []string{"idp|Ünï by " + kinds}; !slices.Equal(asked, want) {
 			t.Errorf("asked %q", asked)
 		}
 	}

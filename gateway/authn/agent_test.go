@@ -17,17 +17,21 @@ type agents struct {
 	missing bool
 }
 
-func (a agents) BySubject(_ context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
-	if sub == "unreachable" && subjects == authn.SubjectsBoth {
-		return authn.Identity{}, false, errDirectory
-	}
-	ok := sub == "robot" && subjects != authn.SubjectsExternalID && !a.missing
-	return authn.Identity{ExternalID: "user-robot-v1", Status: resources.StatusActive}, ok, nil
+func (a agents) IdentifyKey(context.Context, string) (resources.KeyIdentity, bool, error) {
+	return resources.KeyIdentity{}, false, nil
 }
 
-func (a agents) AgentOf(_ context.Context, account string, client resources.AgentClient) (authn.Identity, bool, error) {
+func (a agents) Identify(_ context.Context, sub string, byExternal, byPartner bool) (resources.Identity, bool, error) {
+	if sub == "unreachable" && byExternal && byPartner {
+		return resources.Identity{}, false, errDirectory
+	}
+	ok := sub == "robot" && byPartner && !a.missing
+	return resources.Identity{ID: "user-robot-v1", Status: resources.StatusActive}, ok, nil
+}
+
+func (a agents) AgentOf(_ context.Context, account string, client resources.AgentClient) (resources.Identity, bool, error) {
 	ok := account != "acct-2-v1" && client.Issuer == issuerName && (client.ClientID == "robot" || client.ClientID == "web")
-	return authn.Identity{ExternalID: "agent-robot-v1", AccountID: account, Status: a.status}, ok, a.err
+	return resources.Identity{ID: "agent-robot-v1", AccountID: account, Status: a.status}, ok, a.err
 }
 
 // TestAnAgentComesWithoutAUserWhereItIsTaken guarantees the principal of an active agent of the account, at a resource for

@@ -18,21 +18,6 @@ var (
 	errKeyExpired  = errors.New("the API key has expired")
 )
 
-// KeyIdentity is an API key that was not revoked, and its owner.
-type KeyIdentity struct {
-	// Owner is the user as of now. The user's account is the key's.
-	Owner Identity
-	// Key has the hash, the scopes and the expiry. The authenticator does not change it.
-	Key resources.KeyFact
-}
-
-// KeyDirectory finds API keys.
-type KeyDirectory interface {
-	// ByKeyID finds the key by the id of its record, as of the call. It returns false for an
-	// unknown and for a revoked key. An error is a failure to find out, which refuses nobody.
-	ByKeyID(ctx context.Context, id string) (KeyIdentity, bool, error)
-}
-
 // VerifyKey returns the principal of a raw API key. Errors are those of Verify: a refused key
 // looks like a refused token.
 //
@@ -46,10 +31,10 @@ func (a *Authenticator) VerifyKey(ctx context.Context, raw string) (resources.Pr
 	if !ok {
 		return resources.Principal{}, refused(errAPIKeyForm)
 	}
-	if a.keys == nil {
+	if a.apiKeys.IsZero() {
 		return resources.Principal{}, refused(errKeysOff)
 	}
-	identity, exists, err := a.keys.ByKeyID(ctx, id)
+	identity, exists, err := a.directory.IdentifyKey(ctx, id)
 	if err != nil {
 		return resources.Principal{}, unavailable(err)
 	}
@@ -69,7 +54,7 @@ func (a *Authenticator) VerifyKey(ctx context.Context, raw string) (resources.Pr
 		return resources.Principal{}, refusedf("%s: %w", id, errKeyExpired)
 	case owner.Status != resources.StatusActive:
 		return resources.Principal{}, refusedf("%s: %w", id, errInactiveUser)
-	case identity.Key.ID != id, owner.AccountID == "", owner.ExternalID == "", strings.HasPrefix(owner.ExternalID, resources.ServicePrefix):
+	case identity.Key.ID != id, owner.AccountID == "", owner.ID == "", strings.HasPrefix(owner.ID, resources.ServicePrefix):
 		return resources.Principal{}, refusedf("%s: %w", id, errBlankRecord)
 	}
 	if a.used != nil {
@@ -77,7 +62,7 @@ func (a *Authenticator) VerifyKey(ctx context.Context, raw string) (resources.Pr
 	}
 	return resources.Principal{
 		Kind:       resources.PrincipalUser,
-		ID:         owner.ExternalID,
+		ID:         owner.ID,
 		UUID:       owner.UUID,
 		AccountID:  owner.AccountID,
 		Credential: resources.CredentialKey,

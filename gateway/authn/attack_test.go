@@ -157,9 +157,9 @@ func TestInvisibleSubjectIsRefused(t *testing.T) {
 	asked := ""
 	a := must.Get(authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
-		Directory: directory(func(_ context.Context, sub string, _ authn.Subjects) (authn.Identity, bool, error) {
+		Directory: directory(func(_ context.Context, sub string, _, _ bool) (resources.Identity, bool, error) {
 			asked = sub
-			return authn.Identity{ExternalID: "user-1", AccountID: "acct-1", Status: resources.StatusActive}, true, nil
+			return resources.Identity{ID: "user-1", AccountID: "acct-1", Status: resources.StatusActive}, true, nil
 		}),
 		SignIn: func(_ context.Context, subject, _ string) (bool, error) { asked = subject; return true, nil },
 	}))(t)

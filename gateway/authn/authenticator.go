@@ -24,10 +24,9 @@ var (
 type Options struct {
 	// Issuers are the trusted issuers of tokens: at least one, with different names.
 	Issuers []Issuer
-	// Directory finds the users.
+	// Directory finds whom credentials name.
 	Directory Directory
-	// Keys finds the API keys, and APIKeys checks them. Without Keys every key is refused.
-	Keys    KeyDirectory
+	// APIKeys checks API keys; the zero value refuses every key.
 	APIKeys resources.APIKeys
 	// SignIn is called for a valid token with a verified e-mail address and an unknown subject.
 	// It makes the subject that of the invited user with this address, and reports whether
@@ -52,7 +51,6 @@ type Authenticator struct {
 	issuers   map[string]*trusted
 	tokens    *memo.Table[tokenHash, verified] // nil if none are cached
 	directory Directory
-	keys      KeyDirectory
 	apiKeys   resources.APIKeys
 	used      func(keyID string, moment resources.Time)
 	signIn    func(ctx context.Context, subject, email string) (bool, error)
@@ -69,16 +67,13 @@ func New(o Options) (*Authenticator, error) {
 	if o.Directory == nil {
 		return nil, errors.New("authentication: no user directory is given")
 	}
-	if o.Keys != nil && o.APIKeys.IsZero() {
-		return nil, errors.New("authentication: API keys need a master key")
-	}
 	now := o.Now
 	if now == nil {
 		now = time.Now
 	}
 	a := &Authenticator{
 		issuers: make(map[string]*trusted, len(o.Issuers)), directory: o.Directory,
-		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, signIn: o.SignIn, checks: o.Checks, now: now,
+		apiKeys: o.APIKeys, used: o.Used, signIn: o.SignIn, checks: o.Checks, now: now,
 	}
 	if o.CachedTokens >= 0 {
 		a.tokens = memo.New[tokenHash, verified](cmp.Or(o.CachedTokens, DefaultCachedTokens))

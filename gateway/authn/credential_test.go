@@ -60,7 +60,7 @@ func TestBothCredentialsMustBeValidAndOfOneUser(t *testing.T) {
 	key, id := k.key(alice)
 	second, _ := k.key(alice)
 	bobs, _ := k.key("user-bob-v1")
-	elsewhere, _ := k.key(alice, func(i *authn.KeyIdentity) { i.Owner.AccountID = "acct-2-v1" })
+	elsewhere, _ := k.key(alice, func(i *resources.KeyIdentity) { i.Owner.AccountID = "acct-2-v1" })
 	unknown, _ := k.unknown()
 	token, bearer := "Bearer "+edToken(nil), "Bearer "+key
 	for _, c := range []struct {

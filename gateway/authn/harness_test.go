@@ -143,26 +143,31 @@ func edToken(changes object) string {
 }
 
 // AgentOf implements authn.Directory.
-func (directory) AgentOf(context.Context, string, resources.AgentClient) (authn.Identity, bool, error) {
-	return authn.Identity{}, false, nil
+func (directory) AgentOf(context.Context, string, resources.AgentClient) (resources.Identity, bool, error) {
+	return resources.Identity{}, false, nil
+}
+
+// IdentifyKey implements authn.Directory.
+func (directory) IdentifyKey(context.Context, string) (resources.KeyIdentity, bool, error) {
+	return resources.KeyIdentity{}, false, nil
 }
 
 // directory is a fake: users by subject.
-type directory func(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error)
+type directory func(ctx context.Context, subject string, byExternal, byPartner bool) (resources.Identity, bool, error)
 
-func (d directory) BySubject(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
-	return d(ctx, sub, subjects)
+func (d directory) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (resources.Identity, bool, error) {
+	return d(ctx, subject, byExternal, byPartner)
 }
 
 var errDirectory = errors.New("directory is down")
 
-func users(_ context.Context, sub string, _ authn.Subjects) (authn.Identity, bool, error) {
-	user := authn.Identity{ExternalID: sub, UUID: "uuid-of-" + sub, AccountID: "acct-1-v1", Status: resources.StatusActive}
+func users(_ context.Context, sub string, _, _ bool) (resources.Identity, bool, error) {
+	user := resources.Identity{ID: sub, UUID: "uuid-of-" + sub, AccountID: "acct-1-v1", Status: resources.StatusActive}
 	switch {
 	case sub == "user-unreachable":
-		return authn.Identity{}, false, errDirectory
+		return resources.Identity{}, false, errDirectory
 	case sub == "user-unknown":
-		return authn.Identity{}, false, nil
+		return resources.Identity{}, false, nil
 	case strings.HasPrefix(sub, "status-"):
 		user.Status = strings.TrimPrefix(sub, "status-")
 	}

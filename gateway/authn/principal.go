@@ -19,25 +19,15 @@ var (
 	errInactiveAgent  = errors.New("the agent is not active")
 )
 
-// Identity is a user as the directory knows them.
-type Identity struct {
-	// ExternalID is the user's public id, UUID the internal one.
-	ExternalID, UUID string
-	// AccountID is the account that the user is a member of, "" for none.
-	AccountID string
-	// Status is one of resources.Status…; only resources.StatusActive may sign in.
-	Status string
-}
-
-// Directory finds users by the subjects of tokens.
+// Directory finds users, agents and API keys as of the call. Each method returns false for an unknown one, and for a
+// revoked key. An error is a failure of the look-up, not a refusal.
 type Directory interface {
-	// BySubject finds the one user with sub, byte for byte, as external id or partner id; subjects
-	// selects one of them. It returns false for an unknown subject. An error is a failure of the
-	// look-up, not a refusal.
-	BySubject(ctx context.Context, sub string, subjects Subjects) (Identity, bool, error)
-	// AgentOf finds the agent of the account with the client; its ExternalID is the agent's id. It returns false for an
-	// unknown one. An error is a failure of the look-up.
-	AgentOf(ctx context.Context, account string, client resources.AgentClient) (Identity, bool, error)
+	// Identify finds the one user with the subject, byte for byte, as external id, as partner id, or as either.
+	Identify(ctx context.Context, subject string, byExternal, byPartner bool) (resources.Identity, bool, error)
+	// AgentOf finds the agent of the account with the client.
+	AgentOf(ctx context.Context, account string, client resources.AgentClient) (resources.Identity, bool, error)
+	// IdentifyKey finds the key by the id of its record.
+	IdentifyKey(ctx context.Context, keyID string) (resources.KeyIdentity, bool, error)
 }
 
 // Principal returns the principal of checked claims. Errors are those of Verify.
@@ -76,7 +66,7 @@ func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 
 // user returns the token's active user; a first sign-in may create it.
 func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims) (resources.Principal, error) {
-	identity, ok, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
+	identity, ok, err := a.find(ctx, claims.Subject, issuer.Subjects)
 	if err == nil && !ok {
 		identity, ok, err = a.firstSignIn(ctx, issuer, claims)
 	}
@@ -88,12 +78,12 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 		return resources.Principal{}, refused(errUnknownUser)
 	case identity.Status != resources.StatusActive:
 		return resources.Principal{}, refused(errInactiveUser)
-	case identity.ExternalID == "" || strings.HasPrefix(identity.ExternalID, resources.ServicePrefix):
+	case identity.ID == "" || strings.HasPrefix(identity.ID, resources.ServicePrefix):
 		return resources.Principal{}, refused(errBlankRecord)
 	}
 	return resources.Principal{
 		Kind:       resources.PrincipalUser,
-		ID:         identity.ExternalID,
+		ID:         identity.ID,
 		UUID:       identity.UUID,
 		AccountID:  identity.AccountID,
 		Credential: resources.CredentialToken,
@@ -106,7 +96,7 @@ func (a *Authenticator) agent(ctx context.Context, account string, v *verified) 
 	if c := v.client; len(c.Actors) > 0 || c.Own || c.ID != v.claims.Subject {
 		return resources.Principal{}, refused(errUnknownUser)
 	}
-	_, isUser, err := a.directory.BySubject(ctx, v.claims.Subject, SubjectsBoth)
+	_, isUser, err := a.find(ctx, v.claims.Subject, SubjectsBoth)
 	if err != nil {
 		return resources.Principal{}, unavailable(err)
 	}
@@ -117,27 +107,32 @@ func (a *Authenticator) agent(ctx context.Context, account string, v *verified) 
 	switch {
 	case err != nil:
 		return resources.Principal{}, unavailable(err)
-	case !ok || identity.ExternalID == "":
+	case !ok || identity.ID == "":
 		return resources.Principal{}, refused(errUnknownAgent)
 	case identity.Status != resources.StatusActive:
 		return resources.Principal{}, refused(errInactiveAgent)
 	}
 	return resources.Principal{
-		Kind: resources.PrincipalAgent, ID: identity.ExternalID, AccountID: account, Credential: resources.CredentialToken,
+		Kind: resources.PrincipalAgent, ID: identity.ID, AccountID: account, Credential: resources.CredentialToken,
 	}, nil
+}
+
+// find finds the user with the subject, which may be the given kinds of id.
+func (a *Authenticator) find(ctx context.Context, subject string, kinds Subjects) (resources.Identity, bool, error) {
+	return a.directory.Identify(ctx, subject, kinds != SubjectsPartnerID, kinds != SubjectsExternalID)
 }
 
 // firstSignIn gives an unknown subject to the invited user with the same e-mail address, if the
 // issuer's subjects may be partner ids and the address is verified (API contract, 2).
-func (a *Authenticator) firstSignIn(ctx context.Context, issuer *trusted, claims Claims) (Identity, bool, error) {
+func (a *Authenticator) firstSignIn(ctx context.Context, issuer *trusted, claims Claims) (resources.Identity, bool, error) {
 	if a.signIn == nil || issuer.Subjects == SubjectsExternalID || !claims.EmailVerified || claims.Email == "" {
-		return Identity{}, false, nil
+		return resources.Identity{}, false, nil
 	}
 	done, err := a.signIn(ctx, claims.Subject, claims.Email)
 	if err != nil || !done {
-		return Identity{}, false, err
+		return resources.Identity{}, false, err
 	}
-	return a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
+	return a.find(ctx, claims.Subject, issuer.Subjects)
 }
 
 // unavailable returns the directory's own KindUnavailable, which may say when to retry, or

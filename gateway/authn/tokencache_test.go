@@ -186,10 +186,10 @@ func TestTokenIsCachedForItsIssuerAlone(t *testing.T) {
 // TestSubjectOfACachedTokenIsLookedUpEachTime: the user is suspended, deleted or moved to
 // another account while the token is cached.
 func TestSubjectOfACachedTokenIsLookedUpEachTime(t *testing.T) {
-	identity, ok := authn.Identity{ExternalID: "user-alice-v1", AccountID: "acct-1-v1", Status: resources.StatusActive}, true
+	identity, ok := resources.Identity{ID: "user-alice-v1", AccountID: "acct-1-v1", Status: resources.StatusActive}, true
 	a := must.Get(authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
-		Directory: directory(func(context.Context, string, authn.Subjects) (authn.Identity, bool, error) {
+		Directory: directory(func(context.Context, string, bool, bool) (resources.Identity, bool, error) {
 			return identity, ok, nil
 		}),
 	}))(t)

@@ -21,46 +21,18 @@ import (
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
-// replica is a gateway's way from a key to a principal: a cache of its own.
-type replica struct {
-	*authn.Authenticator
-	cache *rolecache.Cache
-}
-
-// AgentOf implements authn.Directory.
-func (*replica) AgentOf(context.Context, string, resources.AgentClient) (authn.Identity, bool, error) {
-	return authn.Identity{}, false, nil
-}
-
-// BySubject implements authn.Directory.
-func (r *replica) BySubject(ctx context.Context, sub string, subjects authn.Subjects) (authn.Identity, bool, error) {
-	id, ok, err := r.cache.Identify(ctx, sub, subjects != authn.SubjectsPartnerID, subjects != authn.SubjectsExternalID)
-	return identity(id), ok, err
-}
-
-// ByKeyID implements authn.KeyDirectory.
-func (r *replica) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity, bool, error) {
-	owner, ok, err := r.cache.IdentifyKey(ctx, id)
-	return authn.KeyIdentity{Owner: identity(owner.Identity), Key: owner.Key}, ok, err
-}
-
-func identity(id rolecache.Identity) authn.Identity {
-	return authn.Identity{ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status}
-}
-
-func (w *keysWorld) replica() *replica {
+// replica returns a gateway's way from a key to a principal: with a cache of its own.
+func (w *keysWorld) replica() *authn.Authenticator {
 	w.T.Helper()
 	cache := rolecache.New(w.Store, w.Collections, rolecache.Options{Entries: 1000})
 	signer := must.Get(authn.NewSigner(w.master))(w.T)
-	r := &replica{cache: cache}
-	r.Authenticator = must.Get(authn.New(authn.Options{
-		Issuers: []authn.Issuer{signer.Issuer()}, Directory: r, Keys: r, APIKeys: w.keys, Used: w.uses.Note, Now: w.Clock.Now,
+	return must.Get(authn.New(authn.Options{
+		Issuers: []authn.Issuer{signer.Issuer()}, Directory: cache, APIKeys: w.keys, Used: w.uses.Note, Now: w.Clock.Now,
 	}))(w.T)
-	return r
 }
 
 // refused wants the one refusal that there is.
-func (w *keysWorld) refused(r *replica, title, raw string) {
+func (w *keysWorld) refused(r *authn.Authenticator, title, raw string) {
 	w.T.Helper()
 	p, err := r.VerifyKey(w.T.Context(), raw)
 	body := string(wire.ErrorBody(resources.AreaUsers, resources.AsError(err)))
@@ -73,7 +45,7 @@ func (w *keysWorld) refused(r *replica, title, raw string) {
 	}
 }
 
-func (w *keysWorld) accepted(r *replica, title, raw string) resources.Principal {
+func (w *keysWorld) accepted(r *authn.Authenticator, title, raw string) resources.Principal {
 	w.T.Helper()
 	p, err := r.VerifyKey(w.T.Context(), raw)
 	if err != nil {
@@ -88,7 +60,7 @@ func TestAKeyWorksFromItsAnswerToItsEnd(t *testing.T) {
 	got := w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "k", "scopes": []string{"read"}, "expires_at": (areatest.Start + minute).String()})
 	w.Expect(got, 201)
 	raw, id := got.Str("data.raw_key"), got.Str("data.id")
-	for _, r := range []*replica{one, two, one} {
+	for _, r := range []*authn.Authenticator{one, two, one} {
 		p := w.accepted(r, "made", raw)
 		if p.ID != bob || p.AccountID != acctA || p.UUID != "uuid-"+bob || p.KeyID != id || len(p.KeyScopes) != 1 || p.KeyScopes[0] != "read" {
 			t.Errorf("%+v", p)
@@ -123,7 +95,7 @@ func TestAKeyWorksFromItsAnswerToItsEnd(t *testing.T) {
 // after the answer is accepted.
 func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	w := newWorld(t)
-	replicas := []*replica{w.replica(), w.replica()}
+	replicas := []*authn.Authenticator{w.replica(), w.replica()}
 	const readers = 4
 	rounds := tier.Amount(200, 40)
 	type round struct {

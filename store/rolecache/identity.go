@@ -20,14 +20,9 @@ type lookup struct {
 // confirm it.
 type userRef struct{ user, account string }
 
-// Identity is the user whom a subject names now.
-type Identity struct {
-	UserID, UUID, AccountID, Status string
-}
-
 // Identify finds the user with that external id (byExternal) or identity provider's subject (byPartner). exists is
 // false for an unknown subject, and means nothing beside an error.
-func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, exists bool, err error) {
+func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id resources.Identity, exists bool, err error) {
 	look := lookup{subject: subject, byExternal: byExternal, byPartner: byPartner}
 	if hint := c.homes.Get(look); hint != nil {
 		id, exists, err = c.confirm(ctx, look, *hint)
@@ -37,7 +32,7 @@ func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPart
 	}
 	hint, ok, err := c.find(ctx, look)
 	if err != nil || !ok {
-		return Identity{}, false, err
+		return resources.Identity{}, false, err
 	}
 	id, exists, err = c.confirm(ctx, look, hint)
 	if exists {
@@ -46,18 +41,32 @@ func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPart
 	return id, exists, err
 }
 
+// AgentOf finds the agent of the account with the client. exists is false for an unknown one, and means nothing beside an
+// error.
+func (c *Cache) AgentOf(ctx context.Context, account string, client resources.AgentClient) (id resources.Identity, exists bool, err error) {
+	var facts [1]resources.Facts
+	if err := c.FactsOf(ctx, account, []resources.About{{Agent: resources.AgentRef{Client: client}}}, facts[:]); err != nil {
+		return resources.Identity{}, false, err
+	}
+	s := facts[0].Agent
+	if s == nil || !s.UserExists {
+		return resources.Identity{}, false, nil
+	}
+	return resources.Identity{ID: s.UserID, AccountID: account, Status: s.UserStatus}, true, nil
+}
+
 // confirm checks a hint against the facts of the current revision.
-func (c *Cache) confirm(ctx context.Context, look lookup, hint userRef) (Identity, bool, error) {
+func (c *Cache) confirm(ctx context.Context, look lookup, hint userRef) (resources.Identity, bool, error) {
 	facts, err := c.Facts(ctx, hint.account, hint.user, "")
 	if err != nil {
-		return Identity{}, false, err
+		return resources.Identity{}, false, err
 	}
 	s := facts.Subject
 	named := look.byExternal && s.UserID == look.subject || look.byPartner && s.PartnerID == look.subject && look.subject != ""
 	if !s.UserExists || !named || s.HomeID != hint.account {
-		return Identity{}, false, nil
+		return resources.Identity{}, false, nil
 	}
-	return Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus}, true, nil
+	return resources.Identity{ID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus}, true, nil
 }
 
 // find asks the store; an external id goes before a provider's subject. It catches up first: a store without an answer

@@ -8,40 +8,31 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// KeyIdentity is an API key and its owner as they are now.
-type KeyIdentity struct {
-	// Identity is the owner's; its account is the key's.
-	Identity
-	// Key is not revoked; the decision checks whether it has expired. It is shared: callers do not
-	// change its slices.
-	Key resources.KeyFact
-}
-
 // IdentifyKey finds the key by its id. ok is false for an unknown key, a revoked one, and one whose owner left the
 // account, and means nothing beside an error. Only the owner of a key is cached, since it never changes; everything
 // else comes from the facts of the current revision. An unknown key is cached until the store moves, as it does with
 // each new key.
-func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, ok bool, err error) {
+func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id resources.KeyIdentity, ok bool, err error) {
 	look := lookup{subject: keyID, key: true}
 	owner := c.homes.Get(look)
 	if owner == nil {
 		if owner, err = c.newOwner(ctx, keyID); err != nil || owner == nil {
-			return KeyIdentity{}, false, err
+			return resources.KeyIdentity{}, false, err
 		}
 		c.homes.Put(look, *owner)
 	}
 	facts, err := c.Facts(ctx, owner.account, owner.user, "")
 	if err != nil {
-		return KeyIdentity{}, false, err
+		return resources.KeyIdentity{}, false, err
 	}
 	s := facts.Subject
 	index := slices.IndexFunc(s.Keys, func(k resources.KeyFact) bool { return k.ID == keyID })
 	if index < 0 || !s.UserExists || !s.Member {
-		return KeyIdentity{}, false, nil
+		return resources.KeyIdentity{}, false, nil
 	}
-	return KeyIdentity{
-		Identity: Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.AccountID, Status: s.UserStatus},
-		Key:      s.Keys[index],
+	return resources.KeyIdentity{
+		Owner: resources.Identity{ID: s.UserID, UUID: s.UserUUID, AccountID: s.AccountID, Status: s.UserStatus},
+		Key:   s.Keys[index],
 	}, true, nil
 }
 

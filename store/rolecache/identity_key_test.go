@@ -110,11 +110,11 @@ func (w *keyWorld) setUser(change func(u *resources.User)) {
 }
 
 // identify asks the cache, and returns how many views of the store that cost.
-func (w *keyWorld) identify(id string) (got rolecache.KeyIdentity, exists bool, views int64) {
+func (w *keyWorld) identify(id string) (got resources.KeyIdentity, exists bool, views int64) {
 	w.t.Helper()
 	before := w.store.views.Load()
 	got, exists = must.Two(w.cache.IdentifyKey(w.t.Context(), id))(w.t)
-	if !exists && (got.UserID != "" || got.Key.ID != "" || got.Key.Hash != nil) {
+	if !exists && (got.Owner.ID != "" || got.Key.ID != "" || got.Key.Hash != nil) {
 		w.t.Errorf("an unknown key comes with %+v", got)
 	}
 	return got, exists, w.store.views.Load() - before
@@ -126,8 +126,8 @@ func TestAPIKeyIsIdentifiedWithItsOwner(t *testing.T) {
 	w.addKey("apikey-2-v1")
 	for range 2 {
 		got, exists, _ := w.identify("apikey-2-v1")
-		want := rolecache.Identity{UserID: keyUser, UUID: "uuid-key", AccountID: keyAccount, Status: resources.StatusActive}
-		if !exists || got.Identity != want {
+		want := resources.Identity{ID: keyUser, UUID: "uuid-key", AccountID: keyAccount, Status: resources.StatusActive}
+		if !exists || got.Owner != want {
 			t.Fatalf("%t %+v", exists, got)
 		}
 		k := got.Key
@@ -189,11 +189,11 @@ func TestAPIKeyFollowsItsOwner(t *testing.T) {
 	w.addKey("apikey-1-v1")
 	w.identify("apikey-1-v1")
 	w.setUser(func(u *resources.User) { u.Status = resources.StatusSuspended })
-	if got, exists, _ := w.identify("apikey-1-v1"); !exists || got.Status != resources.StatusSuspended {
+	if got, exists, _ := w.identify("apikey-1-v1"); !exists || got.Owner.Status != resources.StatusSuspended {
 		t.Errorf("%t %+v", exists, got)
 	}
 	w.setUser(func(u *resources.User) { u.Status = resources.StatusActive })
-	if got, exists, _ := w.identify("apikey-1-v1"); !exists || got.Status != resources.StatusActive {
+	if got, exists, _ := w.identify("apikey-1-v1"); !exists || got.Owner.Status != resources.StatusActive {
 		t.Errorf("%t %+v", exists, got)
 	}
 	for name, account := range map[string]string{"to another account": keyOther, "to none": ""} {

@@ -7,19 +7,18 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
-	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // identify asks for a subject that may be an external id or a partner id.
-func (w *world) identify(subject string) (rolecache.Identity, bool) {
+func (w *world) identify(subject string) (resources.Identity, bool) {
 	w.t.Helper()
 	return must.Two(w.cache.Identify(w.t.Context(), subject, true, true))(w.t)
 }
 
 func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
 	w := newWorld(t)
-	want := rolecache.Identity{UserID: user, UUID: "uuid-" + user, AccountID: account, Status: "ACTIVE"}
+	want := resources.Identity{ID: user, UUID: "uuid-" + user, AccountID: account, Status: "ACTIVE"}
 	for _, c := range []struct {
 		subject               string
 		byExternal, byPartner bool
@@ -38,7 +37,7 @@ func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
 	} {
 		for range 2 { // cold and warm
 			id, exists, err := w.cache.Identify(t.Context(), c.subject, c.byExternal, c.byPartner)
-			if err != nil || exists != c.exists || exists && id != want || !exists && id != (rolecache.Identity{}) {
+			if err != nil || exists != c.exists || exists && id != want || !exists && id != (resources.Identity{}) {
 				t.Errorf("%+v: %+v %t %v", c, id, exists, err)
 			}
 		}
@@ -50,7 +49,7 @@ func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
 func TestPartnerIDThatMovedIsNotServed(t *testing.T) {
 	w := newWorld(t)
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = other, "ACTIVE" })
-	if id, _ := w.identify("sub-1"); id.UserID != user {
+	if id, _ := w.identify("sub-1"); id.ID != user {
 		t.Fatalf("%+v", id)
 	}
 	w.set(user, func(u *resources.User) { u.AuthenticationPartnerID = "" })
@@ -58,7 +57,7 @@ func TestPartnerIDThatMovedIsNotServed(t *testing.T) {
 		t.Errorf("a partner id that was taken away names %+v", id)
 	}
 	w.set(second, func(u *resources.User) { u.AuthenticationPartnerID = "sub-1" })
-	if id, exists := w.identify("sub-1"); !exists || id.UserID != second || id.AccountID != other {
+	if id, exists := w.identify("sub-1"); !exists || id.ID != second || id.AccountID != other {
 		t.Errorf("a partner id that was moved names %+v, %t", id, exists)
 	}
 }
@@ -71,7 +70,7 @@ func TestUnknownSubjectIsNotRemembered(t *testing.T) {
 		t.Fatal("found before it was made")
 	}
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
-	if id, exists := w.identify(second); !exists || id.UserID != second {
+	if id, exists := w.identify(second); !exists || id.ID != second {
 		t.Errorf("%+v %t", id, exists)
 	}
 }

@@ -139,8 +139,8 @@ func TestOwnerOfAnUndoneRunIsForgotten(t *testing.T) {
 	}
 	f.read = nil
 	f.change(t, key(member(1)))
-	if got, exists, err := c.IdentifyKey(t.Context(), "apikey-1-v1"); !exists || got.UserID != member(1) || err != nil {
-		t.Errorf("the key's owner is %q, %t, %v: the owner of the undone run is remembered", got.UserID, exists, err)
+	if got, exists, err := c.IdentifyKey(t.Context(), "apikey-1-v1"); !exists || got.Owner.ID != member(1) || err != nil {
+		t.Errorf("the key's owner is %q, %t, %v: the owner of the undone run is remembered", got.Owner.ID, exists, err)
 	}
 }
 
