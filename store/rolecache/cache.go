@@ -25,17 +25,12 @@ const (
 // errOldSnapshot means an engine that broke its contract: its snapshot is older than a revision it reported before.
 var errOldSnapshot = errors.New("rolecache: a snapshot is older than the revision for which it was read")
 
-// key is the name of an immutable value; id is a user or a project.
+// key is the name of an immutable value. A value that many users share has a kind, a user's own has none.
 type key struct {
 	generation, account string
 	revision            int64
 	id                  string
-}
-
-// sharedKey is the name of an immutable value that many users share.
-type sharedKey struct {
-	key
-	kind records.Shared
+	kind                records.Shared
 }
 
 // Options are the settings of a Cache.
@@ -68,7 +63,7 @@ type Cache struct {
 	store    store.Store
 	records  records.Collections
 	subjects *memo.Table[key, *resources.Subject]
-	shared   *memo.Table[sharedKey, any]
+	shared   *memo.Table[key, any]
 	homes    *memo.Table[lookup, userRef]
 	// unknown are ids without an API key, with the epoch of the store at that time.
 	unknown *memo.Table[string, store.Freshness]
@@ -95,7 +90,7 @@ type Cache struct {
 func New(s store.Store, c records.Collections, o Options) *Cache {
 	cache := &Cache{
 		store: s, records: c, timeout: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{},
-		subjects: memo.New[key, *resources.Subject](o.Entries), shared: memo.New[sharedKey, any](o.Entries),
+		subjects: memo.New[key, *resources.Subject](o.Entries), shared: memo.New[key, any](o.Entries),
 		homes: memo.New[lookup, userRef](o.Entries), unknown: memo.New[string, store.Freshness](o.Entries),
 	}
 	cache.flights.running = map[flightName]*flight{}
@@ -115,7 +110,7 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 	if err != nil {
 		return resources.Facts{}, err
 	}
-	k := key{generation, account, revision, user}
+	k := key{generation: generation, account: account, revision: revision, id: user}
 	pair := resources.About{UserID: user, ProjectID: project}
 	if facts, ok := c.cached(k, &pair); ok {
 		return facts, nil
@@ -132,7 +127,7 @@ func (c *Cache) cached(k key, pair *resources.About) (facts resources.Facts, ok 
 	}
 	facts.Subject = *subject
 	if pair.ProjectID != "" {
-		state := c.shared.Get(k.sharedKeyOf(records.SharedProject, pair.ProjectID))
+		state := c.shared.Get(k.shared(records.SharedProject, pair.ProjectID))
 		if state == nil {
 			return facts, false
 		}
@@ -145,13 +140,13 @@ func (c *Cache) cached(k key, pair *resources.About) (facts resources.Facts, ok 
 func (c *Cache) cachedAgent(k key, pair *resources.About, facts *resources.Facts) bool {
 	agent := pair.Agent.ID
 	if agent == "" {
-		id := c.shared.Get(k.sharedKeyOf(records.SharedClient, records.AgentClientID(k.account, pair.Agent.Client)))
+		id := c.shared.Get(k.shared(records.SharedClient, records.AgentClientID(k.account, pair.Agent.Client)))
 		if id == nil {
 			return false
 		}
 		agent = (*id).(string)
 	}
-	subject := c.shared.Get(k.sharedKeyOf(records.SharedAgent, agent))
+	subject := c.shared.Get(k.shared(records.SharedAgent, agent))
 	if subject == nil {
 		return false
 	}
@@ -159,7 +154,7 @@ func (c *Cache) cachedAgent(k key, pair *resources.About, facts *resources.Facts
 	if pair.UserID == "" {
 		return true
 	}
-	delegation := c.shared.Get(k.sharedKeyOf(records.SharedDelegation, records.DelegationID(k.account, pair.UserID, agent)))
+	delegation := c.shared.Get(k.shared(records.SharedDelegation, records.DelegationID(k.account, pair.UserID, agent)))
 	if delegation == nil {
 		return false
 	}
@@ -192,11 +187,11 @@ func (c *Cache) fill(ctx context.Context, k key, pair resources.About) (resource
 // key's. It caches them after the view has returned: the view's function may run on a history that is undone, and its
 // revision is then used again.
 func (c *Cache) load(ctx context.Context, k key, pairs ...resources.About) (facts []resources.Facts, err error) {
-	var values map[sharedKey]any
+	var values map[key]any
 	err = c.view(ctx, k.account, func(tx store.Tx) (err error) {
 		facts, err = c.records.LoadFactsOf(ctx, tx, k.account, pairs, func(revision int64) records.ReadThrough {
-			values = map[sharedKey]any{}
-			return c.sharing(key{k.generation, k.account, revision, ""}, values)
+			values = map[key]any{}
+			return c.sharing(key{generation: k.generation, account: k.account, revision: revision}, values)
 		})
 		return err
 	})
@@ -243,21 +238,21 @@ func (c *Cache) put(k key, project string, facts resources.Facts) {
 		c.subjects.Put(k, facts.Subject)
 	}
 	if project != "" && facts.ProjectState != resources.ProjectAbsent {
-		c.shared.Put(k.sharedKeyOf(records.SharedProject, project), facts.ProjectState)
+		c.shared.Put(k.shared(records.SharedProject, project), facts.ProjectState)
 	}
 }
 
 // sharing returns the reader of what users of the account share at that revision. It adds to found
 // what it had to read.
-func (c *Cache) sharing(k key, values map[sharedKey]any) records.ReadThrough {
+func (c *Cache) sharing(k key, values map[key]any) records.ReadThrough {
 	return records.NewReadThrough(func(kind records.Shared, id string) (any, bool) {
-		named := k.sharedKeyOf(kind, id)
+		named := k.shared(kind, id)
 		if v := c.shared.Get(named); v != nil {
 			return *v, true
 		}
 		v, ok := values[named]
 		return v, ok
-	}, func(kind records.Shared, id string, v any) { values[k.sharedKeyOf(kind, id)] = v })
+	}, func(kind records.Shared, id string, v any) { values[k.shared(kind, id)] = v })
 }
 
 // named returns the name of the user's or the project's value of the same revision.
@@ -266,8 +261,8 @@ func (k key) named(id string) key {
 	return k
 }
 
-// sharedKeyOf returns the name of a shared value of the same revision.
-func (k key) sharedKeyOf(kind records.Shared, id string) sharedKey {
-	k.id = id
-	return sharedKey{k, kind}
+// shared returns the name of a shared value of the same revision.
+func (k key) shared(kind records.Shared, id string) key {
+	k.kind, k.id = kind, id
+	return k
 }

@@ -31,7 +31,7 @@ func (c *Cache) FactsOf(ctx context.Context, account string, pairs []resources.A
 	}
 	clear(facts)
 	for round := range maxGatherings {
-		newest, err := c.gather(ctx, key{generation, account, revision, ""}, pairs, facts, round < maxGatherings-1)
+		newest, err := c.gather(ctx, key{generation: generation, account: account, revision: revision}, pairs, facts, round < maxGatherings-1)
 		if err != nil {
 			return err
 		}

@@ -225,3 +225,14 @@ func replaced[T any](ctx context.Context, tx store.Tx, c store.Collection[T], re
 	}
 	return c.Replace(ctx, tx, rec)
 }
+
+// TestValuesOfTwoKindsAreApart guarantees that nothing else with the id of a project is taken for it.
+func TestValuesOfTwoKindsAreApart(t *testing.T) {
+	s := newSharing(t, 1, 100)
+	must.Get(s.cache.Facts(t.Context(), account, member(0), "proj-p-v1"))(t)
+	for _, id := range []string{"role-a-v1", "group-a-v1", account} {
+		if facts := must.Get(s.cache.Facts(t.Context(), account, member(0), id))(t); facts.ProjectState != resources.ProjectAbsent {
+			t.Errorf("%s: %q", id, facts.ProjectState)
+		}
+	}
+}

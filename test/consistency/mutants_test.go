@@ -29,7 +29,7 @@ const (
 // equalAnswers would catch it by that.
 var withoutRevision = []edit{
 	{recordFile, "strconv.AppendInt(room[:0], o.AccountRevision, 10)", "strconv.AppendInt(room[:0], o.AccountRevision, 10)[:0]"},
-	{cacheFile, "k := key{generation, account, revision, user}", "k := key{generation, account, 0 * revision, user}"},
+	{cacheFile, "k := key{generation: generation, account: account, revision: revision, id: user}", "k := key{generation: generation, account: account, revision: 0 * revision, id: user}"},
 	{cacheFile, "if k.revision = facts[0].Revision; k.revision == 0 {", "if facts[0].Revision == 0 {"},
 }
 
@@ -44,7 +44,7 @@ var mutants = []mutant{
 		{commitFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
 	}, splitPrimary},
 	{"values kept before the read has committed", []edit{
-		{cacheFile, "v any) { values[k.sharedKeyOf(kind, id)] = v })", "v any) {\n\t\tvalues[k.sharedKeyOf(kind, id)] = v\n\t\tc.shared.Put(k.sharedKeyOf(kind, id), v)\n\t})"},
+		{cacheFile, "v any) { values[k.shared(kind, id)] = v })", "v any) {\n\t\tvalues[k.shared(kind, id)] = v\n\t\tc.shared.Put(k.shared(kind, id), v)\n\t})"},
 	}, splitPrimary},
 	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
 	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "_ = store.ErrOutcomeUnknown\n\t\t\treturn false, nil"}}, splitPrimary},
