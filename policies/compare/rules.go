@@ -22,7 +22,7 @@ type group struct {
 	reads []bool // by row of the input: itself, and through functions that it calls
 	deps  []*group
 	// inputRows are the parts of the input that the group and its dependencies read.
-	inputRows   question.Rows
+	inputRows   []*question.Row
 	definitions []*ast.Rule // and the functions that they call
 	// print is the fingerprint of what the group computes, independent of names.
 	print string
@@ -206,17 +206,13 @@ func isElseOf(rule, branch *ast.Rule) bool {
 // describe sets the paths that the group reads, and its fingerprints.
 func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule) error {
 	read, ok := question.Reads(definitions)
-	if g.inputRows = question.RowsAt(read); !ok {
-		g.inputRows = question.AllRows()
-	}
-	for _, dep := range g.deps {
-		g.inputRows = append(g.inputRows, dep.inputRows...)
-	}
-	slices.Sort(g.inputRows)
-	g.inputRows = slices.Compact(g.inputRows)
 	if !ok {
 		read = []string{""} // the whole input
 	}
+	direct := question.RowsAt(read)
+	g.inputRows = slices.DeleteFunc(question.AllRows(), func(row *question.Row) bool {
+		return !slices.Contains(direct, row) && !slices.ContainsFunc(g.deps, func(dep *group) bool { return slices.Contains(dep.inputRows, row) })
+	})
 	g.definitions = definitions
 	g.noteReads(read)
 	var texts, forms, deps []string

@@ -83,7 +83,7 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 		},
 		"that the tree is no function": func(p *question.Plan) *question.Plan {
 			if p == nil {
-				p = &question.Plan{ByKind: map[string]question.Rows{}}
+				p = &question.Plan{ByKind: map[string][]*question.Row{}}
 				for _, kind := range principalKinds() {
 					p.ByKind[kind] = question.AllRows()
 				}
@@ -97,7 +97,7 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 			if p == nil {
 				return nil
 			}
-			same := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}}
+			same := &question.Plan{Entry: p.Entry, ByKind: map[string][]*question.Row{}}
 			for other := range p.ByKind {
 				same.ByKind[other] = p.ByKind[kind]
 			}
@@ -121,9 +121,9 @@ func omit(p *question.Plan, path string) *question.Plan {
 	if p == nil {
 		return nil
 	}
-	less := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}}
+	less := &question.Plan{Entry: p.Entry, ByKind: map[string][]*question.Row{}}
 	for kind, rows := range p.ByKind {
-		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return question.Table()[i].Path == path })
+		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(rows), func(row *question.Row) bool { return row.Path == path })
 	}
 	return less
 }

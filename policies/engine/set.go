@@ -77,7 +77,7 @@ type query struct {
 	plan *question.Plan // nil where no verdict may be cached
 	// reads are the paths of the input on which its answer can rest, and rows those of the table.
 	reads []string
-	rows  question.Rows
+	rows  []*question.Row
 }
 
 // NewSet prepares a tree for questions. It rejects rules with a built-in it can't bound, and apps with sets of a wrong

@@ -2,6 +2,7 @@ package question
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -149,41 +150,29 @@ func (input *Input) agent() *resources.ActingAgent {
 
 func (input *Input) time() time.Time { return time.UnixMilli(int64(input.q.Now)).UTC() }
 
-// Rows are some rows of the table, in its order.
-type Rows []int
+// AllRows returns every row of the table, in its order.
+func AllRows() []*Row { return RowsAt([]string{""}) }
 
-// AllRows returns every row.
-func AllRows() Rows {
-	rows := make(Rows, len(table()))
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
-}
-
-// RowsAt returns the rows at some paths, above and below them; "" is the whole input.
-func RowsAt(paths []string) (rows Rows) {
+// RowsAt returns the rows at some paths, above and below them, in the table's order; "" is the whole input.
+func RowsAt(paths []string) (rows []*Row) {
 	for i := range table() {
-		row := table()[i].Path
-		for _, path := range paths {
-			if PartOf(path, row) || PartOf(row, path) {
-				rows = append(rows, i)
-				break
-			}
+		row := &table()[i]
+		if slices.ContainsFunc(paths, func(path string) bool { return PartOf(path, row.Path) || PartOf(row.Path, path) }) {
+			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
-// Term returns the input with the values of these rows. The other rows have an empty value: every key is there, since
+// Term returns the input with the values of these rows, which are in the table's order. The other rows have an empty value: every key is there, since
 // one that is missing would make a `not` true.
-func (input *Input) Term(rows Rows) *ast.Term {
+func (input *Input) Term(rows []*Row) *ast.Term {
 	all := table()
 	var root, part [][2]*ast.Term
 	read, section := 0, ""
 	for i := range all {
 		value := all[i].empty
-		if read < len(rows) && rows[read] == i {
+		if read < len(rows) && rows[read] == &all[i] {
 			value = all[i].term(input)
 			read++
 		}
@@ -214,9 +203,9 @@ func (input *Input) Value(path string) *ast.Term {
 }
 
 // AppendKey appends the values of these rows. Each says where it ends, so no two inputs with unlike values share the bytes.
-func (input *Input) AppendKey(b []byte, rows Rows) []byte {
-	for _, i := range rows {
-		b = table()[i].key(b, input)
+func (input *Input) AppendKey(b []byte, rows []*Row) []byte {
+	for _, row := range rows {
+		b = row.key(b, input)
 	}
 	return b
 }

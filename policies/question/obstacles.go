@@ -44,8 +44,8 @@ func obstacles(c *ast.Compiler, entry, now string, timed func(path string) bool)
 func ByText(c *ast.Compiler, rule string) (lines []string) {
 	for _, r := range reachable(c, rule) {
 		paths, _ := inputsOf([]*ast.Rule{r})
-		for _, i := range RowsAt(paths) {
-			if row := table()[i]; row.Kind == Text {
+		for _, row := range RowsAt(paths) {
+			if row.Kind == Text {
 				lines = append(lines, r.Location.File+":"+strconv.Itoa(r.Location.Row)+": reads input."+row.Path)
 			}
 		}

@@ -15,7 +15,7 @@ type Plan struct {
 	// Entry is the number of the entry point, a part of the key.
 	Entry int
 	// ByKind are the rows by the principal's kind.
-	ByKind map[string]Rows
+	ByKind map[string][]*Row
 }
 
 // NewPlan returns the plan of an entry point, a rule of the compiled tree. It is nil where no verdict may be reused.
@@ -25,7 +25,7 @@ func NewPlan(c *ast.Compiler, rule string, entry int) *Plan {
 	if !ok || slices.ContainsFunc(paths, readsTime) {
 		return nil
 	}
-	plan := &Plan{Entry: entry, ByKind: map[string]Rows{}}
+	plan := &Plan{Entry: entry, ByKind: map[string][]*Row{}}
 	for _, kind := range principalKinds() {
 		paths, _ := inputsOf(branchesFor(c, rule, kind))
 		plan.ByKind[kind] = RowsAt(paths)
@@ -38,7 +38,7 @@ func (p *Plan) Reads(kind string, paths ...string) bool {
 	if !slices.Contains(principalKinds(), kind) {
 		kind = resources.PrincipalNone
 	}
-	return p == nil || slices.ContainsFunc(p.ByKind[kind], func(i int) bool { return slices.Contains(paths, table()[i].Path) })
+	return p == nil || slices.ContainsFunc(p.ByKind[kind], func(row *Row) bool { return slices.Contains(paths, row.Path) })
 }
 
 // Key appends what names the question's verdict. No two questions with unlike verdicts share a key.

@@ -19,7 +19,7 @@ type names struct {
 	// all keeps every id, and everything that a user holds; roles keeps the ids of custom roles.
 	all, roles bool
 	// rows are those of the question's table that rules read.
-	rows question.Rows
+	rows []*question.Row
 }
 
 // newNames collects the texts of two trees, and what their rules read.

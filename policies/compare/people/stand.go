@@ -65,7 +65,7 @@ func (n *names) held(p *Person, spot *place, target *resources.Target) (out []re
 
 // key names what the rows of the question's table say of a stand. Two stands with one key get the same answers. The grant shows
 // which assignments end.
-func (s *stand) key(rows question.Rows) [sha256.Size]byte {
+func (s *stand) key(rows []*question.Row) [sha256.Size]byte {
 	q := s.base
 	q.Grant = &resources.Grant{}
 	input := question.NewInput(&q)
