@@ -11,10 +11,18 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 )
 
-// conn is a client's connection. The server reads heads from it, and the edge reads bodies.
+// conn is a client's connection. It splits what comes in into heads and bodies: the server gets each head up to its end
+// and nothing behind it, and the edge reads the bodies. The server's own reader takes chunks refused by others: two
+// servers could then see two ends of one body.
 type conn struct {
 	*listen.Conn
-	incoming
+	// rest came behind the last head.
+	rest []byte
+	// tail are the last bytes that the server got, as many as may begin a head's end.
+	tail [len(headEnd) - 1]byte
+	// whole says whether the server got a head to its end; size is the length of this head.
+	whole bool
+	size  int
 	// address is the client's as text; it is empty until somebody asks for it.
 	address string
 	// patience bounds each write while an answer is a stream, 0 for other answers: they have the server's one deadline.
@@ -66,42 +74,29 @@ const (
 	headEnd = "\r\n\r\n"
 )
 
-// incoming splits the bytes of a connection into heads and bodies. The server gets each head up to its end and nothing
-// behind it; the edge reads the bodies. The server's own reader takes chunks refused by others: two servers could then
-// see two ends of one body.
-type incoming struct {
-	// rest came behind the last head.
-	rest []byte
-	// tail are the last bytes that the server got, as many as may begin a head's end.
-	tail [len(headEnd) - 1]byte
-	// whole says whether the server got a head to its end; size is the length of this head.
-	whole bool
-	size  int
-}
-
 // give returns how many of these bytes the server gets: up to the end of a head, else all.
-func (i *incoming) give(p []byte) int {
+func (c *conn) give(p []byte) int {
 	if len(p) == 0 {
 		return 0
 	}
-	if i.whole {
-		i.size = 0
+	if c.whole {
+		c.size = 0
 	}
-	var seam [2 * len(i.tail)]byte // an end may come in two pieces
-	copy(seam[copy(seam[:], i.tail[:]):], p)
-	end := afterHead(seam[:]) - len(i.tail)
+	var seam [2 * len(c.tail)]byte // an end may come in two pieces
+	copy(seam[copy(seam[:], c.tail[:]):], p)
+	end := afterHead(seam[:]) - len(c.tail)
 	if end <= 0 {
 		end = afterHead(p)
 	}
 	given := len(p)
-	if i.whole = end > 0; i.whole {
+	if c.whole = end > 0; c.whole {
 		given = end
 	}
-	i.size += given
-	if given < len(i.tail) {
-		copy(i.tail[:], i.tail[given:])
+	c.size += given
+	if given < len(c.tail) {
+		copy(c.tail[:], c.tail[given:])
 	}
-	copy(i.tail[max(0, len(i.tail)-given):], p[max(0, given-len(i.tail)):given])
+	copy(c.tail[max(0, len(c.tail)-given):], p[max(0, given-len(c.tail)):given])
 	return given
 }
 
