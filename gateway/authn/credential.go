@@ -20,22 +20,13 @@ var (
 	errNoAudience  = errors.New("the resource has no name that a token could have as its audience")
 )
 
-// Presented holds the unchecked credentials of one request. "" is none; at least one is set.
-type Presented struct {
-	// Bearer is the credential of Authorization: an API key where it begins like one, else a
-	// token.
-	Bearer string
-	// Key is the value of X-API-Key.
-	Key string
-}
-
-// Credential returns the credentials in the values of the Authorization and X-API-Key headers; a
-// header that was not sent has no values. Errors: KindBadRequest for a header with several
+// Credential returns the credentials in the values of the Authorization and X-API-Key headers, "" for none; a header that
+// was not sent has no values. The bearer is an API key where it begins like one, else a token. Errors: KindBadRequest for a header with several
 // values, KindNoCredential for a request without a credential, KindBadCredential for an
 // Authorization that is not `Bearer <value>` and for a blank X-API-Key beside a bearer. An
 // Authorization without a credential counts as not sent. The strings are parts of the given
 // ones, as in BearerToken.
-func Credential(authorization, apiKey []string) (Presented, error) {
+func Credential(authorization, apiKey []string) (bearer, key string, err error) {
 	var problems []resources.Problem
 	if len(authorization) > 1 {
 		problems = append(problems, resources.Problem{Field: headerAuthorization, Text: "must be sent once"})
@@ -46,22 +37,18 @@ func Credential(authorization, apiKey []string) (Presented, error) {
 	noKey := len(apiKey) == 0 || strings.TrimSpace(apiKey[0]) == ""
 	switch {
 	case len(problems) > 0:
-		return Presented{}, resources.BadRequest(problems...)
+		return "", "", resources.BadRequest(problems...)
 	case holdNothing(authorization) && noKey:
-		return Presented{}, absent()
+		return "", "", absent()
 	case holdNothing(authorization):
-		return Presented{Key: apiKey[0]}, nil
+		return "", apiKey[0], nil
 	case len(apiKey) == 1 && noKey:
-		return Presented{}, refused(errBlankBeside)
+		return "", "", refused(errBlankBeside)
 	}
-	bearer, err := BearerToken(authorization...)
-	if err != nil {
-		return Presented{}, err
+	if bearer, err = BearerToken(authorization...); err != nil || len(apiKey) == 0 {
+		return bearer, "", err
 	}
-	if len(apiKey) == 0 {
-		return Presented{Bearer: bearer}, nil
-	}
-	return Presented{Bearer: bearer, Key: apiKey[0]}, nil
+	return bearer, apiKey[0], nil
 }
 
 // Authenticate returns the principal of the credentials in these two headers, each checked with
@@ -69,18 +56,18 @@ func Credential(authorization, apiKey []string) (Presented, error) {
 // what the token allows. Two valid credentials of different principals, or two different keys,
 // are KindBadRequest. Other errors are those of Credential and Verify.
 func (a *Authenticator) Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error) {
-	shown, err := Credential(authorization, apiKey)
+	sent, sentKey, err := Credential(authorization, apiKey)
 	if err != nil {
 		return resources.Principal{}, err
 	}
-	if shown.Key == "" {
-		return a.bearer(ctx, shown.Bearer)
+	if sentKey == "" {
+		return a.bearer(ctx, sent)
 	}
-	key, err := a.VerifyKey(ctx, shown.Key)
-	if err != nil || shown.Bearer == "" || shown.Bearer == shown.Key {
+	key, err := a.VerifyKey(ctx, sentKey)
+	if err != nil || sent == "" || sent == sentKey {
 		return key, err
 	}
-	bearer, err := a.bearer(ctx, shown.Bearer)
+	bearer, err := a.bearer(ctx, sent)
 	if err != nil {
 		return resources.Principal{}, err
 	}

@@ -16,39 +16,39 @@ func TestCredentialsOfTheHeaders(t *testing.T) {
 		name          string
 		authorization []string
 		apiKey        []string
-		want          authn.Presented
+		bearer, key   string
 		kind          resources.Kind
 	}{
-		{"a token", sent("Bearer a.b.c"), nil, authn.Presented{Bearer: "a.b.c"}, 0},
-		{"a bearer key", sent("bearer pcl_sk_live_x"), nil, authn.Presented{Bearer: "pcl_sk_live_x"}, 0},
-		{"a key", nil, sent("pcl_sk_live_x"), authn.Presented{Key: "pcl_sk_live_x"}, 0},
-		{"both", sent("Bearer a.b.c"), sent("k"), authn.Presented{Bearer: "a.b.c", Key: "k"}, 0},
-		{"nothing", nil, nil, authn.Presented{}, resources.KindNoCredential},
-		{"blank token", sent(" "), nil, authn.Presented{}, resources.KindNoCredential},
-		{"blank key", nil, sent(""), authn.Presented{}, resources.KindNoCredential},
-		{"both blank", sent(""), sent(""), authn.Presented{}, resources.KindNoCredential},
-		{"blank key beside a token", sent("Bearer a.b.c"), sent(""), authn.Presented{}, resources.KindBadCredential},
-		{"blank token beside a key", sent(""), sent("k"), authn.Presented{Key: "k"}, 0},
-		{"a bearer of nothing", sent("Bearer"), nil, authn.Presented{}, resources.KindNoCredential},
-		{"a bearer of nothing beside a key", sent("bearer "), sent("k"), authn.Presented{Key: "k"}, 0},
-		{"a bearer of nothing beside a blank key", sent("Bearer "), sent(" "), authn.Presented{}, resources.KindNoCredential},
-		{"two bearers of nothing", sent("Bearer", "Bearer"), nil, authn.Presented{}, resources.KindBadRequest},
-		{"another scheme", sent("Basic eA=="), nil, authn.Presented{}, resources.KindBadCredential},
-		{"another scheme beside a key", sent("Basic eA=="), sent("k"), authn.Presented{}, resources.KindBadCredential},
-		{"two tokens", sent("Bearer a.b.c", "Bearer a.b.c"), nil, authn.Presented{}, resources.KindBadRequest},
-		{"two keys", nil, sent("k", "k"), authn.Presented{}, resources.KindBadRequest},
-		{"two keys, one blank", nil, sent("k", ""), authn.Presented{}, resources.KindBadRequest},
-		{"two blank ones", nil, sent("", ""), authn.Presented{}, resources.KindBadRequest},
-		{"two keys beside a token", sent("Bearer a.b.c"), sent("k", "k"), authn.Presented{}, resources.KindBadRequest},
+		{"a token", sent("Bearer a.b.c"), nil, "a.b.c", "", 0},
+		{"a bearer key", sent("bearer pcl_sk_live_x"), nil, "pcl_sk_live_x", "", 0},
+		{"a key", nil, sent("pcl_sk_live_x"), "", "pcl_sk_live_x", 0},
+		{"both", sent("Bearer a.b.c"), sent("k"), "a.b.c", "k", 0},
+		{"nothing", nil, nil, "", "", resources.KindNoCredential},
+		{"blank token", sent(" "), nil, "", "", resources.KindNoCredential},
+		{"blank key", nil, sent(""), "", "", resources.KindNoCredential},
+		{"both blank", sent(""), sent(""), "", "", resources.KindNoCredential},
+		{"blank key beside a token", sent("Bearer a.b.c"), sent(""), "", "", resources.KindBadCredential},
+		{"blank token beside a key", sent(""), sent("k"), "", "k", 0},
+		{"a bearer of nothing", sent("Bearer"), nil, "", "", resources.KindNoCredential},
+		{"a bearer of nothing beside a key", sent("bearer "), sent("k"), "", "k", 0},
+		{"a bearer of nothing beside a blank key", sent("Bearer "), sent(" "), "", "", resources.KindNoCredential},
+		{"two bearers of nothing", sent("Bearer", "Bearer"), nil, "", "", resources.KindBadRequest},
+		{"another scheme", sent("Basic eA=="), nil, "", "", resources.KindBadCredential},
+		{"another scheme beside a key", sent("Basic eA=="), sent("k"), "", "", resources.KindBadCredential},
+		{"two tokens", sent("Bearer a.b.c", "Bearer a.b.c"), nil, "", "", resources.KindBadRequest},
+		{"two keys", nil, sent("k", "k"), "", "", resources.KindBadRequest},
+		{"two keys, one blank", nil, sent("k", ""), "", "", resources.KindBadRequest},
+		{"two blank ones", nil, sent("", ""), "", "", resources.KindBadRequest},
+		{"two keys beside a token", sent("Bearer a.b.c"), sent("k", "k"), "", "", resources.KindBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := authn.Credential(c.authorization, c.apiKey)
-			if got != c.want || (err != nil) != (c.kind != 0) || err != nil && !resources.IsKind(err, c.kind) {
-				t.Errorf("%+v, %v", got, err)
+			bearer, key, err := authn.Credential(c.authorization, c.apiKey)
+			if bearer != c.bearer || key != c.key || (err != nil) != (c.kind != 0) || err != nil && !resources.IsKind(err, c.kind) {
+				t.Errorf("%q, %q, %v", bearer, key, err)
 			}
 		})
 	}
-	_, err := authn.Credential(sent("a", "b"), sent("c", "d"))
+	_, _, err := authn.Credential(sent("a", "b"), sent("c", "d"))
 	if problems := resources.AsError(err).Problems; len(problems) != 2 || problems[0].Field != "Authorization" || problems[1].Field != "X-API-Key" {
 		t.Errorf("problems %v", problems)
 	}
