@@ -140,15 +140,15 @@ func checkSize(token string) error {
 
 // verify checks a token from its form to its claims, for an audience as tokenFor.
 func (a *Authenticator) verify(ctx context.Context, audience, token string) (*verified, error) {
-	read, err := readUnverified(token)
+	head, name, err := readUnverified(token)
 	if err != nil {
 		return nil, refused(err)
 	}
-	issuer := a.issuers[read.issuer]
+	issuer := a.issuers[name]
 	if issuer == nil {
-		return nil, refusedf("issuer %s: %w", quoted(read.issuer), errUnknownIssuer)
+		return nil, refusedf("issuer %s: %w", quoted(name), errUnknownIssuer)
 	}
-	key, err := issuer.key(ctx, read.header)
+	key, err := issuer.key(ctx, head)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (a *Authenticator) verify(ctx context.Context, audience, token string) (*ve
 	}
 	start, until := claims.bounds()
 	v := &verified{
-		issuer: issuer, header: read.header, key: key, start: start, until: until, audience: claims.audience, claims: claims.Claims,
+		issuer: issuer, header: head, key: key, start: start, until: until, audience: claims.audience, claims: claims.Claims,
 		client: claims.client, malformed: claims.malformed,
 	}
 	if err := v.meant(cmp.Or(audience, issuer.Audience)); err != nil {

@@ -45,31 +45,24 @@ type header struct {
 	kid string
 }
 
-// unverified holds the part of a token that is used before its signature is checked.
-type unverified struct {
-	header header
-	issuer string
-}
-
-// readUnverified reads the part of a token that its key is found by.
-func readUnverified(token string) (unverified, error) {
+// readUnverified reads what of a token is used before its signature is checked: by it the key is found.
+func readUnverified(token string) (head header, issuer string, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || slices.Contains(parts, "") {
-		return unverified{}, errTokenForm
+		return header{}, "", errTokenForm
 	}
 	// The standard library's decoder skips line breaks even when it is strict, and so one token
 	// would have many spellings.
 	for _, part := range parts {
 		if !isBase64URL(part) {
-			return unverified{}, errTokenForm
+			return header{}, "", errTokenForm
 		}
 	}
-	head, err := readHeader(parts[0])
-	if err != nil {
-		return unverified{}, err
+	if head, err = readHeader(parts[0]); err != nil {
+		return header{}, "", err
 	}
-	issuer, err := readIssuer(parts[1])
-	return unverified{header: head, issuer: issuer}, err
+	issuer, err = readIssuer(parts[1])
+	return head, issuer, err
 }
 
 func isBase64URL(s string) bool {
