@@ -3,7 +3,7 @@
 // facts of one revision, ids, the decision log and the reasons fit for each caller are here and nowhere else.
 //
 // It knows no protocol: a door (gateway/doors) reads the questions and renders the outcomes. It imports neither a store
-// nor OPA: store/rolecache implements its Facts, policies/engine its Tree.
+// nor OPA: store/rolecache implements its FactSource, policies/engine its Tree.
 //
 // The zero Outcome denies, and so does every one with an error. A failure of the facts or of policy is an error of
 // resources.KindUnavailable.

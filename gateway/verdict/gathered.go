@@ -11,7 +11,7 @@ import (
 // for a snapshot that ends before policy is asked: nobody holds one while they wait for policy. The error is of
 // KindUnavailable.
 func (j *Judge) Gathered(
-	ctx context.Context, facts Facts, caller *resources.Principal, door *route.Row, account string, questions []resources.Question,
+	ctx context.Context, facts FactSource, caller *resources.Principal, door *route.Row, account string, questions []resources.Question,
 ) (_ *Judge, revision int64, err error) {
 	out := *j
 	out.Facts = facts
@@ -29,19 +29,16 @@ func (j *Judge) Gathered(
 	return &out, acct.facts[0].Revision, nil
 }
 
-// gathered are facts of one account that were read before.
+// gathered are facts of one account that were read before; those of other accounts are read now.
 type gathered struct {
-	foreignFacts
+	FactSource
 	account account
 }
 
-// foreignFacts are the facts of other accounts.
-type foreignFacts = Facts
-
-// FactsOf implements Facts.
+// FactsOf implements FactSource.
 func (g *gathered) FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error {
 	if account != g.account.id {
-		return g.foreignFacts.FactsOf(ctx, account, pairs, facts)
+		return g.FactSource.FactsOf(ctx, account, pairs, facts)
 	}
 	for i, pair := range pairs {
 		place := g.account.place(pair)

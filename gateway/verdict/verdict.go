@@ -45,9 +45,9 @@ type Inside interface {
 	Grantable(ctx context.Context, q resources.Question) (resources.Decision, error)
 }
 
-// Facts gives the facts for questions (store/rolecache), at least as new as the last change that was answered before the
+// FactSource gives the facts for questions (store/rolecache), at least as new as the last change that was answered before the
 // call.
-type Facts interface {
+type FactSource interface {
 	// FactsOf puts the facts of users and projects of the account into a list of the same length, all of one revision.
 	// An empty user is nobody's facts, an empty project no project's.
 	FactsOf(ctx context.Context, account string, pairs []resources.About, facts []resources.Facts) error
@@ -63,7 +63,7 @@ type Judge struct {
 	Pin func() Tree
 	// Inside is needed by Decide and Grantable alone.
 	Inside Inside
-	Facts  Facts
+	Facts  FactSource
 	IDs    resources.IDs
 	Now    func() time.Time
 	// Log takes every verdict before the caller gets it; nil records none.

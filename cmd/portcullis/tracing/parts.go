@@ -90,12 +90,12 @@ func judged(span api.Span, d *resources.Decision, err error) {
 }
 
 // Facts returns the facts with a span for each call. The span has the farthest level of the cache that the call read.
-func (t *Tracer) Facts(part verdict.Facts) verdict.Facts {
-	return wrapped[verdict.Facts](t, part, facts{part, t})
+func (t *Tracer) Facts(part verdict.FactSource) verdict.FactSource {
+	return wrapped[verdict.FactSource](t, part, facts{part, t})
 }
 
 type facts struct {
-	part verdict.Facts
+	part verdict.FactSource
 	t    *Tracer
 }
 
@@ -132,7 +132,7 @@ func (f facts) gather(ctx context.Context, do func(context.Context) error) error
 	return err
 }
 
-// Facts implements verdict.Facts.
+// Facts implements verdict.FactSource.
 func (f facts) Facts(ctx context.Context, account, user, project string) (all resources.Facts, err error) {
 	err = f.gather(ctx, func(ctx context.Context) (err error) {
 		all, err = f.part.Facts(ctx, account, user, project)
@@ -141,12 +141,12 @@ func (f facts) Facts(ctx context.Context, account, user, project string) (all re
 	return all, err
 }
 
-// FactsOf implements verdict.Facts.
+// FactsOf implements verdict.FactSource.
 func (f facts) FactsOf(ctx context.Context, account string, pairs []resources.About, all []resources.Facts) error {
 	return f.gather(ctx, func(ctx context.Context) error { return f.part.FactsOf(ctx, account, pairs, all) })
 }
 
-// Homes implements verdict.Facts.
+// Homes implements verdict.FactSource.
 func (f facts) Homes(ctx context.Context, users []string) (accounts []string, err error) {
 	err = f.gather(ctx, func(ctx context.Context) (err error) {
 		accounts, err = f.part.Homes(ctx, users)

@@ -25,7 +25,7 @@ type Directory interface {
 // about, and none that a role allows it is missing.
 type Snapshot interface {
 	// Facts are those at the revision of the snapshot.
-	verdict.Facts
+	verdict.FactSource
 	// Holders returns users whose roles grant the action on the target. They are the first by id after the given one.
 	Holders(ctx context.Context, grant Grant, target resources.Target, after string, limit int) ([]string, error)
 	// Stored returns resources of a type from the projects of the subject's roles with the action. They are the first

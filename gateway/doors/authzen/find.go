@@ -68,7 +68,7 @@ type chunk struct {
 }
 
 // chunk gathers the facts for the candidates.
-func (q *search) chunk(ctx context.Context, facts verdict.Facts, candidates []candidate) (c chunk, err error) {
+func (q *search) chunk(ctx context.Context, facts verdict.FactSource, candidates []candidate) (c chunk, err error) {
 	c = chunk{candidates: candidates, judge: q.judge, questions: make([]resources.Question, len(candidates))}
 	for i := range candidates {
 		if c.questions[i], err = q.question(ctx, &candidates[i].tuple); err != nil {

@@ -15,11 +15,9 @@ import (
 )
 
 type facts struct {
-	foreignFacts
+	verdict.FactSource
 	revision int64
 }
-
-type foreignFacts = verdict.Facts
 
 func (f facts) Facts(context.Context, string, string, string) (resources.Facts, error) {
 	return resources.Facts{Revision: f.revision, Subject: &resources.Subject{}}, nil
