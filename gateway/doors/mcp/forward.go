@@ -208,7 +208,7 @@ func (v *visit) judgeRequest(ctx context.Context, p *posted, m *message.ServerMe
 
 // unasked replaces a response that needs an input of an unlisted kind. A retry would get the same response.
 func (v *visit) unasked(id []byte, method string) []byte {
-	v.Log.Warn("mcp: a server's response asks for an input that server_requests does not list", "server", v.server.Name, "method", method)
+	v.Log.Warn("mcp: a server's response asks for an input that server_requests does not list", "server", v.server.Name, "method", shortened(method))
 	kind, ok := message.ServerRequest(method)
 	if !ok {
 		kind = "an unknown kind"
@@ -224,7 +224,7 @@ const rejectWithin = 5 * time.Second
 func (v *visit) reject(ctx context.Context, m *message.ServerMessage) {
 	first := !v.rejected.Swap(true)
 	if first {
-		v.Log.Warn("mcp: a server's request was rejected; server_requests does not list it. Further ones of this stream are not logged", "server", v.server.Name, "method", m.Method)
+		v.Log.Warn("mcp: a server's request was rejected; server_requests does not list it. Further ones of this stream are not logged", "server", v.server.Name, "method", shortened(m.Method))
 	}
 	h := v.answered.Header.Clone()
 	for _, name := range []string{message.HeaderMethod, message.HeaderName, message.HeaderLastEvent} {

@@ -17,10 +17,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/definition"
 )
 
-// mostPages limits the pages of a list of tools.
+// mostPages limits the pages of a list of tools, which have maxAnswer bytes together.
 const mostPages = 100
 
-var errPages = errors.New("mcp: the list of tools exceeds 100 pages")
+var (
+	errPages    = errors.New("mcp: the list of tools exceeds 100 pages")
+	errAllPages = errors.New("mcp: the pages of the list of tools exceed 4 MiB")
+)
 
 // Lister lists the tools of servers, with the gateway as the caller. It supports both eras.
 type Lister struct {
@@ -28,7 +31,8 @@ type Lister struct {
 	IDs  resources.IDs
 }
 
-// List returns the definitions of a server's tools by name. A malformed tool has the definition "".
+// List returns the definitions of the tools that the policy and the server have, by name. A malformed tool has the
+// definition "".
 func (l *Lister) List(ctx context.Context, server *resources.MCPServer) (map[string]string, error) {
 	items, err := l.Tools(ctx, server)
 	if err != nil {
@@ -36,7 +40,9 @@ func (l *Lister) List(ctx context.Context, server *resources.MCPServer) (map[str
 	}
 	out := map[string]string{}
 	for _, item := range items {
-		out[item.Name], _ = definition.Of(item.Raw) // no row has the definition ""
+		if _, ok := server.Tools[item.Name]; ok { // a server may list a hundred thousand others
+			out[item.Name], _ = definition.Of(item.Raw) // no row has the definition ""
+		}
 	}
 	return out, nil
 }
@@ -70,11 +76,14 @@ type session struct {
 
 // tools reads all pages of the list.
 func (s *session) tools(ctx context.Context) (items []message.Item, err error) {
-	names, params := map[string]bool{}, map[string]any{}
+	names, params, room := map[string]bool{}, map[string]any{}, maxAnswer
 	for range mostPages {
 		raw, err := s.ask(ctx, message.MethodTools, params)
 		if err != nil {
 			return nil, err
+		}
+		if room -= len(raw); room < 0 {
+			return nil, errAllPages
 		}
 		list, err := message.ReadList(message.MethodTools, raw)
 		if err != nil {

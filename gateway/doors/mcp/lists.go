@@ -17,11 +17,8 @@ func (v *visit) narrowList(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]row, len(list.Items))
-	for i, item := range list.Items {
-		rows[i] = v.itemRow(p.Method, item)
-	}
-	keep := map[string]bool{}
+	rows, asked := v.listedRows(p.Method, list.Items)
+	allowed := make([]bool, len(rows))
 	if len(rows) > 0 {
 		v.call.Rates.Owe(len(rows) - 1)
 		out, err := v.ask(ctx, v.judge.Quiet(), rows...)
@@ -29,10 +26,33 @@ func (v *visit) narrowList(ctx context.Context, p *posted, raw []byte) ([]byte, 
 			return nil, err
 		}
 		for i := range out {
-			keep[list.Items[i].Name] = out[i].Allowed
+			allowed[i] = out[i].Allowed
 		}
 	}
-	return list.Write(p.Spoken.Era, func(item message.Item) bool { return keep[item.Name] }), nil
+	return list.Write(p.Spoken.Era, func(item message.Item) bool {
+		i, ok := asked[item.Name]
+		return ok && allowed[i]
+	}), nil
+}
+
+// listedRows returns the rows about which a list asks, and the index of each name's row. Nobody may use a name without a
+// row, and resources with one action have one verdict. So a server's list asks no more than the policy has rows.
+func (v *visit) listedRows(method string, items []message.Item) (rows []row, asked map[string]int) {
+	asked = map[string]int{}
+	byAction := map[string]int{}
+	for _, item := range items {
+		r := v.itemRow(method, item)
+		if !r.listed {
+			continue
+		}
+		i, ok := byAction[r.action.ID]
+		if !ok || r.kind != kindResource {
+			i, rows = len(rows), append(rows, r)
+			byAction[r.action.ID] = i
+		}
+		asked[item.Name] = i
+	}
+	return rows, asked
 }
 
 // itemRow returns the row of an item. A tool with a changed definition counts as one without a row.
@@ -40,9 +60,8 @@ func (v *visit) itemRow(method string, item message.Item) row {
 	switch method {
 	case message.MethodTools:
 		r := toolRow(v.server, item.Name)
-		if v.server.Pin == resources.MCPPinDefinitions {
-			is, err := v.Pins.definitionOf(item.Raw)
-			if r.listed && (err != nil || is != r.definition) {
+		if r.listed && v.server.Pin == resources.MCPPinDefinitions {
+			if is, err := v.Pins.definitionOf(item.Raw); err != nil || is != r.definition {
 				r.listed = false
 				v.Pins.Changed(v.server.Name) // from the next listing on, calls are denied too
 			}

@@ -30,7 +30,7 @@ var (
 
 // Pins caches the current definitions of every server's tools. It is safe for concurrent use.
 type Pins struct {
-	// List returns the definitions of a server's tools by their names.
+	// List returns the definitions of a server's tools by their names, at least of those in its rows.
 	List func(ctx context.Context, server *resources.MCPServer) (map[string]string, error)
 	// Servers returns the servers of the policy in force.
 	Servers func() []*resources.MCPServer
@@ -149,6 +149,12 @@ func (p *Pins) Run(ctx context.Context) {
 			p.list(ctx, s)
 			return nil
 		})
+		select { // before the listings that a slow server may ask for without end
+		case <-tick.C:
+			all = p.current()
+			continue
+		default:
+		}
 		select {
 		case <-ctx.Done():
 			return

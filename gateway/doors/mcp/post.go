@@ -86,7 +86,7 @@ func unknown(p *posted, text string) doors.Answer {
 // undecided answers a message without a verdict or without a response of the server. The client may retry, unless the
 // rules over the arguments have failed.
 func (v *visit) undecided(p *posted, err error) doors.Answer {
-	v.Log.Warn("mcp: a message failed", "server", v.server.Name, "method", p.Method, "error", err.Error())
+	v.Log.Warn("mcp: a message failed", "server", v.server.Name, "method", shortened(p.Method), "error", err.Error())
 	if errors.Is(err, errRules) {
 		return doors.Answer{Status: http.StatusOK, Body: message.Error(p.ID, message.CodeInternal, "The gateway can't judge the arguments.")}
 	}
@@ -104,7 +104,7 @@ func (v *visit) notSent(ctx context.Context, p *posted, named *row, err error) d
 		return v.undecided(p, err)
 	}
 	v.use.end(ctx, resources.MCPEndedByGateway)
-	v.Log.Warn("mcp: a message was denied", "server", v.server.Name, "method", p.Method, "error", err.Error())
+	v.Log.Warn("mcp: a message was denied", "server", v.server.Name, "method", shortened(p.Method), "error", err.Error())
 	o, r := v.outcome, row{}
 	if named == nil {
 		o = &verdict.Outcome{}
