@@ -61,7 +61,7 @@ func (v *visit) outgoing(names ...string) (Outgoing, error) {
 // denies one of the judged rows. named is the row of the message, or nil.
 func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, error) {
 	names := []string{message.HeaderMethod, message.HeaderName}
-	if named != nil {
+	if named != nil && p.Method == message.MethodCall { // whose arguments they have been held to
 		if all, err := message.ParamHeaders(named.schema); err == nil {
 			for _, one := range all {
 				names = append(names, one.Header)
@@ -158,7 +158,7 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 		return nil, err
 	case m.Kind != message.Response:
 		return v.judgeRequest(ctx, p, m, raw)
-	case len(m.ID) > 0 && !bytes.Equal(m.ID, p.ID):
+	case len(m.ID) > 0 && !bytes.Equal(m.ID, p.ID), p.Kind != message.Request && !m.Failed:
 		return nil, errAnswerOther
 	}
 	if method, ok := v.unlisted(m); ok {

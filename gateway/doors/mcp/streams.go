@@ -111,9 +111,13 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 		return nil, err
 	}
 	for _, method := range []string{message.MethodTools, message.MethodPrompts, message.MethodResources, message.MethodTemplates} {
-		if _, err := message.ReadList(method, raw); err == nil {
-			as := &posted{&message.Message{Kind: message.Request, Method: method, ID: m.ID}, p.Spoken}
-			return v.narrowList(ctx, as, raw)
+		as := &posted{&message.Message{Kind: message.Request, Method: method, ID: m.ID}, p.Spoken}
+		narrowed, err := v.narrowList(ctx, as, raw)
+		switch {
+		case err == nil:
+			raw = narrowed
+		case !errors.Is(err, message.ErrNoItems):
+			return nil, err
 		}
 	}
 	return raw, nil

@@ -15,8 +15,12 @@ var lists = map[string]listed{
 	MethodTemplates: {"resourceTemplates", "uriTemplate"},
 }
 
-// ErrNoList is returned by ReadList for an error response.
-var ErrNoList = errors.New("the response is an error")
+var (
+	// ErrNoList is returned by ReadList for an error response.
+	ErrNoList = errors.New("the response is an error")
+	// ErrNoItems is returned by ReadList for a result without the method's items.
+	ErrNoItems = errors.New("the result is no such list")
+)
 
 // List is a server's response to a list method.
 type List struct {
@@ -74,7 +78,7 @@ func ReadList(method string, body []byte) (*List, error) {
 	case !places.present:
 		return nil, ErrNoList
 	case !items:
-		return nil, fmt.Errorf("the result has no %s", kind.member)
+		return nil, fmt.Errorf("%w: it has no %s", ErrNoItems, kind.member)
 	}
 	l.result = places
 	return l, l.unique()

@@ -1,0 +1,65 @@
+package mcp_test
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// TestNoListComesByAnotherStream guarantees that the gateway narrows lists on the stream of a session, also two in one
+// result. A list with two readings ends the stream. A client takes such a response for the one to its request.
+func TestNoListComesByAnotherStream(t *testing.T) {
+	t.Parallel()
+	s := newTasker(t)
+	g := startOn(t, s.url, policiesWith(t, rows))
+	token := tokenFor(t, g, reader, bothScopes)
+	resp, _ := raw(t, g, path, token, legacyStart)
+	session := resp.Header.Get("Mcp-Session-Id")
+	const may, hidden = `{"name":"search_issues"}`, `{"name":"drop_database","description":"hidden"}`
+	for name, c := range map[string]struct {
+		result string
+		passes bool
+	}{
+		"a list":              {`"tools":[` + may + `,` + hidden + `]`, true},
+		"two lists":           {`"tools":[` + may + `],"prompts":[` + hidden + `]`, true},
+		"the other way round": {`"prompts":[{"name":"triage"}],"tools":[` + hidden + `]`, true},
+		"twice in a list":     {`"tools":[` + hidden + `,` + hidden + `]`, false},
+		"no name":             {`"tools":[{"title":"hidden"}]`, false},
+		"another case":        {`"Tools":[` + hidden + `]`, false},
+		"beside one":          {`"tools":[],"Tools":[` + hidden + `]`, false},
+		"no array":            {`"tools":{"0":` + hidden + `}`, false},
+		"an odd cursor":       {`"tools":[` + hidden + `],"nextCursor":1`, false},
+		"no list":             {`"content":[{"type":"text","text":"done"}]`, true},
+	} {
+		s.set("", `{"jsonrpc":"2.0","id":7,"result":{`+c.result+`}}`)
+		text, err := io.ReadAll(get(t, g, path, token, session, "").Body)
+		if strings.Contains(string(text), "hidden") || strings.Contains(string(text), `"result"`) != c.passes {
+			t.Errorf("%s: %s %v", name, text, err)
+		}
+	}
+}
+
+// TestAHeaderOfAnArgumentNeedsTheArgument guarantees that Mcp-Param headers reach the server beside their arguments alone. A
+// proxy of the server may go by them.
+func TestAHeaderOfAnArgumentNeedsTheArgument(t *testing.T) {
+	t.Parallel()
+	s := newTasker(t)
+	policies := policiesWithRules(t, rows, searchRules)
+	harness.WriteFile(t, filepath.Join(policies, "mcp", "issues", "schema", "data.json"), `{"search_issues": {"type": "object", "properties": {"q": {"type": "string", "x-mcp-header": "Q"}}}}`)
+	g := startOn(t, s.url, policies)
+	token := tokenFor(t, g, reader, bothScopes)
+	s.set("tools/call", modernTask)
+	s.set("tasks/get", modernTask)
+	_, text := raw(t, g, path, token, call("search_issues"), append(modern("tools/call", "search_issues"), "Mcp-Param-Q", "x")...)
+	id := idIn(t, text)
+	if got := s.got(); len(got) != 1 || got[0].header.Get("Mcp-Param-Q") != "x" {
+		t.Errorf("the call: %+v", got)
+	}
+	_, text = raw(t, g, path, token, request("tasks/get", `"taskId":"`+id+`"`), append(modern("tasks/get", id), "Mcp-Param-Q", "another")...)
+	if got := s.got(); len(got) != 1 || got[0].header.Get("Mcp-Param-Q") != "" {
+		t.Errorf("its task: %s %+v", text, got)
+	}
+}
