@@ -31,7 +31,7 @@ func mutantsOfAgents() []mutant {
 		}, ""},
 		{"a delegation covers all", []overlay.Edit{{File: agent, Old: "	out.Covered = a.Consented || ", New: "	out.Covered = true || "}}, ""},
 		{"a delegation covers each project", []overlay.Edit{{File: agent, Old: " || d.ProjectID != \"\" && d.ProjectID != target.ProjectID {", New: " {"}}, ""},
-		{"a token needs no scope", []overlay.Edit{{File: post, Old: "len(scopes) > 0 {\n		a.Scopes", New: "len(scopes) > 1 {\n		a.Scopes"}}, ""},
+		{"a token needs no scope", []overlay.Edit{{File: post, Old: "len(a.Scopes) > 0 {", New: "len(a.Scopes) > 1 {"}}, ""},
 		{"a definition may change", []overlay.Edit{{File: post, Old: "		case is != r.definition:\n", New: "		case is == \"\":\n"}}, ""},
 	}
 }
@@ -86,7 +86,7 @@ func mutantsOfTasks() []mutant {
 		{"a task has the server's id", []overlay.Edit{{File: tasks, Old: "	if !message.HasTaskID(raw) {", New: "	if p.Method == message.MethodCall || !message.HasTaskID(raw) {"}}, ofCaller},
 		{"a stream is resumed by any user", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.Agent"}}, resumed},
 		{"a resumed stream is not judged", []overlay.Edit{{File: resume, Old: "		if !may {", New: "		if !may && h.ID == \"\" {"}}, resumed},
-		{"updates of any resource", []overlay.Edit{{File: "gateway/doors/mcp/forward.go", Old: "err != nil || !may[0] {", New: "err != nil || len(may) == 0 {"}}, "TestUpdatesOfResourcesAreJudged"},
+		{"updates of any resource", []overlay.Edit{{File: "gateway/doors/mcp/forward.go", Old: "err != nil || !may[0] || ", New: "err != nil || len(may) == 0 || "}}, "TestUpdatesOfResourcesAreJudged"},
 		{"a notification names a new task", []overlay.Edit{{File: tasks, Old: "!response || ", New: ""}}, "TestALegacyTaskHasASealedID"},
 		{"a stream names any task", []overlay.Edit{{File: tasks, Old: "!response || p.Method != message.MethodCall || ", New: ""}}, "TestNotificationsNameKnownTasks"},
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -203,5 +204,33 @@ func TestServersAskWhatTheyMay(t *testing.T) {
 		if lines := strings.Count(g.Stderr.String(), "server's request was rejected"); (lines == 1) == want || lines > 1 {
 			t.Errorf("%s: %d lines in the log", listed, lines)
 		}
+	}
+}
+
+// TestAStreamOfAnotherUpstreamEnds guarantees that the streams of an upstream end within a second once the policy in force
+// has moved its server to another one.
+func TestAStreamOfAnotherUpstreamEnds(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t, true)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var call struct{ ID json.RawMessage }
+		_ = json.NewDecoder(r.Body).Decode(&call) // it has an id
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+string(call.ID)+`,"result":{"resultType":"complete","content":[{"type":"text","text":"moved"}]}}`)
+	}))
+	t.Cleanup(other.Close)
+	policies := withOther(t, policiesWith(t, rows), strings.Replace(rows, `"github"`, `"moved"`, 1))
+	g := startOn(t, u.url, policies, "--upstream", "moved="+other.URL)
+	token := tokenFor(t, g, reader, bothScopes)
+	ended := listen(t, g, path, token)
+	harness.WriteFile(t, filepath.Join(policies, "mcp", "issues", "data.json"), strings.Replace(rows, `"github"`, `"moved"`, 1))
+	harness.Soon(t, "the server has moved", func() bool {
+		_, text := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
+		return strings.Contains(text, "moved")
+	})
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Second):
+		t.Error("the stream goes on")
 	}
 }

@@ -199,7 +199,8 @@ func (v *visit) judgeRequest(ctx context.Context, p *posted, m *message.ServerMe
 	case "notifications/tools/list_changed":
 		v.Pins.Changed(v.server.Name)
 	case "notifications/resources/updated": // the subscription may be older than the verdict
-		if may, err := v.allowed(ctx, v.Door.Judge.Pinned().Quiet(), []row{resourceRow(v.server, m.URI)}, false); err != nil || !may[0] {
+		rows := []row{resourceRow(v.server, m.URI)}
+		if may, err := v.allowed(ctx, v.Door.Judge.Pinned().Quiet(), rows, false); err != nil || !may[0] || len(lacking(v.call.Caller, rows...)) > 0 {
 			return nil, nil //nolint:nilerr // without a verdict the client learns nothing
 		}
 	}

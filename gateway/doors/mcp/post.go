@@ -167,9 +167,8 @@ func (v *visit) judged(ctx context.Context, p *posted, r row) (doors.Answer, err
 			return v.unsent(ctx, p, codeHeader, a, nil)
 		}
 	}
-	if scopes := lacking(v.call.Caller, r.effect); len(scopes) > 0 {
-		a.Scopes = scopes
-		return v.unsent(ctx, p, codeScope, a, resources.Forbidden("The token lacks the scope %s.", strings.Join(scopes, " ")))
+	if a.Scopes = lacking(v.call.Caller, r); len(a.Scopes) > 0 {
+		return v.unsent(ctx, p, codeScope, a, errScopes(a.Scopes))
 	}
 	v.outcome = &a.Outcome
 	passed, err := v.forward(p, []row{r}, &r)
@@ -204,16 +203,23 @@ func (v *visit) hold(ctx context.Context, judge *verdict.Judge, o *verdict.Outco
 	return v.holdArguments(ctx, judge, o, r)
 }
 
-// lacking returns the scope that a call needs if the token does not have it.
-func lacking(caller *resources.Principal, effect string) []string {
-	needed := map[string]string{resources.EffectRead: resources.MCPScopeRead, resources.EffectWrite: resources.MCPScopeWrite}[effect]
-	if needed != "" && caller.Client != nil && slices.Contains(caller.Client.Scopes, needed) {
-		return nil
+// lacking returns the scopes that the use of rows needs and the token does not have.
+func lacking(caller *resources.Principal, rows ...row) (scopes []string) {
+	for _, r := range rows {
+		needed := resources.MCPScopeWrite
+		if r.effect == resources.EffectRead {
+			needed = resources.MCPScopeRead
+		}
+		if has := caller.Client != nil && slices.Contains(caller.Client.Scopes, needed); (!has || r.effect == "") && !slices.Contains(scopes, needed) {
+			scopes = append(scopes, needed)
+		}
 	}
-	if needed == "" {
-		needed = resources.MCPScopeWrite
-	}
-	return []string{needed}
+	return scopes
+}
+
+// errScopes is the refusal of a token without scopes.
+func errScopes(scopes []string) error {
+	return resources.Forbidden("The token lacks the scope %s.", strings.Join(scopes, " "))
 }
 
 // denied renders the denial of a message.

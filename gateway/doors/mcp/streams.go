@@ -161,7 +161,12 @@ func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool)
 	judge := v.Door.Judge.Pinned().Quiet()
 	now := *v
 	now.server = judge.Pin().MCPServer(v.place.server)
-	if now.server == nil || v.call.Caller.Kind == resources.PrincipalAgent && !takesAgentsAlone(now.server) || !slices.Equal(now.server.ServerRequests, v.server.ServerRequests) {
+	switch {
+	case now.server == nil, now.server.Upstream != v.server.Upstream, !slices.Equal(now.server.ServerRequests, v.server.ServerRequests):
+		return errGone
+	case v.call.Caller.Kind == resources.PrincipalAgent && !takesAgentsAlone(now.server):
+		return errGone
+	case judged && len(lacking(v.call.Caller, now.current(rows)...)) > 0: // the effect of a row has changed
 		return errGone
 	}
 	next, err := now.allowed(ctx, judge, rows, judged)
@@ -185,11 +190,7 @@ var (
 // allowed judges the rows of the current tree, in order. With hold it also checks definitions, arguments and approvals. The approval
 // that a call has used up holds until the end of its stream.
 func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, hold bool) ([]bool, error) {
-	out := make([]bool, len(rows))
-	current := make([]row, len(rows))
-	for i, r := range rows {
-		current[i] = v.again(r)
-	}
+	out, current := make([]bool, len(rows)), v.current(rows)
 	if len(rows) == 0 {
 		return out, nil
 	}
@@ -206,6 +207,15 @@ func (v *visit) allowed(ctx context.Context, judge *verdict.Judge, rows []row, h
 		out[i] = verdicts[i].Allowed && (!hold || current[i].approval == "" || v.use != nil && v.use.approval != "")
 	}
 	return out, nil
+}
+
+// current returns the rows of the current tree.
+func (v *visit) current(rows []row) []row {
+	out := make([]row, len(rows))
+	for i, r := range rows {
+		out[i] = v.again(r)
+	}
+	return out
 }
 
 // again returns the row of the current tree.
@@ -250,6 +260,9 @@ func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
 				return doors.Answer{Status: http.StatusOK, Outcome: out[i], Body: v.denied(p, &out[i], rows[i])}, nil
 			}
 		}
+		if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {
+			return doors.Answer{Scopes: scopes}, errScopes(scopes)
+		}
 	}
 	return v.forward(p, rows, nil)
 }
@@ -263,6 +276,9 @@ func (v *visit) listen(judging context.Context) (doors.Answer, error) {
 	rows, err := v.resumed(judging, &o)
 	if err != nil {
 		return doors.Answer{}, err
+	}
+	if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {
+		return doors.Answer{Scopes: scopes}, errScopes(scopes)
 	}
 	ctx, err := v.call.Streams.Open(true)
 	if err != nil {
