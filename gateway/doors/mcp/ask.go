@@ -40,6 +40,9 @@ type visit struct {
 	rejected *atomic.Bool
 	// tasks are the tasks of the message.
 	tasks tasks
+	// rows are those of the stream that is read. asked has the client's ids of its server's requests by the server's.
+	rows  []row
+	asked map[string]string
 	// argued says why the arguments are denied.
 	argued string
 	// outcome is the verdict of the row that the message names, or nil.

@@ -195,7 +195,16 @@ func (v *visit) judgeRequest(ctx context.Context, p *posted, m *message.ServerMe
 	if _, ok := v.unlisted(m); ok || foreign {
 		return nil, nil
 	}
+	if m.Kind == message.Request {
+		if raw, err = v.sealRequest(m, raw); errors.Is(err, errRequest) {
+			v.reject(ctx, m)
+			return nil, nil
+		}
+		return raw, err
+	}
 	switch m.Method {
+	case "notifications/cancelled":
+		return v.sealCancelled(raw)
 	case "notifications/tools/list_changed":
 		v.Pins.Changed(v.server.Name)
 	case "notifications/resources/updated": // the subscription may be older than the verdict

@@ -40,7 +40,7 @@ func begun(r row) row {
 
 // sealEvent returns the client's id of an event, or "" for one that is too long. The client resumes the stream with it.
 func (s *stream) sealEvent(id string) string {
-	sealed, ok := s.v.Sealed.SealHandle(message.EventID, s.v.handle(id, s.rows), s.v.purpose())
+	sealed, ok := s.v.Sealed.SealHandle(message.EventID, s.v.handle(id, s.v.rows), s.v.purpose())
 	if !ok {
 		return ""
 	}

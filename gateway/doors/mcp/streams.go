@@ -24,8 +24,6 @@ type stream struct {
 	ctx  context.Context //nolint:containedctx // its life is the stream's
 	p    *posted
 	body io.ReadCloser
-	// rows are those of the call that began the stream.
-	rows []row
 
 	events *message.Events
 	ready  bytes.Reader
@@ -34,8 +32,10 @@ type stream struct {
 	over   chan struct{}
 }
 
+// newStream returns the stream of a call that uses rows.
 func (v *visit) newStream(ctx context.Context, p *posted, body io.ReadCloser, rows []row) *stream {
-	return &stream{v: v, ctx: ctx, p: p, body: body, rows: rows, events: message.NewEvents(body), over: make(chan struct{})}
+	v.rows, v.asked = rows, map[string]string{}
+	return &stream{v: v, ctx: ctx, p: p, body: body, events: message.NewEvents(body), over: make(chan struct{})}
 }
 
 // Read implements io.Reader.

@@ -12,7 +12,7 @@ import (
 // maxSealed limits a sealed id, in characters.
 const maxSealed = 4096
 
-// IDs seals the ids of sessions, tasks and events for one caller. Every replica with the same keys can open a sealed id, so no
+// IDs seals the ids of sessions, tasks, events and requests for one caller. Every replica with the same keys can open a sealed id, so no
 // replica stores ids.
 type IDs struct{ sealer resources.Sealer }
 
@@ -33,6 +33,8 @@ const (
 	SessionID Purpose = "mcp-session"
 	TaskID    Purpose = "mcp-task"
 	EventID   Purpose = "mcp-event"
+	// RequestID is for requests of a server to its client.
+	RequestID Purpose = "mcp-request"
 )
 
 // Caller is the caller for whom an id is sealed. Agent is "" for a user without an agent.

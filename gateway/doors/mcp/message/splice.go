@@ -11,6 +11,24 @@ type edit struct {
 	text []byte
 }
 
+// ReplaceRequestID returns a message with another id of a request, and all else byte for byte: the message's own id, or that
+// of a cancelled request. replace gets the raw id, and returns one.
+func ReplaceRequestID(body []byte, cancelled bool, replace func(id []byte) string) ([]byte, error) {
+	w, err := newWalk(body)
+	if err != nil {
+		return nil, err
+	}
+	path := []string{"id"}
+	if cancelled {
+		path = []string{"params", "requestId"}
+	}
+	var edits []edit
+	if err := w.find(path, func(place Place) { edits = append(edits, edit{place, []byte(replace(body[place.Start:place.End]))}) }); err != nil {
+		return nil, err
+	}
+	return splice(body, edits), w.end()
+}
+
 // splice returns the document with its edits, which must not overlap. Without edits it is the document itself.
 func splice(body []byte, edits []edit) []byte {
 	if len(edits) == 0 {

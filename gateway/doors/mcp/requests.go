@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// maxAsked limits the requests of a stream's server that it can still cancel.
+const maxAsked = 64
+
+var errRequest = errors.New("mcp: the id of the server's request is too long")
+
+// sealRequest puts a sealed id in place of that of a server's request. It holds the rows of the stream: the client's answer
+// is judged as their use.
+func (v *visit) sealRequest(m *message.ServerMessage, raw []byte) ([]byte, error) {
+	sealed, ok := v.Sealed.SealHandle(message.RequestID, v.handle(string(m.ID), v.rows), v.purpose())
+	if !ok {
+		return nil, errRequest
+	}
+	if len(v.asked) == maxAsked {
+		clear(v.asked)
+	}
+	v.asked[string(m.ID)] = sealed
+	return message.ReplaceRequestID(raw, false, func([]byte) string { return `"` + sealed + `"` })
+}
+
+// sealCancelled puts the client's id into a server's notification that it has cancelled a request. It returns nil for an
+// unknown one.
+func (v *visit) sealCancelled(raw []byte) ([]byte, error) {
+	pending := true
+	out, err := message.ReplaceRequestID(raw, true, func(id []byte) string {
+		var sealed string
+		sealed, pending = v.asked[string(id)]
+		return `"` + sealed + `"`
+	})
+	if !pending {
+		return nil, err
+	}
+	return out, err
+}
+
+// answers judges a client's answer to a server's request as the use of the rows on whose stream it came, and forwards it. The
+// error is KindNotFound for a request that the server has not made to this caller.
+func (v *visit) answers(ctx context.Context, p *posted) (doors.Answer, error) {
+	h, ok := v.open(message.RequestID, strings.Trim(string(p.ID), `"`))
+	if !ok {
+		return doors.Answer{}, resources.NotFound("request")
+	}
+	rows := v.rowsOf(h)
+	if err := v.mayAnswer(ctx, rows); err != nil {
+		return doors.Answer{}, err
+	}
+	if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {
+		return doors.Answer{Scopes: scopes}, errScopes(scopes)
+	}
+	body, err := message.ReplaceRequestID(v.call.Body, false, func([]byte) string { return h.ID })
+	if err != nil {
+		return doors.Answer{}, silent(err)
+	}
+	v.call.Body, p.ID = body, []byte(h.ID)
+	return v.forward(p, nil, nil)
+}
+
+// mayAnswer returns an error unless the caller may still use the rows, all of them. A request on the stream of a session is
+// about no row: then the caller may still use one of the server's.
+func (v *visit) mayAnswer(ctx context.Context, rows []row) error {
+	judge, ofCall := v.judge, len(rows) > 0
+	if !ofCall {
+		judge, rows = v.judge.Quiet(), used(v.server)
+	}
+	allowed, err := v.allowed(ctx, judge, rows, ofCall)
+	switch {
+	case err != nil:
+		return silent(err)
+	case ofCall && slices.Contains(allowed, false), !slices.Contains(allowed, true):
+		return resources.Forbidden("The call that this answers is not allowed any more.")
+	}
+	return nil
+}
