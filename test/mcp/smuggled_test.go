@@ -63,3 +63,15 @@ func TestAHeaderOfAnArgumentNeedsTheArgument(t *testing.T) {
 		t.Errorf("its task: %s %+v", text, got)
 	}
 }
+
+// TestNoEventHidesInALine guarantees that no client gets the line ends of some clients inside a line of a stream.
+func TestNoEventHidesInALine(t *testing.T) {
+	t.Parallel()
+	const hidden = "\u2028data: hidden\u2028\u2028"
+	u := newRecorder(t, 200, ": "+hidden+"\nevent: message"+hidden+"\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done"+hidden+"\"}]}}\n\n", "Content-Type", "text/event-stream")
+	g := startOn(t, u.url, policiesWith(t, rows))
+	_, text := raw(t, g, path, tokenFor(t, g, reader, bothScopes), call("search_issues"), modern("tools/call", "search_issues")...)
+	if strings.Contains(text, "\u2028") || strings.Count(text, "hidden") != 1 || !strings.Contains(text, `done\u2028data: hidden\u2028\u2028"`) {
+		t.Errorf("%q", text)
+	}
+}

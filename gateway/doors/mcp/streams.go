@@ -62,9 +62,10 @@ func (s *stream) Read(room []byte) (int, error) {
 			s.v.use.end(s.ctx, resources.MCPEndedByGateway)
 			return 0, err
 		case data == nil: // dropped
-		case bytes.Equal(data, e.Data):
-			s.ready.Reset(e.With(nil, s.sealEvent))
 		default:
+			if data = message.Undivided(data); bytes.Equal(data, e.Data) {
+				data = nil
+			}
 			s.ready.Reset(e.With(data, s.sealEvent))
 		}
 	}

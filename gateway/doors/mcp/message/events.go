@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -177,8 +178,12 @@ func (s *Events) withoutMark(text []byte) []byte {
 }
 
 // With returns the block's bytes with other data, or with its own for nil, and with each id as rename returns it. It leaves
-// out an id for which rename returns "". The other lines stay. A block that gets data must be an event.
+// out an id for which rename returns "". It leaves out divided lines without data. The other lines stay. A block that gets
+// data must be an event.
 func (e Event) With(data []byte, rename func(id string) string) []byte {
+	if len(e.lines) == 0 && divided(e.Raw) { // a comment
+		return []byte(":\n")
+	}
 	out, done := make([]byte, 0, len(e.Raw)+len(data)), data == nil
 	last := 0
 	for _, l := range e.lines {
@@ -192,6 +197,7 @@ func (e Event) With(data []byte, rename func(id string) string) []byte {
 			if id := rename(string(value)); id != "" {
 				out = append(append(append(out, "id: "...), id...), text[len(bare):]...)
 			}
+		case l.field != "data" && divided(bare):
 		case l.field != "data" || data == nil:
 			out = join(out, text)
 		case !done:
@@ -199,6 +205,26 @@ func (e Event) With(data []byte, rename func(id string) string) []byte {
 		}
 	}
 	return join(out, e.Raw[last:])
+}
+
+// breaks are characters at which some clients end a line, and others do not.
+var breaks = []string{"\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"}
+
+// divided reports whether some clients read more than one line in a line.
+func divided(text []byte) bool {
+	return slices.ContainsFunc(breaks, func(one string) bool { return bytes.Contains(text, []byte(one)) })
+}
+
+// Undivided returns a message that every client reads as one line of a stream: such characters stand in texts alone, and get
+// an escape.
+func Undivided(message []byte) []byte {
+	if !divided(message) {
+		return message
+	}
+	for _, one := range breaks {
+		message = bytes.ReplaceAll(message, []byte(one), fmt.Appendf(nil, "\\u%04x", []rune(one)[0]))
+	}
+	return message
 }
 
 // join appends lines. It keeps a CR and a LF from different lines apart.

@@ -1,6 +1,7 @@
 package message_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"reflect"
@@ -165,5 +166,39 @@ func TestEventIsRewritten(t *testing.T) {
 	e, err := message.NewEvents(iotest.OneByteReader(strings.NewReader("data: a\r\nid: 5\r\n\r\n"))).Next()
 	if got := string(e.With([]byte("b"), same)); err != nil || got != "data: b\nid: 5\r\n\r" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// dividing ends lines at more characters, as the Python client httpx does.
+var dividing = strings.NewReplacer("\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// TestNoClientReadsOtherEvents guarantees the same events to clients with other line ends. No comment, no field and no text
+// of a message is an event of its own for them.
+func TestNoClientReadsOtherEvents(t *testing.T) {
+	const hidden = "data: hidden"
+	for _, char := range []string{"\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"} {
+		smuggled := "x" + char + hidden + char + char
+		for _, stream := range []string{
+			": " + smuggled + "\n", ":" + smuggled + "\r\ndata: {}\r\n\r\n", "data: {}\n: " + smuggled + "\n\n", "event: " + smuggled + "\ndata: {}\n\n", "retry: " + smuggled + "\n\n", "other: " + smuggled + "\ndata: {}\n\n", "id: " + smuggled + "\ndata: {}\n\n", "id: \x00" + smuggled + "\ndata: {}\n\n",
+		} {
+			s := message.NewEvents(strings.NewReader(stream))
+			for e, err := s.Next(); err == nil; e, err = s.Next() {
+				out := dividing.Replace(string(e.With(nil, func(string) string { return "sealed" })))
+				if given := byTheRules(out); strings.Contains(out, "hidden") || len(given) > 1 || e.Given && (len(given) != 1 || given[0].data != "{}") {
+					t.Errorf("%q is read as %+v", stream, given)
+				}
+			}
+		}
+	}
+	for _, char := range []string{"\u0085", "\u2028", "\u2029"} { // which JSON takes
+		sent := `{"x":"` + char + hidden + char + `"}`
+		got := message.Undivided([]byte(sent))
+		var before, after map[string]string
+		if json.Unmarshal([]byte(sent), &before) != nil || json.Unmarshal(got, &after) != nil || before["x"] != after["x"] || dividing.Replace(string(got)) != string(got) {
+			t.Errorf("%q becomes %q", sent, got)
+		}
+	}
+	if plain := []byte(`{"x":"é"}`); &message.Undivided(plain)[0] != &plain[0] {
+		t.Error("a plain message is copied")
 	}
 }
