@@ -16,7 +16,7 @@ type mutant struct {
 }
 
 func mutants() []mutant {
-	return slices.Concat(mutantsOfAgents(), mutantsOfApprovals(), mutantsOfArguments(), mutantsOfTasks())
+	return slices.Concat(mutantsOfAgents(), mutantsOfApprovals(), mutantsOfArguments(), mutantsOfTasks(), mutantsOfStreams())
 }
 
 func mutantsOfAgents() []mutant {
@@ -89,6 +89,25 @@ func mutantsOfTasks() []mutant {
 		{"updates of any resource", []overlay.Edit{{File: "gateway/doors/mcp/forward.go", Old: "err != nil || !may[0] || ", New: "err != nil || len(may) == 0 || "}}, "TestUpdatesOfResourcesAreJudged"},
 		{"a notification names a new task", []overlay.Edit{{File: tasks, Old: "!response || ", New: ""}}, "TestALegacyTaskHasASealedID"},
 		{"a stream names any task", []overlay.Edit{{File: tasks, Old: "!response || p.Method != message.MethodCall || ", New: ""}}, "TestNotificationsNameKnownTasks"},
+	}
+}
+
+func mutantsOfStreams() []mutant {
+	const door, streams, requests, lines = "gateway/doors/mcp/forward.go", "gateway/doors/mcp/streams.go", "gateway/doors/mcp/requests.go", "gateway/doors/mcp/message/events.go"
+	const answers, lists = "TestAnAnswerIsJudgedAsItsCall", "TestNoListComesByAnotherStream"
+	return []mutant{
+		{"a subscription needs no scope", []overlay.Edit{{File: streams, Old: "		if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {\n			return", New: "		if scopes := lacking(v.call.Caller, rows...); len(scopes) > 2 {\n			return"}}, "TestAStreamNeedsTheScopesOfWhatItShows"},
+		{"a resumed stream needs no scope", []overlay.Edit{{File: streams, Old: "	if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {\n		return", New: "	if scopes := lacking(v.call.Caller, rows...); len(scopes) > 2 {\n		return"}}, "TestAResumedStreamNeedsTheScopeOfItsCall"},
+		{"updates need no scope", []overlay.Edit{{File: door, Old: "!may[0] || len(lacking(v.call.Caller, rows...)) > 0 {", New: "!may[0] {"}}, "TestUpdatesOfResourcesNeedTheScope"},
+		{"a stream stays at its upstream", []overlay.Edit{{File: streams, Old: " now.server.Upstream != v.server.Upstream,", New: ""}}, "TestAStreamOfAnotherUpstreamEnds"},
+		{"an unclear list passes", []overlay.Edit{{File: streams, Old: "		case !errors.Is(err, message.ErrNoItems):\n", New: "		case errors.Is(err, context.Canceled):\n"}}, lists},
+		{"the second list passes", []overlay.Edit{{File: streams, Old: "			raw = narrowed\n", New: "			return narrowed, nil\n"}}, lists},
+		{"headers without arguments", []overlay.Edit{{File: door, Old: "named != nil && p.Method == message.MethodCall {", New: "named != nil {"}}, "TestAHeaderOfAnArgumentNeedsTheArgument"},
+		{"an answer is not judged", []overlay.Edit{{File: requests, Old: "	if err := v.mayAnswer(ctx, rows); err != nil {", New: "	if err := v.mayAnswer(ctx, rows); err != nil && h.ID == \"\" {"}}, answers},
+		{"an answer needs no scope", []overlay.Edit{{File: requests, Old: "len(scopes) > 0 {", New: "len(scopes) > 2 {"}}, answers},
+		{"an answer is of any caller", []overlay.Edit{{File: requests, Old: "	if !ok {\n		return doors", New: "	if !ok {\n		h.ID = string(p.ID)\n	}\n	if h.ID == \"\" {\n		return doors"}}, "TestAnAnswerIsOfItsCaller"},
+		{"a line has other ends", []overlay.Edit{{File: lines, Old: "	if !divided(message) {", New: "	if len(message) > 0 {"}}, "TestNoEventHidesInALine"},
+		{"a list asks about each name", []overlay.Edit{{File: "gateway/doors/mcp/lists.go", Old: "		if !ok || r.kind != kindResource {", New: "		if !ok || len(byAction) > 0 {"}}, "TestALongListCostsNoMoreThanTheRows"},
 	}
 }
 
