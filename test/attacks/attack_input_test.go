@@ -33,6 +33,7 @@ func inputAttacks(w *attacksWorld, r *refusals) {
 		})
 	}
 	r.unchanged("values", func() { values(w, r) })
+	argumentAttacks(w, r)
 	metadata(w, r)
 }
 
