@@ -38,3 +38,26 @@ func TestAnInputOfAnUnlistedKindIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// TestAnErrorAsksForNoUnlistedInput guarantees that the error with a URL for the user counts as an elicitation. Without the
+// kind in server_requests the client sees no URL, in an event and on the stream of a session.
+func TestAnErrorAsksForNoUnlistedInput(t *testing.T) {
+	t.Parallel()
+	const sends = `{"jsonrpc":"2.0","id":%ID%,"error":{"code":-32042,"message":"sign in","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://evil.example/","message":"sign in"}]}}}`
+	for kind, passes := range map[string]bool{"roots": false, "elicitation": true} {
+		s := newTasker(t)
+		g := startOn(t, s.url, policiesWith(t, strings.Replace(rows, `"pin"`, `"server_requests": ["`+kind+`"], "pin"`, 1)))
+		token := tokenFor(t, g, reader, bothScopes)
+		event := strings.Replace(sends, "%ID%", `"ID"`, 1) + "\n"
+		s.set("tools/call", event)
+		_, called := raw(t, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
+		resp, _ := raw(t, g, path, token, legacyStart)
+		s.set("", strings.Replace(sends, "%ID%", "5", 1))
+		stream, err := io.ReadAll(get(t, g, path, token, resp.Header.Get("Mcp-Session-Id"), "").Body)
+		for name, text := range map[string]string{"an event": called, "the session's stream": string(stream)} {
+			if strings.Contains(text, "evil.example") != passes || strings.Contains(text, "-32603") == passes {
+				t.Errorf("%s, %s: %s %v", kind, name, text, err)
+			}
+		}
+	}
+}

@@ -102,11 +102,12 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 		return nil, err
 	case m.Kind != message.Response:
 		return v.judgeRequest(ctx, p, m, raw)
-	case m.Failed:
-		return raw, nil
 	}
 	if method, ok := v.unlisted(m); ok {
 		return v.unasked(m.ID, method), nil
+	}
+	if m.Failed {
+		return raw, nil
 	}
 	if raw, err = v.sealTasks(p, raw, true); err != nil {
 		return nil, err

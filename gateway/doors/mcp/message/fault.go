@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Codes of JSON-RPC errors. MCP defines the last three.
+// Codes of JSON-RPC errors. MCP defines the last four.
 const (
 	CodeParse              = -32700
 	CodeInvalidRequest     = -32600
@@ -16,6 +16,8 @@ const (
 	CodeDenied             = -32001
 	CodeHeaderMismatch     = -32020
 	CodeUnsupportedVersion = -32022
+	// CodeElicitation is a server's error that sends the client's user to a URL.
+	CodeElicitation = -32042
 )
 
 // Fault is an error in a message. The door does not judge such a message.

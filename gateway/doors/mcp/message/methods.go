@@ -26,7 +26,10 @@ const (
 	MethodTasks       = "tasks/list"
 )
 
-const notifications = "notifications/"
+const (
+	notifications = "notifications/"
+	methodElicit  = "elicitation/create"
+)
 
 // Class is the door's way to handle a message. The zero value denies.
 type Class int
@@ -84,7 +87,7 @@ func (m *Message) Class(era Era) Class {
 
 // serverRequests holds the kind of each request of a server, by method.
 var serverRequests = map[string]string{
-	"elicitation/create":     "elicitation",
+	methodElicit:             "elicitation",
 	"sampling/createMessage": "sampling",
 	"roots/list":             "roots",
 }

@@ -25,7 +25,7 @@ type ServerMessage struct {
 	IsError bool
 	// URI is the resource that a notification is about, or "".
 	URI string
-	// Inputs are the methods of the requests for the client in a result or a task, in order.
+	// Inputs are the methods of the requests for the client in a result, a task or an error, in order.
 	Inputs []string
 }
 
@@ -151,7 +151,9 @@ func (r *serverReader) complete() error {
 	case !r.version, named && (r.result || m.Failed), r.result && m.Failed, r.result && m.ID == nil:
 		return errNotMessage
 	case r.result || m.Failed:
-		m.Kind = Response
+		if m.Kind = Response; m.Failed && m.Code == CodeElicitation {
+			m.Inputs = append(m.Inputs, methodElicit)
+		}
 	case named && m.ID == nil:
 		m.Kind = Notification
 	case named:

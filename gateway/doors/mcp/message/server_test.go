@@ -16,6 +16,7 @@ func TestServerMessageIsRead(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","structuredContent":{"s":"\u0000"}}}`:               {Kind: message.Response, ID: []byte(`"a"`), ResultType: "complete"},
 		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t"}}`:                                           {Kind: message.Response, ID: []byte("1"), ResultType: message.ResultTask},
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`:                                             {Kind: message.Response, Failed: true, Code: -32600},
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"go","data":{"elicitations":[]}}}`:                     {Kind: message.Response, ID: []byte("1"), Failed: true, Code: -32042, Inputs: []string{"elicitation/create"}},
 		`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`:                                                       {Kind: message.Response, Failed: true, Code: -32600},
 		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`:                                    {Kind: message.Notification, Method: "notifications/progress"},
 		` {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"?"}} `:                              {Kind: message.Request, ID: []byte("3"), Method: "elicitation/create"},
