@@ -75,3 +75,16 @@ func TestNoEventHidesInALine(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestOneMessageIsTheResponse guarantees −32603 for a request or a notification of the server in place of its response.
+func TestOneMessageIsTheResponse(t *testing.T) {
+	t.Parallel()
+	for _, sent := range []string{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`} {
+		u := newRecorder(t, 200, sent)
+		g := startOn(t, u.url, policiesWith(t, strings.Replace(rows, `"pin"`, `"server_requests": ["elicitation"], "pin"`, 1)))
+		resp, text := raw(t, g, path, tokenFor(t, g, reader, bothScopes), call("search_issues"), modern("tools/call", "search_issues")...)
+		if resp.StatusCode != 200 || !strings.Contains(text, "-32603") || strings.Contains(text, `"method"`) {
+			t.Errorf("%s: %d %s", sent, resp.StatusCode, text)
+		}
+	}
+}

@@ -40,7 +40,8 @@ type visit struct {
 	rejected *atomic.Bool
 	// tasks are the tasks of the message.
 	tasks tasks
-	// rows are those of the stream that is read. asked has the client's ids of its server's requests by the server's.
+	// rows are those of the stream that is read. asked has the client's ids of its server's requests by the server's; it is
+	// nil without a stream.
 	rows  []row
 	asked map[string]string
 	// argued says why the arguments are denied.

@@ -23,7 +23,7 @@ const maxAnswer = 4 << 20
 var (
 	errAnswerLarge  = errors.New("mcp: the server's response exceeds 4 MiB")
 	errAnswerStatus = errors.New("mcp: the server's response has an unexpected status")
-	errAnswerKind   = errors.New("mcp: the server's response must be JSON or a stream of events")
+	errAnswerKind   = errors.New("mcp: the server's response must be a JSON response or a stream of events")
 	errAnswerOther  = errors.New("mcp: the server's response has the id of another request")
 )
 
@@ -141,10 +141,7 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	if err != nil {
 		return a, err
 	}
-	if a.Body, err = v.judgeAnswer(ctx, p, raw); err == nil && a.Body == nil {
-		err = errAnswerOther // a request of the server, which has been rejected
-	}
-	if err != nil {
+	if a.Body, err = v.judgeAnswer(ctx, p, raw); err != nil {
 		return a, err
 	}
 	return a, answer.Body.Close()
@@ -156,6 +153,8 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 	switch {
 	case err != nil:
 		return nil, err
+	case m.Kind != message.Response && v.asked == nil:
+		return nil, errAnswerKind
 	case m.Kind != message.Response:
 		return v.judgeRequest(ctx, p, m, raw)
 	case len(m.ID) > 0 && !bytes.Equal(m.ID, p.ID), p.Kind != message.Request && !m.Failed:
