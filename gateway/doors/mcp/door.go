@@ -39,6 +39,8 @@ type Door struct {
 	Log    *slog.Logger
 	// Observe counts a call of a server by its outcome, one of Outcomes.
 	Observe func(server, outcome string)
+
+	held held
 }
 
 // Outgoing is a call to a server.

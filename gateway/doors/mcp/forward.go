@@ -134,7 +134,9 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	case answer.Status != http.StatusOK && answer.Status != http.StatusBadRequest && answer.Status != http.StatusNotFound:
 		return a, fmt.Errorf("%w: %d", errAnswerStatus, answer.Status)
 	}
-	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	body := v.holds(answer.Body)
+	defer body.drop()
+	raw, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	if err == nil && len(raw) > maxAnswer {
 		err = errAnswerLarge
 	}

@@ -23,7 +23,7 @@ type stream struct {
 	v    *visit
 	ctx  context.Context //nolint:containedctx // its life is the stream's
 	p    *posted
-	body io.ReadCloser
+	body *heldBody
 
 	events *message.Events
 	ready  bytes.Reader
@@ -35,12 +35,14 @@ type stream struct {
 // newStream returns the stream of a call that uses rows.
 func (v *visit) newStream(ctx context.Context, p *posted, body io.ReadCloser, rows []row) *stream {
 	v.rows, v.asked = rows, map[string]string{}
-	return &stream{v: v, ctx: ctx, p: p, body: body, events: message.NewEvents(body), over: make(chan struct{})}
+	held := v.holds(body)
+	return &stream{v: v, ctx: ctx, p: p, body: held, events: message.NewEvents(held), over: make(chan struct{})}
 }
 
 // Read implements io.Reader.
 func (s *stream) Read(room []byte) (int, error) {
 	for s.ready.Len() == 0 {
+		s.body.drop() // the client has the event before
 		e, err := s.events.Next()
 		select {
 		case <-s.over:
@@ -48,7 +50,10 @@ func (s *stream) Read(room []byte) (int, error) {
 		default:
 		}
 		if err != nil {
-			s.v.use.end(s.ctx, endOf(err))
+			endedBy := endOf(err)
+			if s.v.use.end(s.ctx, endedBy); endedBy == resources.MCPEndedByGateway {
+				s.v.Log.Warn("mcp: a stream was ended", "server", s.v.server.Name, "error", err.Error())
+			}
 			return 0, err
 		}
 		if !e.Given || len(bytes.TrimSpace(e.Data)) == 0 {
@@ -84,7 +89,7 @@ func (s *stream) Close() error {
 
 // endOf returns who ended a stream with an error of message.Events.
 func endOf(err error) string {
-	if errors.Is(err, message.ErrEventTooLarge) {
+	if errors.Is(err, message.ErrEventTooLarge) || errors.Is(err, errHeld) {
 		return resources.MCPEndedByGateway
 	}
 	return resources.MCPEndedByUpstream

@@ -1,0 +1,96 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// newStalling starts a server whose responses have nearly 4 MiB and no end, until done is closed: as JSON, or as an event.
+func newStalling(t *testing.T, media string) (url string, done chan struct{}) {
+	t.Helper()
+	begins := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20-200)
+	if media == "text/event-stream" {
+		begins = "data: " + begins
+	}
+	done = make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", media)
+		select {
+		case <-done:
+			_, _ = io.WriteString(w, map[bool]string{true: "data: "}[media == "text/event-stream"]+`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"short"}]}}`+"\n\n")
+			return
+		default:
+		}
+		_, _ = io.WriteString(w, begins)
+		_ = http.NewResponseController(w).Flush() // the client may have gone
+		<-r.Context().Done()
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL, done
+}
+
+// TestServersFillNoMemory guarantees that the gateway holds at most 64 MiB of responses for the callers of one account: 16 of
+// these. The calls beyond are answered, and streams end. What the gateway has held is free once the callers have gone.
+func TestServersFillNoMemory(t *testing.T) {
+	t.Parallel()
+	for _, media := range []string{"application/json", "text/event-stream"} {
+		url, done := newStalling(t, media)
+		g := startOn(t, url, policiesWith(t, rows))
+		token := tokenFor(t, g, reader, bothScopes)
+		ctx, cancel := context.WithCancel(t.Context())
+		var refused atomic.Int64
+		var calls sync.WaitGroup
+		for range 24 {
+			calls.Go(func() {
+				status, text := callWithin(ctx, g, token)
+				if ctx.Err() == nil && (media != "application/json" || strings.Contains(text, "-32603")) && status == 200 {
+					refused.Add(1)
+				}
+			})
+		}
+		harness.Soon(t, "the calls beyond 64 MiB are refused", func() bool { return refused.Load() >= 8 })
+		time.Sleep(time.Second)
+		if n := refused.Load(); n > 12 {
+			t.Errorf("%s: %d of 24 are refused", media, n)
+		}
+		cancel()
+		calls.Wait()
+		close(done)
+		harness.Soon(t, "the memory is free", func() bool {
+			_, text := callWithin(t.Context(), g, token)
+			return strings.Contains(text, "short")
+		})
+	}
+}
+
+// callWithin calls a tool and returns the status and the text of the response, as far as it came.
+func callWithin(ctx context.Context, g *harness.Gateway, token string) (status int, text string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(call("search_issues")))
+	if err != nil {
+		return 0, err.Error()
+	}
+	h := append(modern("tools/call", "search_issues"), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
+	for i := 0; i < len(h); i += 2 {
+		req.Header.Set(h[i], h[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, fmt.Sprint(string(body), err)
+}
