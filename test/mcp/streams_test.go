@@ -234,3 +234,35 @@ func TestAStreamOfAnotherUpstreamEnds(t *testing.T) {
 		t.Error("the stream goes on")
 	}
 }
+
+// TestARevokeDuringTheWaitKeepsTheResponse guarantees that a late response does not reach a suspended user. The record of the
+// call says so.
+func TestARevokeDuringTheWaitKeepsTheResponse(t *testing.T) {
+	t.Parallel()
+	called, answer := make(chan struct{}, 1), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		called <- struct{}{}
+		<-answer
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"secret-answer"}]}}`)
+	}))
+	t.Cleanup(server.Close)
+	g := startOn(t, server.URL, policiesWith(t, rows), "--decision-log", "required")
+	token, got := tokenFor(t, g, reader, bothScopes), make(chan string, 1)
+	go func() {
+		_, text := callWithin(t.Context(), g, token)
+		got <- text
+	}()
+	<-called
+	if r := harness.Call(t, "PUT", g.URL+"/api/v1/users/"+reader, g.UserToken(t, admin), `{"status": "SUSPENDED"}`, "x-account-id", account); r.Status != 200 {
+		t.Fatalf("%d %s", r.Status, r.Raw)
+	}
+	time.Sleep(600 * time.Millisecond) // streams have been judged again meanwhile
+	close(answer)
+	if text := <-got; strings.Contains(text, "secret-answer") || !strings.Contains(text, "-32603") {
+		t.Errorf("%s", text)
+	}
+	if text, _ := export(t, g); !strings.Contains(text, `"ended_by":"verdict"`) {
+		t.Errorf("%s", text)
+	}
+}

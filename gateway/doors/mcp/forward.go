@@ -94,14 +94,15 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	if named != nil {
 		ctx = resources.WithDecision(ctx, v.outcome.ID)
 	}
+	began := v.IDs.Now()
 	answer, err := v.Send(ctx, o)
 	if err != nil {
 		return v.notSent(ctx, p, named, err), nil
 	}
 	answer = v.use.measured(answer)
-	a, err := v.passBack(ctx, p, answer, judged)
+	a, err := v.passBack(ctx, p, answer, judged, began)
 	if err != nil {
-		v.use.end(ctx, resources.MCPEndedByGateway)
+		v.use.end(ctx, endedBy(err))
 		return v.undecided(p, errors.Join(err, answer.Body.Close())), nil
 	}
 	if a.Stream == nil {
@@ -110,8 +111,8 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	return a, nil
 }
 
-// passBack returns the server's response to a message. On an error the caller closes the body.
-func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judged []row) (doors.Answer, error) {
+// passBack returns the server's response to a message that was sent at began. On an error the caller closes the body.
+func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judged []row, began time.Time) (doors.Answer, error) {
 	a := doors.Answer{Status: answer.Status}
 	if id := answer.Header.Get(message.HeaderSession); id != "" && p.Spoken.Era == message.Legacy {
 		a.Header = append(a.Header, doors.Header{Name: message.HeaderSession, Value: v.Sealed.Seal(message.SessionID, id, v.purpose())})
@@ -139,6 +140,9 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	raw, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	if err == nil && len(raw) > maxAnswer {
 		err = errAnswerLarge
+	}
+	if err == nil && len(judged) > 0 && v.IDs.Now().Sub(began) > rejudgeEvery { // as a stream would have been
+		err = v.still(ctx, judged, slices.Repeat([]bool{true}, len(judged)), true)
 	}
 	if err != nil {
 		return a, err

@@ -50,8 +50,8 @@ func (s *stream) Read(room []byte) (int, error) {
 		default:
 		}
 		if err != nil {
-			endedBy := endOf(err)
-			if s.v.use.end(s.ctx, endedBy); endedBy == resources.MCPEndedByGateway {
+			party := endOf(err)
+			if s.v.use.end(s.ctx, party); party == resources.MCPEndedByGateway {
 				s.v.Log.Warn("mcp: a stream was ended", "server", s.v.server.Name, "error", err.Error())
 			}
 			return 0, err
@@ -151,12 +151,22 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 		case <-tick.C:
 		}
 	}
-	endedBy := resources.MCPEndedByVerdict
-	if errors.Is(err, errExpired) {
-		endedBy = resources.MCPEndedByToken
+	if !errors.Is(err, errExpired) { // without a verdict, too
+		err = errGone
 	}
-	v.use.end(ctx, endedBy)
+	v.use.end(ctx, endedBy(err))
 	_ = s.Close() // the reader gets io.EOF
+}
+
+// endedBy returns who ended a call by an error of still, or of the door itself.
+func endedBy(err error) string {
+	switch {
+	case errors.Is(err, errExpired):
+		return resources.MCPEndedByToken
+	case errors.Is(err, errGone):
+		return resources.MCPEndedByVerdict
+	}
+	return resources.MCPEndedByGateway
 }
 
 // still judges rows by the policy in force, and updates which of them are held. The error says why the stream must end.
