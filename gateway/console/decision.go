@@ -21,6 +21,8 @@ type decision struct {
 	MaskError   string            `json:"mask_error"`
 	RequestedBy string            `json:"requested_by"`
 	At          resources.Time    `json:"timestamp"`
+	// InLog has the hash of the decision's line in its log. Old gateways leave it out.
+	InLog struct{ Hash string } `json:"place"`
 
 	// facts and verdict are parsed once, since a row reads them many times.
 	facts   recordedFacts

@@ -98,7 +98,7 @@ func TestADecisionIsShownWhole(t *testing.T) {
 		byID("odd"):   {400, `{"error":"Bad.","details":["id: must be a decision_id"]}`},
 	})
 	shows(t, s.get("/decisions/"+id), 200, "✕ no</span> <bdi>the user is a member of the account", "✓ yes</span> <bdi>the account is active</bdi>", "not active</span> <code>reader", "LOG",
-		"Ask again now", "&lt;script&gt;", "<bdi>same_account</bdi>")
+		"<code>HASH</code>", "Ask again now", "&lt;script&gt;", "<bdi>same_account</bdi>")
 	shows(t, s.get("/decisions/"+unknown), 404, "no decision with this id")
 	shows(t, s.get("/decisions/odd"), 404, "does not exist")
 	masked := `{"labels":{},"decision_id":"` + id + `","path":"authz/decision","timestamp":"2026-03-04T11:58:30.000Z","erased":["/input"]}`

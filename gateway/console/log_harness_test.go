@@ -177,7 +177,7 @@ func shows(t *testing.T, w *httptest.ResponseRecorder, status int, parts ...stri
 
 // recorded is a decision as the API shows it.
 func recorded(id, user, verdict string) string {
-	return fmt.Sprintf(`{"labels":{"id":"LOG","policy_revision":"p1","account_revision":"7"},"decision_id":%q,"path":"authz/decision","requested_by":"user-ada-v1",`+
+	return fmt.Sprintf(`{"labels":{"id":"LOG","policy_revision":"p1","account_revision":"7"},"decision_id":%q,"path":"authz/decision","requested_by":"user-ada-v1","place":{"hash":"HASH"},`+
 		`"timestamp":"2026-03-04T11:58:30.000Z","result":{"allow":%s,"code":"no_role","reason":"no role grants it"},`+
 		`"input":{"account":{"id":"acct-a-v1","exists":true,"status":"ACTIVE"},"action":{"id":"project:instance:create"},"subject":{"id":%s,"exists":true,"member":false,"status":"ACTIVE",`+
 		`"here":[{"role":"reader","level":"ACCOUNT","status":"ACTIVE","role_status":"ACTIVE","running":false}]},`+

@@ -82,7 +82,7 @@ func (l *Listener) sendDecisions(ctx context.Context, a answer, v *visitor, q *Q
 	q.Seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
 	return q.Read(ctx, decisionlog.Reader{Dir: l.Decisions.Dir}, l.Decisions.Input, func(e decisionlog.Event) error {
 		if v.caller.Kind != resources.PrincipalService {
-			e.Input = decisions.WithoutStrangers(e.Input)
+			decisions.ForUser(&e)
 		}
 		line, err := e.JSON()
 		if err != nil {

@@ -102,7 +102,13 @@ func (q *Query) Read(ctx context.Context, r decisionlog.Reader, input decisionlo
 				return err
 			}
 		}
-		if err := fn(rec.Event(input)); err != nil {
+		e := rec.Event(input)
+		if q.ID != "" && !q.Follow {
+			if e.Place, err = rec.Place(); err != nil {
+				return err
+			}
+		}
+		if err := fn(e); err != nil {
 			return err
 		}
 		if count++; count == q.Limit && !q.Follow {

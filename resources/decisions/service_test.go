@@ -81,8 +81,9 @@ func newFleet(t *testing.T, local *member, rest ...*member) *fleet {
 
 type listed struct {
 	Decisions []struct {
-		ID    string          `json:"decision_id"`
-		Input json.RawMessage `json:"input"`
+		ID    string             `json:"decision_id"`
+		Input json.RawMessage    `json:"input"`
+		Place *decisionlog.Place `json:"place"`
 	} `json:"decisions"`
 	Next     string   `json:"next_page_token"`
 	After    string   `json:"after"`
@@ -225,7 +226,8 @@ func TestInputsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestADecisionIsFoundByItsID guarantees it on any gateway, and that the search looks around the time in the id alone.
+// TestADecisionIsFoundByItsID guarantees it on any gateway, and that the search looks around the time in the id alone. The
+// answer has the place of the decision in its log, and for users no numbers that other accounts' decisions move.
 func TestADecisionIsFoundByItsID(t *testing.T) {
 	local, other := newMember(t), newMember(t)
 	f := newFleet(t, local, other)
@@ -236,9 +238,23 @@ func TestADecisionIsFoundByItsID(t *testing.T) {
 	local.decide(t, away, made-300_000)
 	local.decide(t, foreign, made, func(j *resources.Judgement) { j.Question.AccountID = "acct-b-v1" })
 	for id, want := range map[string][]string{near: {near}, away: nil, foreign: nil} {
-		if l := f.list(t, url.Values{"id": {id}}); !slices.Equal(l.ids(), want) {
+		l := f.list(t, url.Values{"id": {id}})
+		if !slices.Equal(l.ids(), want) {
 			t.Errorf("%s: %+v, want %v", id, l, want)
 		}
+		for _, d := range l.Decisions {
+			if d.Place == nil || len(d.Place.Hash) != 43 || d.Place.Segment+d.Place.Line != 0 {
+				t.Errorf("%s is at %+v", id, d.Place)
+			}
+		}
+	}
+	if l := f.list(t, url.Values{}); len(l.Decisions) == 0 || l.Decisions[0].Place != nil {
+		t.Errorf("a list: %+v", l)
+	}
+	a := must.Get(other.Ask(t.Context(), &decisions.Question{Filter: decisionlog.Filter{ID: near}, Size: 1, Within: 10_000, Strangers: true}))(t)
+	var e decisionlog.Event
+	if must.Do(t, json.Unmarshal(a.Rows[0].Event, &e)); e.Place == nil || e.Place.Segment != 1 || e.Place.Line < 2 {
+		t.Errorf("for a service: %s", a.Rows[0].Event)
 	}
 }
 

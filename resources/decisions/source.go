@@ -100,11 +100,16 @@ func (f Folder) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	}
 	for _, rec := range page.Records {
 		e := rec.Event(input)
-		switch {
-		case q.WithoutInputs:
+		if q.Filter.ID != "" {
+			if e.Place, err = rec.Place(); err != nil {
+				return nil, err
+			}
+		}
+		if !q.Strangers {
+			ForUser(&e)
+		}
+		if q.WithoutInputs {
 			e.Input = nil
-		case !q.Strangers:
-			e.Input = WithoutStrangers(e.Input)
 		}
 		line, err := e.JSON()
 		if err != nil {

@@ -3,11 +3,22 @@ package decisions
 import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// WithoutStrangers returns the input of a decision as a user may read it. A subject outside the account has its id
+// ForUser removes from an event what no user may read: the parts of strangers in its input, and its segment and line,
+// by which a user could count the decisions about other accounts.
+func ForUser(e *decisionlog.Event) {
+	e.Input = withoutStrangers(e.Input)
+	if e.Place != nil {
+		e.Place.Segment, e.Place.Line = 0, 0
+	}
+}
+
+// withoutStrangers returns the input of a decision as a user may read it. A subject outside the account has its id
 // alone, like an unknown user. A caller from outside has no account.
-func WithoutStrangers(input []byte) []byte {
+func withoutStrangers(input []byte) []byte {
 	m, ok := membersOf(input)
 	if !ok {
 		return nil // erased

@@ -25,7 +25,8 @@ type Record struct {
 	subject *resources.Subject
 	event   *Event
 	changed bool
-	// place and end are where its line begins and ends; set for a record of a Page alone.
+	// segment has its line, which begins at place and ends at end. A record of Follow has none of them.
+	segment    segment
 	place, end position
 }
 

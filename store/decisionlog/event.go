@@ -30,6 +30,8 @@ type Event struct {
 	MaskError   string         `json:"mask_error,omitempty"`
 	RequestedBy string         `json:"requested_by,omitempty"`
 	Timestamp   string         `json:"timestamp"`
+	// Place is nil unless a reader asked for one decision. No line of a log has it.
+	Place *Place `json:"place,omitempty"`
 }
 
 // Names of labels.

@@ -189,7 +189,7 @@ func (r Reader) backwardIn(s segment, f *Filter, part span, yield func(step, err
 			return false, err
 		}
 		for _, l := range slices.Backward(lines) {
-			rec := r.look(reader, f, s.number, &l, newest)
+			rec := r.look(reader, f, s, &l, newest)
 			if newest = false; rec != nil && f.Since != 0 && rec.At < f.Since-sortedWithin {
 				return false, nil
 			}
@@ -285,7 +285,7 @@ func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, e
 	defer done()
 	for _, l := range lines {
 		end.Offset = l.end
-		if !yield(f.step(r.look(reader, f, s.number, &l, false), end), nil) {
+		if !yield(f.step(r.look(reader, f, s, &l, false), end), nil) {
 			return end, false, nil
 		}
 	}
@@ -324,7 +324,7 @@ func (r Reader) openGrowing(s segment) (*growing, error) {
 }
 
 // look returns the record of a line, nil for one that the filter can't want.
-func (r Reader) look(reader *segmentReader, f *Filter, segment int64, l *recordLine, always bool) *Record {
+func (r Reader) look(reader *segmentReader, f *Filter, s segment, l *recordLine, always bool) *Record {
 	if !always && !f.mayWant(l.raw) {
 		return nil
 	}
@@ -334,7 +334,7 @@ func (r Reader) look(reader *segmentReader, f *Filter, segment int64, l *recordL
 		return nil
 	}
 	if rec != nil {
-		rec.place, rec.end = position{segment, l.start}, position{segment, l.end}
+		rec.segment, rec.place, rec.end = s, position{s.number, l.start}, position{s.number, l.end}
 	}
 	return rec
 }

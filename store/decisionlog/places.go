@@ -46,6 +46,28 @@ func (r *Record) Passed(newest bool) Places {
 	return Places{r.Log: r.end}
 }
 
+// Place is where a decision stands in its log. Verify names the same place.
+type Place struct {
+	// Segment and Line count the decisions of all accounts. They are 0 for readers of one account.
+	Segment int64 `json:"segment,omitzero"`
+	Line    int64 `json:"line,omitzero"`
+	// Hash is the hash of the line. The next line has it.
+	Hash string `json:"hash"`
+}
+
+// Place returns where the record stands in its log, nil if its segment was removed. The record is not of Follow.
+func (r *Record) Place() (*Place, error) {
+	text, err := r.segment.read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case int64(len(text)) < r.end.Offset:
+		return nil, err
+	}
+	line := bytes.TrimSuffix(text[r.place.Offset:r.end.Offset], []byte{'\n'})
+	return &Place{r.place.Segment, int64(bytes.Count(text[:r.place.Offset], []byte{'\n'})) + 1, hash(line)}, nil
+}
+
 // Least returns the places of several readings from the same places, of each log the one that was read least far.
 func Least(newest bool, all ...Places) Places {
 	out := Places{}

@@ -37,11 +37,9 @@ func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) 
 				slices.Reverse(lines)
 			}
 			for _, l := range lines {
-				rec, err := reader.line(l.raw)
+				rec := r.look(reader, &f, s, &l, true)
 				switch {
-				case err != nil:
-					r.missing(Missing{Unreadable: 1})
-				case rec == nil: // no whole log has such a line
+				case rec == nil: // it can't be read
 				case f.Matches(rec):
 					if !yield(rec, nil) {
 						return

@@ -191,6 +191,9 @@ func TestDecisionsOfOthersAreNotShown(t *testing.T) {
 	if subject := harness.At(r.Body, "decisions", 0, "input", "subject"); harness.At(subject, "id") != other.Bob || harness.At(subject, "exists") != false {
 		t.Errorf("a stranger: %v", subject)
 	}
+	if place, isObject := harness.At(r.Body, "decisions", 0, "place").(map[string]any); !isObject || len(place) != 1 || place["hash"] == "" {
+		t.Errorf("its place: %s", r.Raw)
+	}
 }
 
 // TestWithoutADecisionLogThereAreNoDecisions names the setting.

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// TestDecisionsAreReadAndVerified, beside a running gateway, from its private listener and after its end.
+// TestDecisionsAreReadAndVerified, beside a running gateway, from its private listener and after its end. Verify names the place
+// that show prints.
 func TestDecisionsAreReadAndVerified(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -24,12 +26,20 @@ func TestDecisionsAreReadAndVerified(t *testing.T) {
 		t.Fatalf("%v %v", asked.Header, denied.Header)
 	}
 	token := g.ServiceToken(t, "authz:explain")
+	var shown struct {
+		Labels struct{ ID string }
+		Place  struct{ Segment, Line int64 }
+	}
 	for _, source := range [][]string{{"--data-dir", g.DataDir}, {"--url", g.HealthURL, "--token", token}, {"--url", g.HealthURL, "--data-dir", g.DataDir}} {
 		run := func(args ...string) harness.Outcome {
 			return harness.Command(t, nil, append(append([]string{"decisions"}, args...), source...)...)
 		}
 		if o := run("show", id); o.Code != 0 || !strings.Contains(o.Stdout, `"decision_id": "`+id+`"`) || !strings.Contains(o.Stdout, `"account_admin"`) {
 			t.Errorf("show: %+v", o)
+		}
+		shown.Place.Line = 0
+		if must.Do(t, json.Unmarshal([]byte(run("show", denied.Header.Get("X-Decision-ID")).Stdout), &shown)); shown.Place.Segment != 1 || shown.Place.Line == 0 {
+			t.Errorf("its place: %+v", shown)
 		}
 		if o := run("show", "01m8324b9vr5vs1j3q6kwbv04j"); o.Code != 1 || o.Stdout+o.Stderr != "" {
 			t.Errorf("show of none: %+v", o)
@@ -76,7 +86,7 @@ func TestDecisionsAreReadAndVerified(t *testing.T) {
 	file := filepath.Join(g.DataDir, "decisions", "01", "000000000001.log")
 	text := must.Get(os.ReadFile(file))(t)
 	harness.WriteFile(t, file, strings.Replace(string(text), "user-nobody-v1", "user-nobodY-v1", 1))
-	if o := verify(); o.Code != 1 || !strings.Contains(o.Stdout, "NOT WHOLE") {
+	if o := verify(); o.Code != 1 || !strings.Contains(o.Stdout, fmt.Sprintf("NOT WHOLE: log %s, segment 1, line %d", shown.Labels.ID, shown.Place.Line)) {
 		t.Errorf("verify of a changed log: %+v", o)
 	}
 }

@@ -87,6 +87,12 @@ func TestDecisionsAreShownToThoseWhoMayExplainThem(t *testing.T) {
 			t.Errorf("%s: %+v", query, got)
 		}
 	}
+	for token, counted := range map[string]bool{explainer: true, one.AdminToken: false} {
+		r := harness.Call(t, "GET", one.HealthURL+"/decisions?id="+self, token, "")
+		if text := string(r.Raw); !strings.Contains(text, `"hash":"`) || strings.Contains(text, `"line":`) != counted || strings.Contains(text, `"segment":`) != counted {
+			t.Errorf("its place: %s", text)
+		}
+	}
 	if limited := shownTo(t, one, one.AdminToken, "limit=1&order=oldest"); len(limited) != 1 {
 		t.Errorf("%d of one", len(limited))
 	}
