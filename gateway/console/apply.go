@@ -15,6 +15,8 @@ type applyView struct {
 	Fix fixView
 	// Until is the last day of the role that the fix assigns, or "" if it does not end.
 	Until string
+	// Names holds the names of the user and the project.
+	Names names
 	// Done is the number of steps that succeeded before Problem.
 	Done    int
 	Problem *apiError
@@ -41,7 +43,7 @@ func (p *page) fix() (*applyView, error) {
 	if answer.Allowed {
 		return nil, &apiError{Status: http.StatusConflict, Message: "It is allowed already."}
 	}
-	all, err := p.fixes(v.question, answer.Fixes)
+	all, names, err := p.fixes(v.question, answer.Fixes)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +51,7 @@ func (p *page) fix() (*applyView, error) {
 	if i < 0 {
 		return nil, errOtherFix
 	}
-	v.Fix, v.Until = all[i], all[i].End()
+	v.Fix, v.Until, v.Names = all[i], all[i].End(), names
 	return v, nil
 }
 

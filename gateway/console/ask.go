@@ -120,7 +120,7 @@ func ask(p *page) error {
 	if err != nil {
 		return err
 	}
-	if v.Fixes, err = p.fixes(v.question, v.Answer.Fixes); err != nil {
+	if v.Fixes, _, err = p.fixes(v.question, v.Answer.Fixes); err != nil {
 		return err
 	}
 	var m mentioned

@@ -114,9 +114,10 @@ type stepView struct {
 	narrower bool
 }
 
-// fixes returns the fixes with their API calls, and asks whether the user may make these.
-func (p *page) fixes(q question, all []resources.Fix) ([]fixView, error) {
-	m := mentioned{users: []string{q.User}}
+// fixes returns the fixes with their API calls, and asks whether the user may make these. The names are those that the
+// question and the fixes mention.
+func (p *page) fixes(q question, all []resources.Fix) ([]fixView, names, error) {
+	m := mentioned{users: []string{q.User}, projects: []string{q.Project}}
 	for _, fix := range all {
 		for _, step := range fix.Steps {
 			m.roles, m.groups, m.projects = append(m.roles, step.RoleID), append(m.groups, step.GroupID), append(m.projects, step.ProjectID)
@@ -124,7 +125,7 @@ func (p *page) fixes(q question, all []resources.Fix) ([]fixView, error) {
 	}
 	read, err := p.names(m)
 	if err != nil {
-		return nil, err
+		return nil, read, err
 	}
 	out := make([]fixView, len(all))
 	var calls []tuple
@@ -141,12 +142,12 @@ func (p *page) fixes(q question, all []resources.Fix) ([]fixView, error) {
 	}
 	answers, err := p.evaluate(calls)
 	if err != nil {
-		return nil, err
+		return nil, read, err
 	}
 	for i, answer := range answers {
 		steps[i].Judged = answer
 	}
-	return out, nil
+	return out, read, nil
 }
 
 // callOf returns the API call of a step, or "" if the console can't make the step.

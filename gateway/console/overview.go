@@ -144,16 +144,18 @@ func (p *page) newcomers(v *overviewView) error {
 
 // tries adds suggestions about the account's people and projects.
 func (p *page) tries(v *overviewView, people []person) error {
-	denied, err := p.deniedMembers(v, people)
-	if err != nil {
+	var err error
+	if v.Tries, err = p.deniedMembers(v, people); err != nil {
 		return err
 	}
-	if len(denied) > 0 {
-		v.Tries = append(v.Tries, denied...)
-	} else if example, err := p.example(people); err != nil {
-		return err
-	} else if example != nil {
-		v.Tries = append(v.Tries, *example)
+	if len(v.Tries) == 0 {
+		if v.Tries, err = p.example(people, v.Denials == nil); err != nil {
+			return err
+		}
+	}
+	if v.Denials == nil { // the user may not ask about others
+		v.Tries = append(v.Tries, try{"What may I do here?", "/who?find=actions"})
+		return nil
 	}
 	v.Tries = append(v.Tries, try{"Who can do what here?", "/who"}, try{"Watch decisions as they are made", "/decisions?verdict=all"}, try{"Who changed what, and undo it", "/changes"})
 	if v.Status != nil {
@@ -189,8 +191,8 @@ func (p *page) deniedMembers(v *overviewView, people []person) (out []try, err e
 	return out, nil
 }
 
-// example returns a question about another member in the first project.
-func (p *page) example(people []person) (*try, error) {
+// example returns a question in the first project about another member, or about the user.
+func (p *page) example(people []person, self bool) ([]try, error) {
 	var projects struct {
 		Projects []project `json:"projects"`
 	}
@@ -199,9 +201,13 @@ func (p *page) example(people []person) (*try, error) {
 	}
 	const action = "project:instance:create"
 	for _, one := range people {
-		if one.ID != p.session.UserID {
+		if self == (one.ID == p.session.UserID) {
+			name := cmp.Or(one.Name, one.ID)
+			if self {
+				name = "I"
+			}
 			q := question{User: one.ID, Action: action, Project: projects.Projects[0].ID, Resource: "instances"}
-			return &try{"May " + cmp.Or(one.Name, one.ID) + " do " + action + " in " + projects.Projects[0].Name + "?", q.Link("/ask")}, nil
+			return []try{{"May " + name + " do " + action + " in " + projects.Projects[0].Name + "?", q.Link("/ask")}}, nil
 		}
 	}
 	return nil, nil

@@ -49,13 +49,16 @@ func TestTheOverviewIsBounded(t *testing.T) {
 // TestTheOverviewLeavesOutWhatIsRefused guarantees a page without errors for a user who may read nothing.
 func TestTheOverviewLeavesOutWhatIsRefused(t *testing.T) {
 	w := newSite(t, map[string]answer{}).get("/")
-	shows(t, w, 200, "Things to try")
-	for _, part := range []string{"Denials", "Roles that end", "invitations", "Admins", "Policy in force", "You may not"} {
+	shows(t, w, 200, "What may I do here?")
+	for _, part := range []string{"Watch decisions", "Denials", "Roles that end", "invitations", "Admins", "Policy in force", "You may not"} {
 		if strings.Contains(w.Body.String(), part) {
 			t.Errorf("%s is on the page", part)
 		}
 	}
 	answers := full()
+	delete(answers, "GET "+account+"/decisions")
+	answers["GET "+account+"/users"] = answer{200, `{"users":[{"id":"user-bob-v1","name":"Bob","status":"ACTIVE"},{"id":"user-ada-v1","name":"Ada","status":"ACTIVE"}]}`}
+	shows(t, newSite(t, answers).get("/"), 200, "May I do project:instance:create in P?", "user=user-ada-v1")
 	answers["GET "+account+"/users"] = answer{500, `{}`}
 	shows(t, newSite(t, answers).get("/"), 500)
 }

@@ -88,7 +88,7 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, secret, returnTo
 func (c *Console) failLogin(w http.ResponseWriter, r *http.Request, err error) {
 	status, problem := http.StatusServiceUnavailable, "Nobody can sign in now. Try again in a moment."
 	if refused, ok := errors.AsType[*resources.Error](err); ok && refused.Kind != resources.KindUnavailable && refused.Kind != resources.KindInternal {
-		status, problem = http.StatusForbidden, refused.Message
+		status, problem = http.StatusForbidden, sentence(refused.Message)+"."
 	} else {
 		c.cfg.Log.Error("a sign-in to the console failed", "request_id", r.Header.Get("X-Request-ID"), "error", err.Error())
 	}

@@ -32,9 +32,13 @@ func (n treeNode) Branch() bool { return len(n.Members) > 0 }
 // Open reports whether the page shows the members unfolded.
 func (n treeNode) Open() bool { return n.Depth < 2 && len(n.Members) < 20 }
 
-// Empty returns the text of an empty object or list.
+// Empty returns the text of an empty object, list or string, and "" for other values.
 func (n treeNode) Empty() string {
 	switch n.Kind {
+	case "text":
+		if n.Value == "" {
+			return `""`
+		}
 	case "object":
 		return "{}"
 	case "list":

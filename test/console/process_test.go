@@ -32,7 +32,7 @@ func TestAConsoleOfItsOwn(t *testing.T) {
 		}
 	}
 	again := newBrowser(t, apart)
-	if got := again.redeem(code); got.Status != http.StatusForbidden || !got.says("this link has been used") || again.session() != nil {
+	if got := again.redeem(code); got.Status != http.StatusForbidden || !got.says("This link has been used") || again.session() != nil {
 		t.Errorf("a link twice: %d\n%s", got.Status, got.Body)
 	}
 	// The session is the installation's: the gateway's own console takes its cookie, and both end with a sign-out.
