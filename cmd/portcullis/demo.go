@@ -131,8 +131,24 @@ func (g demoGuide) consoleLines(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return append(lines,
-		"# Sign in to the console as Alice, within a minute. `portcullis console link --user "+demo.Alice+"` makes another link.",
+		"# Sign in to the console as Alice, within a minute. `"+g.linkCommand()+"` makes another link.",
 		"#   "+linkTo(g.site.url, code), "#"), nil
+}
+
+// linkCommand returns the command for another link for Alice, with the flags for this gateway.
+func (g demoGuide) linkCommand() string {
+	command := quoted(os.Args[0]) + " console link --user " + demo.Alice
+	for _, f := range []struct{ flag, value, standard string }{
+		{"data-dir", filepath.Clean(g.settings.Store.DataDir), "data"},
+		{"master-key-file", g.settings.Store.MasterKeyFile, ""},
+		{"private-url", "http://" + reachable(g.open.health.Addr()), "http://" + config.DefaultHealthListen},
+		{"console-url", g.site.url.String(), "http://" + config.DemoConsole},
+	} {
+		if f.value != f.standard {
+			command += " --" + f.flag + " " + quoted(f.value)
+		}
+	}
+	return command
 }
 
 // writeToken writes a new token into a file of the data folder, for its owner alone, and returns it and

@@ -46,6 +46,26 @@ func TestALinkSignsInOnce(t *testing.T) {
 	}
 }
 
+// TestTheDemoPrintsHowToSignIn guarantees that its link signs in, and another one from the command beside it.
+func TestTheDemoPrintsHowToSignIn(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	var command, link string
+	harness.Soon(t, "the demo prints a link", func() bool {
+		_, rest, _ := strings.Cut(g.Stdout.String(), "`")
+		command, rest, _ = strings.Cut(rest, "`")
+		link, _, _ = strings.Cut(rest[strings.IndexByte(rest, '\n')+1:], "\n")
+		return strings.Contains(link, "/login/link?code=")
+	})
+	made := harness.Command(t, nil, strings.Fields(command)[1:]...)
+	for _, one := range []string{strings.TrimPrefix(link, "#   "), strings.TrimSpace(made.Stdout)} {
+		code, ok := strings.CutPrefix(one, g.ConsoleURL+"/login/link?code=")
+		if got := newBrowser(t, g).redeem(code); !ok || got.Status != http.StatusOK {
+			t.Errorf("%q signs nobody in: %+v", one, made)
+		}
+	}
+}
+
 // TestCodesThatNobodyMade guarantees that no other text signs in.
 func TestCodesThatNobodyMade(t *testing.T) {
 	t.Parallel()
