@@ -100,3 +100,48 @@ func TestArgumentsComeAfterTheRole(t *testing.T) {
 		t.Errorf("a search: %d %s", r.Status, r.Raw)
 	}
 }
+
+// TestHostileArgumentsInAuthZENAreDenied guarantees a denial with the problem for arguments that no server reads as meant. A
+// batch judges each question with its own arguments. The document of the API has each answer.
+func TestHostileArgumentsInAuthZENAreDenied(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t, true)
+	g := startOn(t, u.url, policiesWithRules(t, rows, searchRules))
+	service := g.ServiceToken(t, resources.ServiceScopeCheck)
+	for name, c := range map[string]struct{ arguments, want string }{
+		"many values":       {`{"q":"a","x":[` + strings.Repeat("0,", 10_000) + `0]}`, "must have at most 10000 values"},
+		"a long number":     {`{"q":"a","limit":` + strings.Repeat("9", 129) + `}`, "must have numbers of at most 128 characters"},
+		"a large exponent":  {`{"q":"a","limit":1e401}`, "with an exponent of at most 400"},
+		"a small exponent":  {`{"q":"a","limit":1e-401}`, "with an exponent of at most 400"},
+		"deep for the type": {`{"q":` + strings.Repeat("[", 27) + strings.Repeat("]", 27) + `}`, "context.arguments.q: got array, want string"},
+		"a null":            {`{"q":null}`, "context.arguments.q: got null, want string"},
+		"another case":      {`{"q":"a","Q":"secret"}`, `context.arguments.Q: must be spelt \"q\"`},
+		"a fraction":        {`{"q":"a","limit":1.5}`, "context.arguments.limit"},
+		"by an escape":      {`{"\u0071":"secret"}`, "must not search for secret"},
+	} {
+		for _, kind := range []string{"tool", "mcp_server"} {
+			r := aboutArguments(t, g, service, admin, kind, "search_issues", c.arguments)
+			if r.Status != 200 || r.Body["decision"] != false || !strings.Contains(string(r.Raw), c.want) {
+				t.Errorf("%s, %s: %d %.300s", name, kind, r.Status, r.Raw)
+			}
+		}
+	}
+	q := rowQuestion(admin, places[2], "issues", "tool", "search_issues", "", "tools/call")
+	q["context"] = map[string]any{"arguments": json.RawMessage(`{"q":"secret"}`)}
+	q["evaluations"] = []any{
+		map[string]any{},
+		map[string]any{"context": map[string]any{"arguments": json.RawMessage(`{"q":"a"}`)}},
+		map[string]any{"context": map[string]any{"arguments": nil}},
+		map[string]any{"resource": map[string]any{"type": "prompt", "id": "triage", "properties": map[string]any{"server": "issues"}}},
+	}
+	r := authzen(t, g, "evaluations", service, q)
+	items, _ := r.Body["evaluations"].([]any)
+	var decided []any
+	for _, item := range items {
+		one, _ := item.(map[string]any)
+		decided = append(decided, one["decision"])
+	}
+	if fmt.Sprint(decided) != "[false true false false]" || strings.Count(string(r.Raw), `"status":400`) != 2 {
+		t.Errorf("a batch: %s", r.Raw)
+	}
+}
