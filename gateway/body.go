@@ -81,6 +81,13 @@ func (e *Edge) readBody(x *exchange) error {
 	return nil
 }
 
+// releaseBody ends the count of the body among those of the requests under way. A stream counts its own: it may wait for any
+// time.
+func (x *exchange) releaseBody() {
+	x.edge.bodies.held.Add(-x.bodyHeld)
+	x.bodyHeld = 0
+}
+
 // leaveBody closes the connection where the body was not read to its end: the rest would be read as
 // the next request.
 func (x *exchange) leaveBody() {

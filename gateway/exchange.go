@@ -112,7 +112,7 @@ func (e *Edge) complete(x *exchange, steps []step) {
 	defer func() {
 		x.dropStream()
 		x.leave()
-		e.bodies.held.Add(-x.bodyHeld)
+		x.releaseBody()
 		x.record.Status = x.raw.Response.StatusCode()
 		x.ended(x.started)
 	}()

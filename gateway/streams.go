@@ -111,6 +111,7 @@ func (x *exchange) Open(endless bool) (context.Context, error) {
 		return nil, err
 	}
 	x.leave()
+	x.releaseBody()
 	// The context is not the request's, which would keep the request and its body for as long as the stream is open.
 	parent := x.lifetime.parent
 	if turns != "" {

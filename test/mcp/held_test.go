@@ -94,3 +94,62 @@ func callWithin(ctx context.Context, g *harness.Gateway, token string) (status i
 	body, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, fmt.Sprint(string(body), err)
 }
+
+// TestWaitingMessagesKeepNobodyOut guarantees that the messages of calls at a silent server do not use up --max-body-memory
+// for everybody. One account has 64 MiB of them at most.
+func TestWaitingMessagesKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	got := make(chan struct{}, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // until its end
+		got <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	g := startOn(t, server.URL, policiesWith(t, rows), "--max-body-memory", "3MiB")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	token, large := tokenFor(t, g, reader, bothScopes), callWith("search_issues", `{"q":"`+strings.Repeat("x", 1<<20-300)+`"}`)
+	answered := make(chan int, 100)
+	send := func(ctx context.Context) {
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(large)) // the URL is valid
+		h := append(modern("tools/call", "search_issues"), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
+		for i := 0; i < len(h); i += 2 {
+			req.Header.Set(h[i], h[i+1])
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return // the test has ended
+		}
+		_ = resp.Body.Close()
+		answered <- resp.StatusCode
+	}
+	for i := range 64 {
+		go send(ctx)
+		select {
+		case <-got:
+		case status := <-answered:
+			t.Fatalf("call %d: %d", i, status)
+		}
+	}
+	go send(ctx)
+	if status := <-answered; status != 503 {
+		t.Errorf("the next one: %d", status)
+	}
+	if r := authzen(t, g, "evaluation", g.UserToken(t, admin), rowQuestion(admin, places[2], "issues", "tool", "search_issues", "", nil)); r.Status != 200 {
+		t.Errorf("somebody else: %d %s", r.Status, r.Raw)
+	}
+	cancel()
+	harness.Soon(t, "the messages are forgotten", func() bool {
+		go send(t.Context())
+		select {
+		case <-got:
+			return true
+		case <-answered:
+			return false
+		}
+	})
+}

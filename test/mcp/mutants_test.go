@@ -108,6 +108,7 @@ func mutantsOfStreams() []mutant {
 		{"an answer is of any caller", []overlay.Edit{{File: requests, Old: "	if !ok {\n		return doors", New: "	if !ok {\n		h.ID = string(p.ID)\n	}\n	if h.ID == \"\" {\n		return doors"}}, "TestAnAnswerIsOfItsCaller"},
 		{"a line has other ends", []overlay.Edit{{File: lines, Old: "	if !divided(message) {", New: "	if len(message) > 0 {"}}, "TestNoEventHidesInALine"},
 		{"a late response is not judged", []overlay.Edit{{File: door, Old: "len(judged) > 0 && v.IDs", New: "len(judged) > 1 && v.IDs"}}, "TestARevokeDuringTheWaitKeepsTheResponse"},
+		{"waiting messages use up the memory of all", []overlay.Edit{{File: "gateway/streams.go", Old: "	x.releaseBody()\n", New: ""}}, "TestWaitingMessagesKeepNobodyOut"},
 		{"an account holds any memory", []overlay.Edit{{File: "gateway/doors/mcp/held.go", Old: " || h.byAccount[account]+n > mostHeldOfAccount", New: ""}}, "TestServersFillNoMemory"},
 		{"memory stays held", []overlay.Edit{{File: "gateway/doors/mcp/held.go", Old: "		b.held.leave(b.account, b.n)\n", New: ""}}, "TestServersFillNoMemory"},
 		{"an error sends to a URL", []overlay.Edit{{File: "gateway/doors/mcp/message/server.go", Old: "m.Failed && m.Code == CodeElicitation {", New: "m.Failed && m.Code == 0 {"}}, "TestAnErrorAsksForNoUnlistedInput"},

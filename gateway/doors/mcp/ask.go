@@ -38,6 +38,8 @@ type visit struct {
 	use *use
 	// rejected is true once the door has logged the rejection of a request of the server.
 	rejected *atomic.Bool
+	// release ends the count of the client's message as held, nil for none. A stream judges its arguments until its end.
+	release func()
 	// tasks are the tasks of the message.
 	tasks tasks
 	// rows are those of the stream that is read. asked has the client's ids of its server's requests by the server's; it is

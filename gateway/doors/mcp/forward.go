@@ -59,7 +59,7 @@ func (v *visit) outgoing(names ...string) (Outgoing, error) {
 
 // forward sends the client's bytes to the server and returns its response. The door ends an open stream once policy
 // denies one of the judged rows. named is the row of the message, or nil.
-func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, error) {
+func (v *visit) forward(p *posted, judged []row, named *row) (a doors.Answer, err error) {
 	names := []string{message.HeaderMethod, message.HeaderName}
 	if named != nil && p.Method == message.MethodCall { // whose arguments they have been held to
 		if all, err := message.ParamHeaders(named.schema); err == nil {
@@ -85,6 +85,19 @@ func (v *visit) forward(p *posted, judged []row, named *row) (doors.Answer, erro
 	}
 	o.Endless = true // tools may run for any time
 	v.answered = o
+	if v.release, err = v.holdMessage(); err != nil {
+		return doors.Answer{}, err
+	}
+	defer func() {
+		if a.Stream == nil {
+			v.release()
+		}
+	}()
+	return v.sendHeld(ctx, p, o, judged, named)
+}
+
+// sendHeld has the call approved and recorded, sends it and returns the server's response.
+func (v *visit) sendHeld(ctx context.Context, p *posted, o Outgoing, judged []row, named *row) (doors.Answer, error) {
 	if a, ok, err := v.approved(ctx, p, named); !ok {
 		return a, err
 	}
@@ -135,12 +148,7 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 	case answer.Status != http.StatusOK && answer.Status != http.StatusBadRequest && answer.Status != http.StatusNotFound:
 		return a, fmt.Errorf("%w: %d", errAnswerStatus, answer.Status)
 	}
-	body := v.holds(answer.Body)
-	defer body.drop()
-	raw, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
-	if err == nil && len(raw) > maxAnswer {
-		err = errAnswerLarge
-	}
+	raw, err := v.readWhole(answer.Body)
 	if err == nil && len(judged) > 0 && v.IDs.Now().Sub(began) > rejudgeEvery { // as a stream would have been
 		err = v.still(ctx, judged, slices.Repeat([]bool{true}, len(judged)), true)
 	}
@@ -151,6 +159,17 @@ func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judge
 		return a, err
 	}
 	return a, answer.Body.Close()
+}
+
+// readWhole reads a response of at most maxAnswer bytes.
+func (v *visit) readWhole(response io.ReadCloser) ([]byte, error) {
+	body := v.holds(response)
+	defer body.drop()
+	raw, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	if err == nil && len(raw) > maxAnswer {
+		err = errAnswerLarge
+	}
+	return raw, err
 }
 
 // judgeAnswer returns the part of a server's message that the client may see, or nil to drop it.

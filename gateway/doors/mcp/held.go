@@ -5,16 +5,18 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The limits of what the door holds of servers' responses to judge it, in bytes: of all callers, and of one account. The
-// memory is about three times as much.
+// The limits of what the door holds of callers' messages and of servers' responses, in bytes: of all callers, and of one
+// account. The memory is about three times as much.
 const (
 	mostHeld          = 256 << 20
 	mostHeldOfAccount = mostHeld / 4
 )
 
-var errHeld = errors.New("mcp: the gateway holds too much of servers' responses")
+var errHeld = errors.New("mcp: the gateway holds too much of messages and responses")
 
 // held counts the bytes that the door holds. The zero value holds none.
 type held struct {
@@ -59,9 +61,21 @@ type heldBody struct {
 	closed bool
 }
 
-// holds returns a response's body whose bytes count as the caller's account's.
+// holder returns whose bytes are counted.
+func (v *visit) holder() string { return cmp.Or(v.call.Caller.AccountID, v.call.Caller.ID) }
+
+// holds returns a response's body whose bytes count.
 func (v *visit) holds(body io.ReadCloser) *heldBody {
-	return &heldBody{ReadCloser: body, held: &v.held, account: cmp.Or(v.call.Caller.AccountID, v.call.Caller.ID)}
+	return &heldBody{ReadCloser: body, held: &v.held, account: v.holder()}
+}
+
+// holdMessage counts the client's message until release. The error is of KindUnavailable.
+func (v *visit) holdMessage() (release func(), err error) {
+	account, n := v.holder(), int64(len(v.call.Body))
+	if err := v.held.take(account, n); err != nil {
+		return nil, resources.Unavailable("There is too much to do now; try again.", err)
+	}
+	return sync.OnceFunc(func() { v.held.leave(account, n) }), nil
 }
 
 // Read implements io.Reader.

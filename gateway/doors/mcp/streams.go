@@ -82,6 +82,9 @@ func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.over)
 		s.closed = s.body.Close()
+		if s.v.release != nil {
+			s.v.release()
+		}
 		s.v.use.end(s.ctx, resources.MCPEndedByCaller) // unless it has ended before
 	})
 	return s.closed
