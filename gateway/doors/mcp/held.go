@@ -87,6 +87,7 @@ func (b *heldBody) Read(room []byte) (int, error) {
 		return n, err
 	}
 	if failed := b.held.take(b.account, int64(n)); failed != nil {
+		b.giveUp() // at once, for those who read at the same time
 		return 0, failed
 	}
 	b.n += int64(n)
@@ -97,18 +98,27 @@ func (b *heldBody) Read(room []byte) (int, error) {
 func (b *heldBody) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.giveBack()
+}
+
+func (b *heldBody) giveBack() {
 	if b.n > 0 {
 		b.held.leave(b.account, b.n)
 		b.n = 0
 	}
 }
 
+// giveUp gives the bytes back and counts no more. b.mu is held.
+func (b *heldBody) giveUp() {
+	b.closed = true
+	b.giveBack()
+}
+
 // Close implements io.Closer.
 func (b *heldBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
-	b.drop()
+	defer b.mu.Unlock()
+	b.giveUp()
 	return err
 }
