@@ -82,9 +82,15 @@ func NewAsker(r Random, words *Words, before, after Catalogue) *Asker {
 	return a
 }
 
+// parameter is a parameter of a path that stands for one part of it; anyParameter may also stand for the rest.
+var (
+	parameter    = regexp.MustCompile(`\{[^}+]*\}`)
+	anyParameter = regexp.MustCompile(`\{[^}]*\}`)
+)
+
 // placeOf returns the method, host and path of a row, without the names of parameters.
 func placeOf(row *resources.Route) string {
-	return row.Method + " " + row.Host + regexp.MustCompile(`\{[^}+]*\}`).ReplaceAllString(row.Path, "{}")
+	return row.Method + " " + row.Host + parameter.ReplaceAllString(row.Path, "{}")
 }
 
 // tape is a source of random numbers that records them. Near replays a tape with one or two numbers changed.
@@ -273,7 +279,7 @@ func (a *Asker) call(q resources.Question) *Asked {
 		q.AccountID = q.Principal.AccountID
 	}
 	t := &q.Target
-	path := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllStringFunc(strings.TrimPrefix(row.Path, "/"), func(name string) string {
+	path := anyParameter.ReplaceAllStringFunc(strings.TrimPrefix(row.Path, "/"), func(name string) string {
 		switch name = strings.Trim(name, "{+}"); {
 		case strings.HasPrefix(name, "account"):
 			return q.AccountID
