@@ -73,6 +73,7 @@ type side struct {
 	number int
 	groups []*group // of the root and its dependencies, each after its own dependencies
 	index  map[*group]int
+	deps   [][]int // of each group
 	// byPrint are the groups by fingerprint.
 	byPrint map[string]int
 	// memos cache values by the numbers that they depend on.
@@ -127,6 +128,11 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 			}
 		}
 		s.byPrint[g.print] = i
+		var deps []int
+		for _, dep := range g.deps {
+			deps = append(deps, s.index[dep])
+		}
+		s.deps = append(s.deps, deps)
 		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
 		s.dependsOn = append(s.dependsOn, s.partsOf(g))
 		if rows != 0 {
@@ -256,10 +262,8 @@ func (t *table) value(s *side, n int, pt *point) int {
 		return s.cached[n]
 	}
 	g := s.groups[n]
-	var few [8]int
-	deps := few[:0]
-	for _, dep := range g.deps {
-		deps = append(deps, t.value(s, s.index[dep], pt))
+	for _, dep := range s.deps[n] {
+		t.value(s, dep, pt) // caches it
 	}
 	key := t.buffer[:0]
 	for _, part := range [...]part{requestPart, personPart, targetPart, grantPart} {
@@ -268,8 +272,8 @@ func (t *table) value(s *side, n int, pt *point) int {
 	if s.heldRows[n] != 0 {
 		key = binary.AppendVarint(key, int64(t.assignmentsNumber(s, s.heldRows[n], pt)))
 	}
-	for _, dep := range deps {
-		key = binary.AppendVarint(key, int64(dep))
+	for _, dep := range s.deps[n] {
+		key = binary.AppendVarint(key, int64(s.cached[dep]))
 	}
 	t.buffer = key
 	value, ok := s.memos[n][string(key)]
