@@ -84,23 +84,31 @@ func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note
 	if bundle == nil {
 		return
 	}
-	step("Who gains and who loses", func() (bool, string, error) { return c.difference(ctx, token, sets) })
-	step("Guards of the policy in force", func() (bool, string, error) {
-		if !guards.Guarded(sets[0]) {
-			return true, "The policy in force has no guards.", nil
+	var report *diff.Report
+	step("Who gains and who loses", func() (good bool, text string, err error) {
+		if report, err = diff.Compare(ctx, sets[0], sets[1], 1); err != nil {
+			return false, "", err
 		}
-		err := guards.Check(ctx, sets[0], sets[1])
-		return err == nil, "The guards accept the policy.", err
+		return c.difference(ctx, token, sets, report)
 	})
+	step("Guards of the policy in force", func() (bool, string, error) { return guarded(ctx, sets, report) })
 	step("Recorded decisions, judged again", func() (bool, string, error) { return c.replayed(ctx, token, sets[1]) })
 }
 
-// difference compares the trees and names users that the token may see.
-func (c comparer) difference(ctx context.Context, token string, sets [2]*engine.Set) (good bool, text string, err error) {
-	report, err := diff.Compare(ctx, sets[0], sets[1], 1)
-	if err != nil {
-		return false, "", err
+// guarded evaluates the guards of the first policy on the comparison of both, nil if there is none.
+func guarded(ctx context.Context, sets [2]*engine.Set, report *diff.Report) (good bool, text string, err error) {
+	switch {
+	case !guards.Guarded(sets[0]):
+		return true, "The policy in force has no guards.", nil
+	case report == nil:
+		return false, "The guards can't judge policies that could not be compared.", nil
 	}
+	err = guards.Judge(ctx, sets[0], sets[1], report)
+	return err == nil, "The guards accept the policy.", err
+}
+
+// difference writes a report, and names users that the token may see.
+func (c comparer) difference(ctx context.Context, token string, sets [2]*engine.Set, report *diff.Report) (good bool, text string, err error) {
 	source := peopleSource{url: c.url, token: token, names: comparedNames}
 	report.People, err = source.report(ctx, sets, report)
 	return !report.Differs(), report.Text(), err

@@ -20,6 +20,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/compare"
+	"github.com/portcullis-authz/portcullis/policies/compare/diff"
 	"github.com/portcullis-authz/portcullis/policies/compare/guards"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
@@ -36,23 +37,17 @@ type access struct {
 	gained             bool
 }
 
-// compared returns the rows with changed access, and the gaps. This test knows nothing else of a comparison.
-func compared(ctx context.Context, old, next *engine.Set) (rows []access, gaps []compare.Gap, err error) {
-	d, err := compare.Compare(ctx, old, next, 2)
-	if err != nil {
-		return nil, nil, err
-	}
+// turning returns the rows with changed access.
+func turning(report *diff.Report) (rows []access) {
 	callers := map[string]string{"self": "user", "another": "user", "user": "user", "service": "service", "agent": "agent", "nobody": "none", "anybody": "none"}
-	for _, row := range d.Rows {
-		if row.Old.Allow != row.New.Allow {
-			action := row.Action[strings.LastIndex(row.Action, " ")+1:] // "old -> new"
-			if !row.New.Allow {
-				action, _, _ = strings.Cut(row.Action, " ")
-			}
-			rows = append(rows, access{row.Entry, row.Route, action, callers[first(row.Caller)], first(row.Credential), row.New.Allow})
+	for _, row := range report.Turning() {
+		action := row.Action[strings.LastIndex(row.Action, " ")+1:] // "old -> new"
+		if !row.New.Allow {
+			action, _, _ = strings.Cut(row.Action, " ")
 		}
+		rows = append(rows, access{row.Entry, row.Route, action, callers[first(row.Caller)], first(row.Credential), row.New.Allow})
 	}
-	return rows, d.Gaps, nil
+	return rows
 }
 
 // names says whether a gap is in a file with rules of the edit.
@@ -166,13 +161,14 @@ func (p *pair) hidden(ctx context.Context, seen []witness) (hides *witness, gapp
 	if p.names(foretold) {
 		return nil, true, nil
 	}
-	rows, gaps, err := compared(ctx, p.sets[0], p.sets[1])
+	report, err := diff.Compare(ctx, p.sets[0], p.sets[1], 2)
 	if err != nil {
 		return nil, false, err
 	}
-	if gapped = p.names(gaps); !gapped && slices.ContainsFunc(seen, func(w witness) bool { return w.gained }) {
+	rows := turning(report)
+	if gapped = p.names(report.NotExhaustive); !gapped && slices.ContainsFunc(seen, func(w witness) bool { return w.gained }) {
 		var refused guards.Refused
-		if err := guards.Check(ctx, p.sets[0], p.sets[1]); !errors.As(err, &refused) && ctx.Err() == nil {
+		if err := guards.Judge(ctx, p.sets[0], p.sets[1], report); !errors.As(err, &refused) && ctx.Err() == nil {
 			return &seen[0], false, fmt.Errorf("guards take it: %w", err)
 		}
 	}

@@ -47,18 +47,28 @@ func Check(ctx context.Context, inForce, next *engine.Set) error {
 	return check(ctx, inForce, next, comparisonTime, evaluationTime)
 }
 
+// Judge is Check with the comparison of the two trees, for those who have made one. It has no bound of its own on it.
+func Judge(ctx context.Context, inForce, next *engine.Set, report *diff.Report) error {
+	return judge(ctx, inForce, next, report, evaluationTime)
+}
+
 // check is Check with bounds on the comparison and on the evaluation of the guards.
 func check(ctx context.Context, inForce, next *engine.Set, comparison, evaluation time.Duration) error {
 	if !Guarded(inForce) {
 		return nil
 	}
-	removed, err := removedGuards(ctx, inForce, next)
-	if err != nil {
-		return fmt.Errorf("guards: %w", err)
-	}
 	report, err := between(ctx, inForce, next, comparison)
 	if err != nil {
 		return err
+	}
+	return judge(ctx, inForce, next, report, evaluation)
+}
+
+// judge is Judge with a bound on the evaluation of the guards.
+func judge(ctx context.Context, inForce, next *engine.Set, report *diff.Report, evaluation time.Duration) error {
+	removed, err := removedGuards(ctx, inForce, next)
+	if err != nil {
+		return fmt.Errorf("guards: %w", err)
 	}
 	reasons := notRemovable(ctx, inForce, removed)
 	allowed := allowed(ctx, inForce)
