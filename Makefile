@@ -36,9 +36,10 @@ ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -p 1 -vet=off -count=1 -timeout 15m
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
 
-# How many packages make test has under way: two a processor, since many of them wait for most of their time. Those that
-# take longest come first.
+# How many packages make test has under way: two a processor, since many of them wait for most of their time; and how many
+# make race has. Those that take longest come first.
 PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+AT_ONCE     = $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 LONGEST     = $(BLACK_BOX) ./test/mcp ./test/console ./store/redis ./policies/engine
 
 # The tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the race
@@ -49,6 +50,9 @@ LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources
 SEQUENTIAL  = policies/compare/diff policies/compare/guards policies/explain policies/overlay policies/policytest policies/proof policies/replay
 # Neither are tests that only compile trees and run their tests, one after the other.
 PROVING     = TestShippedTreesHold|TestTheExamplesDoWhatThePageSays
+# What make nightly adds to make race and make setups: the areas under the race detector, the whole corpus of all doors.
+AREAS       = access apidoc apikeys clusters firewall users
+DOORS       =
 
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
@@ -92,7 +96,7 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 # tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/flood ./test/proxies \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs $(DOORS) ./test/flood ./test/proxies \
 		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
 		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer|Replica' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
@@ -101,12 +105,12 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 
 race: ## the tests that don't start the program, under the race detector
 	@echo "=== make $@"
-	@CGO_ENABLED=1 go run .ci/count.go -race -short -skip '^($(PROVING))$$' -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/% $(MODULE)/policies/compare $(SEQUENTIAL:%=$(MODULE)/%),$(shell go list $(EVERY))) \
+	@CGO_ENABLED=1 go run .ci/count.go -race -short -skip '^($(PROVING))$$' -vet=off -count=1 -timeout 15m -p $(AT_ONCE) $(filter-out $(MODULE)/test/% $(AREAS:%=$(MODULE)/resources/%) $(MODULE)/policies/compare $(SEQUENTIAL:%=$(MODULE)/%),$(shell go list $(EVERY))) \
 		-- -race -short -vet=off -count=1 -timeout 15m -run 'TestTwoRunsReportTheSame|TestAnEndedComparisonIsAnError' ./policies/compare
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
-	$(MAKE) -k --no-print-directory setups RACE=-race
+	$(MAKE) -k --no-print-directory setups race RACE=-race AREAS= DOORS=./test/doors
 	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load bench-mcp fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
