@@ -168,7 +168,7 @@ fuzz: ## run every fuzz target for FUZZTIME each (60s)
 
 fuzz-briefly:
 	@echo "=== make $@"
-	@.ci/fuzz 3s
+	@.ci/fuzz 2s
 
 # Six runs are the fewest in which benchstat can tell a difference from chance.
 bench: tool-benchstat ## run every benchmark COUNT times (6) for BENCHTIME each (1s), and compare with the baseline
