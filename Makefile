@@ -50,9 +50,6 @@ LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources
 SEQUENTIAL  = policies/compare/diff policies/compare/guards policies/explain policies/overlay policies/policytest policies/proof policies/replay
 # Neither are tests that only compile trees and run their tests, one after the other.
 PROVING     = TestShippedTreesHold|TestTheExamplesDoWhatThePageSays
-# What make nightly adds to make race and make setups: the areas under the race detector, the whole corpus of all doors.
-AREAS       = access apidoc apikeys clusters firewall users
-DOORS       =
 
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
@@ -96,7 +93,7 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 # tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs $(DOORS) ./test/flood ./test/proxies \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/flood ./test/proxies \
 		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
 		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer|Replica' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
@@ -105,12 +102,12 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 
 race: ## the tests that don't start the program, under the race detector
 	@echo "=== make $@"
-	@CGO_ENABLED=1 go run .ci/count.go -race -short -skip '^($(PROVING))$$' -vet=off -count=1 -timeout 15m -p $(AT_ONCE) $(filter-out $(MODULE)/test/% $(AREAS:%=$(MODULE)/resources/%) $(MODULE)/policies/compare $(SEQUENTIAL:%=$(MODULE)/%),$(shell go list $(EVERY))) \
+	@CGO_ENABLED=1 go run .ci/count.go -race -short -skip '^($(PROVING))$$' -vet=off -count=1 -timeout 15m -p $(AT_ONCE) $(filter-out $(MODULE)/test/% $(MODULE)/policies/compare $(SEQUENTIAL:%=$(MODULE)/%),$(shell go list $(EVERY))) \
 		-- -race -short -vet=off -count=1 -timeout 15m -run 'TestTwoRunsReportTheSame|TestAnEndedComparisonIsAnError' ./policies/compare
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
-	$(MAKE) -k --no-print-directory setups race RACE=-race AREAS= DOORS=./test/doors
+	$(MAKE) -k --no-print-directory setups RACE=-race
 	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load bench-mcp fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
@@ -168,7 +165,7 @@ fuzz: ## run every fuzz target for FUZZTIME each (60s)
 
 fuzz-briefly:
 	@echo "=== make $@"
-	@.ci/fuzz 2s
+	@.ci/fuzz 3s
 
 # Six runs are the fewest in which benchstat can tell a difference from chance.
 bench: tool-benchstat ## run every benchmark COUNT times (6) for BENCHTIME each (1s), and compare with the baseline
