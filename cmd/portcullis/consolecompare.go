@@ -85,25 +85,28 @@ func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note
 		return
 	}
 	var report *diff.Report
+	var took time.Duration
 	step("Who gains and who loses", func() (good bool, text string, err error) {
+		began := time.Now()
 		if report, err = diff.Compare(ctx, sets[0], sets[1], 1); err != nil {
 			return false, "", err
 		}
+		took = time.Since(began)
 		return c.difference(ctx, token, sets, report)
 	})
-	step("Guards of the policy in force", func() (bool, string, error) { return guarded(ctx, sets, report) })
+	step("Guards of the policy in force", func() (bool, string, error) { return guarded(ctx, sets, report, took) })
 	step("Recorded decisions, judged again", func() (bool, string, error) { return c.replayed(ctx, token, sets[1]) })
 }
 
 // guarded evaluates the guards of the first policy on the comparison of both, nil if there is none.
-func guarded(ctx context.Context, sets [2]*engine.Set, report *diff.Report) (good bool, text string, err error) {
+func guarded(ctx context.Context, sets [2]*engine.Set, report *diff.Report, took time.Duration) (good bool, text string, err error) {
 	switch {
 	case !guards.Guarded(sets[0]):
 		return true, "The policy in force has no guards.", nil
 	case report == nil:
 		return false, "The guards can't judge policies that could not be compared.", nil
 	}
-	err = guards.Judge(ctx, sets[0], sets[1], report)
+	err = guards.Judge(ctx, sets[0], sets[1], report, took)
 	return err == nil, "The guards accept the policy.", err
 }
 

@@ -168,7 +168,7 @@ func (p *pair) hidden(ctx context.Context, seen []witness) (hides *witness, gapp
 	rows := turning(report)
 	if gapped = p.names(report.NotExhaustive); !gapped && slices.ContainsFunc(seen, func(w witness) bool { return w.gained }) {
 		var refused guards.Refused
-		if err := guards.Judge(ctx, p.sets[0], p.sets[1], report); !errors.As(err, &refused) && ctx.Err() == nil {
+		if err := guards.Judge(ctx, p.sets[0], p.sets[1], report, 0); !errors.As(err, &refused) && ctx.Err() == nil {
 			return &seen[0], false, fmt.Errorf("guards take it: %w", err)
 		}
 	}

@@ -47,8 +47,14 @@ func Check(ctx context.Context, inForce, next *engine.Set) error {
 	return check(ctx, inForce, next, comparisonTime, evaluationTime)
 }
 
-// Judge is Check with the comparison of the two trees, for those who have made one. It has no bound of its own on it.
-func Judge(ctx context.Context, inForce, next *engine.Set, report *diff.Report) error {
+// Judge is Check for a caller with a comparison of the two trees. took is the duration of this comparison.
+func Judge(ctx context.Context, inForce, next *engine.Set, report *diff.Report, took time.Duration) error {
+	switch {
+	case !Guarded(inForce):
+		return nil
+	case took > comparisonTime:
+		return tooLong(comparisonTime)
+	}
 	return judge(ctx, inForce, next, report, evaluationTime)
 }
 
@@ -64,7 +70,7 @@ func check(ctx context.Context, inForce, next *engine.Set, comparison, evaluatio
 	return judge(ctx, inForce, next, report, evaluation)
 }
 
-// judge is Judge with a bound on the evaluation of the guards.
+// judge evaluates the guards on a comparison, within a bound.
 func judge(ctx context.Context, inForce, next *engine.Set, report *diff.Report, evaluation time.Duration) error {
 	removed, err := removedGuards(ctx, inForce, next)
 	if err != nil {
@@ -99,10 +105,15 @@ func between(ctx context.Context, inForce, next *engine.Set, bound time.Duration
 	case err == nil:
 		return report, nil
 	case ctx.Err() == nil && bounded.Err() != nil:
-		return nil, Refused{fmt.Sprintf("guards: the comparison of the trees did not end within %s; take apart the rule that makes it long, "+
-			"as one that calls time.now_ns does. `portcullis policy diff --within` compares for longer", bound)}
+		return nil, tooLong(bound)
 	}
 	return nil, fmt.Errorf("guards: the trees could not be compared: %w", err)
+}
+
+// tooLong refuses a change whose comparison takes longer than the bound.
+func tooLong(bound time.Duration) Refused {
+	return Refused{fmt.Sprintf("guards: the comparison of the trees did not end within %s; take apart the rule that makes it long, "+
+		"as one that calls time.now_ns does. `portcullis policy diff --within` compares for longer", bound)}
 }
 
 // removedGuards returns the names of guards that the other tree lacks, or has in another form. Rules that only permit may

@@ -3,11 +3,13 @@ package guards_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/compare/diff"
 	"github.com/portcullis-authz/portcullis/policies/compare/guards"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
@@ -165,6 +167,27 @@ func TestAComparisonThatDoesNotEndIsRefused(t *testing.T) {
 	}
 	if took := time.Since(began); took > soon {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// TestAMadeComparisonIsJudgedAsCheckDoes guarantees its answer for one, also if it took too long, and without guards.
+func TestAMadeComparisonIsJudgedAsCheckDoes(t *testing.T) {
+	guarded, bare := small(t, guard), policytest.Small(t)
+	for name, c := range map[string]struct {
+		tree policytest.Tree
+		took time.Duration
+		want string
+	}{
+		"in time": {guarded, time.Minute, "nobody new may delete"}, "too late": {guarded, time.Minute + 1, "did not end within 1m0s"}, "no guards": {bare, time.Hour, "<nil>"},
+	} {
+		old, next := compiled(t, c.tree), compiled(t, deleting(c.tree))
+		report, err := diff.Compare(t.Context(), old, next, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := guards.Judge(t.Context(), old, next, report, c.took); !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
