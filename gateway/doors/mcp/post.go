@@ -205,14 +205,16 @@ func (v *visit) hold(ctx context.Context, judge *verdict.Judge, o *verdict.Outco
 	return v.holdArguments(ctx, judge, o, r)
 }
 
-// lacking returns the scopes that the use of rows needs and the token does not have.
+// lacking returns the scopes that the use of rows needs and the token does not have. No token has the scope of a row without
+// a known effect.
 func lacking(caller *resources.Principal, rows ...row) (scopes []string) {
 	for _, r := range rows {
-		needed := resources.MCPScopeWrite
+		needed, declared := resources.MCPScopeWrite, r.effect == resources.EffectRead || r.effect == resources.EffectWrite
 		if r.effect == resources.EffectRead {
 			needed = resources.MCPScopeRead
 		}
-		if has := caller.Client != nil && slices.Contains(caller.Client.Scopes, needed); (!has || r.effect == "") && !slices.Contains(scopes, needed) {
+		has := declared && caller.Client != nil && slices.Contains(caller.Client.Scopes, needed)
+		if !has && !slices.Contains(scopes, needed) {
 			scopes = append(scopes, needed)
 		}
 	}
