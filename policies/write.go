@@ -1,13 +1,14 @@
 package policies
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 )
 
 // WriteFile writes a file of the policy tree in the folder dir, by its name in the tree, and makes the folders on the way.
-// A reader sees the old file or the new one: the draft's name begins with a dot, and no tree has such a file. Everybody may
-// read the file.
+// A reader sees the old file or the new one: the draft's name begins with a dot, and no tree has such a file. An error leaves
+// no draft. Everybody may read the file.
 func WriteFile(dir, name string, text []byte) error {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	folder, base := filepath.Split(path)
@@ -16,7 +17,10 @@ func WriteFile(dir, name string, text []byte) error {
 	}
 	next := filepath.Join(folder, "."+base)
 	if err := os.WriteFile(next, text, 0o644); err != nil { //nolint:gosec // a policy is not secret
-		return err
+		return errors.Join(err, os.Remove(next))
 	}
-	return os.Rename(next, path)
+	if err := os.Rename(next, path); err != nil {
+		return errors.Join(err, os.Remove(next))
+	}
+	return nil
 }

@@ -17,6 +17,9 @@ func TestATreeHasNoFileThatIsBeingWritten(t *testing.T) {
 	if err := policies.WriteFile(dir, "authz/stuck.rego", []byte("package authz\n")); err == nil {
 		t.Error("a folder was replaced")
 	}
+	if drafts, err := filepath.Glob(filepath.Join(dir, "authz", ".*")); err != nil || len(drafts) > 0 {
+		t.Errorf("drafts %v, %v", drafts, err)
+	}
 	src, err := policies.Read(policies.Dir(dir))
 	if err != nil || len(src.Files) != 1 || string(src.Files["authz/own.rego"]) != "package authz\n" {
 		t.Errorf("%v, %q", err, src.Files)
