@@ -53,8 +53,8 @@ func (a *app) newSessions() (*sessions.Service, error) {
 }
 
 // newConsole makes the console, or returns nil without --console-listen. The door of MCP servers links to it, or to the one
-// in a separate process. The console reaches the edge and the private
-// listener of this process in memory. In the demo Alice is an operator.
+// in a separate process. The console reaches the edge and the private listener of this process in memory. In the demo Alice
+// is an operator.
 func (a *app) newConsole(ctx context.Context, open listeners, hasDemo bool) (*consoleServer, error) {
 	if open.console == nil {
 		if elsewhere := a.settings.Console.URL("", false); elsewhere != nil {

@@ -7,8 +7,8 @@
 //
 // An Engine has a set in force and caches its verdicts. The key of a verdict is what the compiled rules can read
 // (policies/question). Cache misses wait at a semaphore, so that thousands of them spare a processor for the hits;
-// questions inside a transaction don't wait (inside.go). A reload takes a tree when the Loader returns it: the loader
-// is proof.Load, which has tested the tree. On an error the last good tree stays in force.
+// questions inside a transaction don't wait (inside.go). A reload takes a tree when the Loader returns it: proof.Load
+// tests the tree. proof.LoadProven does not: it is for the program's own tree. On an error the last good tree stays in force.
 //
 // An app of the tree decides about its own types (apps.go). Its input is the question as it was sent, and the facts
 // (appinput.go). The engine evaluates its sets once for a tree (appsets.go), and bounds and caches its answers like

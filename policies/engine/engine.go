@@ -71,7 +71,7 @@ type Engine struct {
 	reload  sync.Mutex // one reload at a time
 }
 
-// Loader compiles a tree and has it prove itself: proof.Load. Its error tells every problem.
+// Loader compiles a tree that has proved itself, or proves it: proof.Load. Its error tells every problem.
 type Loader func(ctx context.Context, src *policies.Source) (*Set, error)
 
 // New loads the tree. The error is of reading it, or the loader's.

@@ -27,11 +27,7 @@ const policyDeadline = 5 * time.Second
 
 // policy is the engine on the embedded tree, made once. The tree is not what is tested.
 var policy = sync.OnceValues(func() (*engine.Engine, error) {
-	load := func(ctx context.Context, src *policies.Source) (*engine.Set, error) {
-		set, _, err := proof.Compile(ctx, src)
-		return set, err
-	}
-	return engine.New(context.Background(), policies.Tree(), load, engine.Options{Deadline: policyDeadline})
+	return engine.New(context.Background(), policies.Tree(), proof.LoadProven, engine.Options{Deadline: policyDeadline})
 })
 
 // Policy returns the engine on the embedded policy tree, which all tests of a package share.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// argumentAttacks are questions about a call of an MCP tool with arguments that have two readings, no end or no tool. None is
-// judged. What is merely large is judged in time, and no log has a value of it.
+// argumentAttacks are questions about a call of an MCP tool whose arguments have two readings, no end or no tool. The gateway
+// judges none of them. It judges large arguments in time, and writes no value of theirs to a log.
 func argumentAttacks(w *attacksWorld, r *refusals) {
 	secret := word(24)
 	w.marks.add("an argument", secret)

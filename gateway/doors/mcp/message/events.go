@@ -177,9 +177,8 @@ func (s *Events) withoutMark(text []byte) []byte {
 	return bytes.TrimPrefix(text, []byte("\uFEFF"))
 }
 
-// With returns the block's bytes with other data, or with its own for nil, and with each id as rename returns it. It leaves
-// out an id for which rename returns "". It leaves out divided lines without data. The other lines stay. A block that gets
-// data must be an event.
+// With returns the block's bytes with other data, or with its own for nil, and with each id as rename returns it. It drops
+// an id if rename returns "", and divided lines without data. The other lines stay. A block that gets data must be an event.
 func (e Event) With(data []byte, rename func(id string) string) []byte {
 	if len(e.lines) == 0 && divided(e.Raw) { // a comment
 		return []byte(":\n")

@@ -12,8 +12,8 @@ import (
 // maxSealed limits a sealed id, in characters.
 const maxSealed = 4096
 
-// IDs seals the ids of sessions, tasks, events and requests for one caller. Every replica with the same keys can open a sealed id, so no
-// replica stores ids.
+// IDs seals the ids of sessions, tasks, events and requests for one caller. Every replica with the same keys can open a
+// sealed id, so no replica stores ids.
 type IDs struct{ sealer resources.Sealer }
 
 // NewIDs takes keys of 32 bytes. Seal uses the first key, Open tries all of them.
