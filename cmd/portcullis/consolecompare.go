@@ -84,34 +84,38 @@ func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note
 	if bundle == nil {
 		return
 	}
-	var report *diff.Report
-	var took time.Duration
-	step("Who gains and who loses", func() (good bool, text string, err error) {
-		began := time.Now()
-		if report, err = diff.Compare(ctx, sets[0], sets[1], 1); err != nil {
-			return false, "", err
-		}
-		took = time.Since(began)
-		return c.difference(ctx, token, sets, report)
-	})
-	step("Guards of the policy in force", func() (bool, string, error) { return guarded(ctx, sets, report, took) })
+	var made comparison
+	step("Who gains and who loses", func() (bool, string, error) { return c.difference(ctx, token, sets, &made) })
+	step("Guards of the policy in force", func() (bool, string, error) { return made.guarded(ctx, sets) })
 	step("Recorded decisions, judged again", func() (bool, string, error) { return c.replayed(ctx, token, sets[1]) })
 }
 
-// guarded evaluates the guards of the first policy on the comparison of both, nil if there is none.
-func guarded(ctx context.Context, sets [2]*engine.Set, report *diff.Report, took time.Duration) (good bool, text string, err error) {
+// comparison is the comparison of the two policies, nil if there is none, and how long it took.
+type comparison struct {
+	*diff.Report
+	took time.Duration
+}
+
+// guarded evaluates the guards of the first policy on the comparison.
+func (made comparison) guarded(ctx context.Context, sets [2]*engine.Set) (good bool, text string, err error) {
 	switch {
 	case !guards.Guarded(sets[0]):
 		return true, "The policy in force has no guards.", nil
-	case report == nil:
+	case made.Report == nil:
 		return false, "The guards can't judge policies that could not be compared.", nil
 	}
-	err = guards.Judge(ctx, sets[0], sets[1], report, took)
+	err = guards.Judge(ctx, sets[0], sets[1], made.Report, made.took)
 	return err == nil, "The guards accept the policy.", err
 }
 
-// difference writes a report, and names users that the token may see.
-func (c comparer) difference(ctx context.Context, token string, sets [2]*engine.Set, report *diff.Report) (good bool, text string, err error) {
+// difference compares the two policies into made, and names users that the token may see.
+func (c comparer) difference(ctx context.Context, token string, sets [2]*engine.Set, made *comparison) (good bool, text string, err error) {
+	began := time.Now()
+	report, err := diff.Compare(ctx, sets[0], sets[1], 1)
+	if err != nil {
+		return false, "", err
+	}
+	made.Report, made.took = report, time.Since(began)
 	source := peopleSource{url: c.url, token: token, names: comparedNames}
 	report.People, err = source.report(ctx, sets, report)
 	return !report.Differs(), report.Text(), err
