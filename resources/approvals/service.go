@@ -64,6 +64,20 @@ func (s *Service) use(ctx context.Context, tx store.Tx, call resources.Approval)
 	return rec.Value, nil
 }
 
+// Pending reports whether a user's request in an account awaits their decision. An unknown or expired one does not.
+func (s *Service) Pending(ctx context.Context, account, user, id string) (pending bool, err error) {
+	err = s.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := store.Lookup(s.Collections.Approvals.Get(ctx, tx, id))
+		if err != nil || rec == nil {
+			return err
+		}
+		a := rec.Value
+		pending = a.AccountID == account && a.UserID == user && a.Status == resources.ApprovalPending && resources.At(s.IDs.Now()) < a.ExpiresAt
+		return nil
+	})
+	return pending && err == nil, err
+}
+
 // addAgent sets the account's agent with the client of the call.
 func (s *Service) addAgent(ctx context.Context, tx store.Tx, call *resources.Approval) error {
 	if call.Client == (resources.AgentClient{}) {

@@ -96,6 +96,30 @@ func TestAnApprovalIsUsedOnce(t *testing.T) {
 	}
 }
 
+// TestOneAwaitsOnesOwnOpenRequest guarantees that nobody waits for a decided, expired or unknown request, or for another user's.
+func TestOneAwaitsOnesOwnOpenRequest(t *testing.T) {
+	w := newWorld(t)
+	pending := func(account, user, id string, want bool) {
+		t.Helper()
+		if got, err := w.Pending(w.Ctx, account, user, id); got != want || err != nil {
+			t.Errorf("%s %s %s: %v %v", account, user, id, got, err)
+		}
+	}
+	id := w.ask(call(), resources.ApprovalPending).ID
+	pending(account, user, id, true)
+	pending(account, "user-bob-v1", id, false)
+	pending("acct-b-v1", user, id, false)
+	pending(account, user, "approval-unknown-v1", false)
+	pending(account, user, "", false)
+	for _, status := range []string{resources.ApprovalApproved, resources.ApprovalDenied, resources.ApprovalUsed} {
+		w.decide(id, status)
+		pending(account, user, id, false)
+	}
+	w.decide(id, resources.ApprovalPending)
+	w.pass(resources.ApprovalLife)
+	pending(account, user, id, false)
+}
+
 // TestAnApprovalIsOfOneCall guarantees that each part of a call counts. So does the agent: an approval is not for the
 // client's next agent.
 func TestAnApprovalIsOfOneCall(t *testing.T) {

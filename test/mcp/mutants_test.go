@@ -39,7 +39,12 @@ func mutantsOfAgents() []mutant {
 func mutantsOfApprovals() []mutant {
 	const service, call, subject, door = "resources/approvals/service.go", "store/records/approvals.go", "gateway/doors/mcp/message/subject.go", "gateway/doors/mcp/approval.go"
 	const ofOne, fits, once = "TestAnApprovalIsOfOneUserServerAndAgent", "TestAnApprovalFitsNothingElse", "TestAnApprovalLetsOneCallThrough"
+	const decides, anew, nothing = "TestALedUserDecidesWhileTheCallWaits", "TestAWaitingCallIsJudgedAnew", "TestAnInputApprovesNothing"
 	return []mutant{
+		{"a led user has approved", []overlay.Edit{{File: door, Old: `named == nil || named.approval == ""`, New: `named == nil || named.approval == "" || v.led`}}, nothing},
+		{"a retry does not wait", []overlay.Edit{{File: door, Old: "input.Accepted && v.Approvals != nil {", New: "input.Accepted && v.Approvals == nil {"}}, decides},
+		{"a retry is judged by the former policy", []overlay.Edit{{File: door, Old: "	anew, err := v.visit(c) // the policy may have changed\n", New: "	anew, err := v, error(nil)\n	anew.call = c\n"}}, anew},
+		{"a client leads its user again", []overlay.Edit{{File: door, Old: "!p.Retry && !v.led && ", New: "!p.Retry && "}}, nothing},
 		{"no call needs an approval", []overlay.Edit{{File: door, Old: `named == nil || named.approval == ""`, New: `named == nil || named.approval != "never"`}}, once},
 		{"a request is an approval", []overlay.Edit{{File: service, Old: "rec.Value.Status == resources.ApprovalApproved:", New: "rec.Value.Status != resources.ApprovalDenied:"}}, once},
 		{"an approval is of any user", []overlay.Edit{{File: call, Old: "a.AccountID, a.UserID, ", New: "a.AccountID, "}}, ofOne},

@@ -47,14 +47,20 @@ type clientError struct {
 }
 
 // typescriptClient connects, lists the tools and calls them, given with their arguments.
-func typescriptClient(t *testing.T, url, token, mode string, calls ...[2]any) (out seenByClient) {
+func typescriptClient(t *testing.T, url, token, mode string, calls ...[2]any) seenByClient {
+	t.Helper()
+	return typescriptClientWith(t, nil, url, token, mode, calls...)
+}
+
+// typescriptClientWith is typescriptClient with further variables of the environment.
+func typescriptClientWith(t *testing.T, env []string, url, token, mode string, calls ...[2]any) (out seenByClient) {
 	t.Helper()
 	names, err := json.Marshal(calls)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := node(t.Context(), tools(t), "client.mjs", url, token, mode)
-	cmd.Env = append(cmd.Environ(), "CALLS="+string(names), "PUBLIC="+publicURL)
+	cmd.Env = append(append(cmd.Environ(), "CALLS="+string(names), "PUBLIC="+publicURL), env...)
 	var failure strings.Builder
 	cmd.Stderr = &failure
 	text, err := cmd.Output()

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
@@ -15,6 +16,64 @@ type Approvals interface {
 	// Use uses up the approval of a call. The result is ApprovalUsed for a call that may go on. Otherwise it is the user's
 	// request, ApprovalPending or ApprovalDenied. It has no id if the user has too many open requests.
 	Use(ctx context.Context, call resources.Approval) (resources.Approval, error)
+	// Pending reports whether a user's request in an account awaits their decision. It does not for an unknown one.
+	Pending(ctx context.Context, account, user, id string) (bool, error)
+}
+
+const (
+	// approvalKey begins the key of the client's input about an approval. The approval's id follows.
+	approvalKey = "portcullis/approval/"
+	// approvalWait limits the wait for a user's decision. Clients and proxies often wait for an answer for a minute.
+	approvalWait = 50 * time.Second
+)
+
+// retried handles the retry m of a call whose client has led its user to the page about an approval. stripped is the call
+// without the client's input. The call waits for the user's decision, and then is judged like any other one.
+func (v *visit) retried(ctx context.Context, m *message.Message, stripped []byte, input message.Input) (doors.Answer, error) {
+	c := v.call
+	c.Body = stripped
+	if input.Accepted && v.Approvals != nil {
+		waits, err := c.Streams.Open(false)
+		if err != nil {
+			return doors.Answer{}, err
+		}
+		if err := v.await(waits, input.Rest); err != nil {
+			return v.undecided(&posted{Message: m}, err), nil
+		}
+		ctx = waits
+	}
+	anew, err := v.visit(c) // the policy may have changed
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	anew.led = true
+	return anew.post(ctx)
+}
+
+// await waits until the user has decided a request, for at most approvalWait.
+func (v *visit) await(ctx context.Context, id string) error {
+	release, err := v.holdMessage()
+	if err != nil {
+		return err
+	}
+	defer release()
+	over := time.NewTimer(approvalWait)
+	defer over.Stop()
+	again := time.NewTicker(rejudgeEvery)
+	defer again.Stop()
+	for {
+		pending, err := v.Approvals.Pending(ctx, v.account(), v.call.Caller.ID, id)
+		if err != nil || !pending {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return resources.Unavailable("The call has ended before the decision; try again.", context.Cause(ctx))
+		case <-over.C:
+			return nil
+		case <-again.C:
+		}
+	}
 }
 
 // approved uses up the user's approval of a call that needs one. It comes last: everything else has allowed the call, and
@@ -38,8 +97,25 @@ func (v *visit) approved(ctx context.Context, p *posted, named *row) (doors.Answ
 	}
 	v.needed = &needed{got, refusal}
 	v.outcome.Allowed, v.outcome.Code = false, verdict.CodeApproval
-	a, err := v.unsent(ctx, p, verdict.CodeApproval, doors.Answer{Status: 200, Body: v.denied(p, v.outcome, *named)}, nil)
+	body := v.denied(p, v.outcome, *named)
+	if v.leads(p) {
+		body = v.lead(p, *named)
+	}
+	a, err := v.unsent(ctx, p, verdict.CodeApproval, doors.Answer{Status: 200, Body: body}, nil)
 	return a, false, err
+}
+
+// leads reports whether the client of a denied call is to lead its user to the page about the approval. A client that answers
+// a question of the server is not: its retry would lose the answer.
+func (v *visit) leads(p *posted) bool {
+	return p.Spoken.Era == message.Modern && !p.Retry && !v.led && p.Meta.Client.ElicitsURL() &&
+		v.needed.request.Status == resources.ApprovalPending && v.page() != ""
+}
+
+// lead renders the result that has the client lead its user to the page.
+func (v *visit) lead(p *posted, r row) []byte {
+	text := fmt.Sprintf("Approve or decline the call of the tool %q of the server %q.", r.name, v.server.Name)
+	return message.LeadToURL(p.ID, approvalKey+v.needed.request.ID, v.page(), text, v.denial(v.outcome, r)...)
 }
 
 // needed is the approval that a denied call needs. refusal says why nobody can approve the call, "" if the user can.

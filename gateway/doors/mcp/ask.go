@@ -52,6 +52,8 @@ type visit struct {
 	outcome *verdict.Outcome
 	// needed is the approval without which the call is denied, or nil.
 	needed *needed
+	// led is true once the client has led its user to the page about the approval.
+	led bool
 }
 
 // account returns the account in the path or, without one, the caller's.

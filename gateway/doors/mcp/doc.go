@@ -10,5 +10,7 @@
 // approval or a missing scope. It never turns a denial into an allow. Without a verdict it returns an error with
 // Retry-After.
 //
+// A modern client can lead its user to the page about a missing approval. Its retry waits for the user's decision.
+//
 // The door keeps no table of sessions: it seals a session's id for its caller, and every replica can open it.
 package mcp

@@ -29,6 +29,12 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 	if fault != nil {
 		return refuse(fault), nil
 	}
+	if stripped, input, err := m.TakeInput(v.call.Body, approvalKey); err != nil || stripped != nil {
+		if err != nil {
+			return doors.Answer{}, err
+		}
+		return v.retried(ctx, m, stripped, input)
+	}
 	spoken, fault := m.Era(v.headers)
 	if fault != nil {
 		return refuse(fault), nil
@@ -226,14 +232,17 @@ func errScopes(scopes []string) error {
 	return resources.Forbidden("The token lacks the scope %s.", strings.Join(scopes, " "))
 }
 
+// denial returns the data of a denial.
+func (v *visit) denial(o *verdict.Outcome, r row) []message.Member {
+	return append([]message.Member{
+		message.Text("reason", resources.MaskCredentials(v.reason(o, r))), message.Text("code", o.Code), message.Text("decision_id", o.ID),
+		message.Text("policy_revision", o.PolicyRevision), message.Number("account_revision", o.AccountRevision),
+	}, v.accessRequest()...)
+}
+
 // denied renders the denial of a message.
 func (v *visit) denied(p *posted, o *verdict.Outcome, r row) []byte {
-	reason := resources.MaskCredentials(v.reason(o, r))
-	data := []message.Member{
-		message.Text("reason", reason), message.Text("code", o.Code), message.Text("decision_id", o.ID),
-		message.Text("policy_revision", o.PolicyRevision), message.Number("account_revision", o.AccountRevision),
-	}
-	data = append(data, v.accessRequest()...)
+	reason, data := resources.MaskCredentials(v.reason(o, r)), v.denial(o, r)
 	code, text := message.CodeDenied, "Denied: "+reason
 	if o.Code == verdict.CodeInvalidArguments {
 		code, text = message.CodeInvalidParams, "Invalid arguments: "+reason

@@ -1,12 +1,24 @@
 // Lists and calls tools with the official client. Arguments: the URL, the token and the mode of negotiation. Prints an
-// object with the results and errors. Without a token it also prints what the client learns from a 401.
+// object with the results and errors. Without a token it also prints what the client learns from a 401. With APPROVALS, the
+// address of a user's requests, the client leads its user to the page about one, which the user APPROVER then approves.
 import {
   Client, StreamableHTTPClientTransport, checkResourceAllowed, discoverOAuthProtectedResourceMetadata, extractWWWAuthenticateParams,
 } from '@modelcontextprotocol/client';
 
 const [url, token, mode] = process.argv.slice(2);
 const headers = token ? { Authorization: `Bearer ${token}` } : {};
-const client = new Client({ name: 'client', version: '1' }, mode === 'default' ? {} : { versionNegotiation: { mode } });
+const { APPROVALS, APPROVER } = process.env;
+const client = new Client({ name: 'client', version: '1' }, {
+  ...(mode === 'default' ? {} : { versionNegotiation: { mode } }), ...(APPROVALS ? { capabilities: { elicitation: { url: {} } } } : {}),
+});
+if (APPROVALS) {
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    const address = APPROVALS + new URL(params.url).pathname.replace('/approvals', '');
+    const decision = { method: 'PATCH', body: '{"status":"APPROVED"}', headers: { Authorization: `Bearer ${APPROVER}`, 'Content-Type': 'application/json' } };
+    setTimeout(() => fetch(address, decision), 700);
+    return { action: 'accept' };
+  });
+}
 
 // outcome returns the result of a step, or the error as an application sees it.
 async function outcome(step) {
