@@ -37,7 +37,7 @@ func TestPolicyInitWhole(t *testing.T) {
 // TestPolicyCheckNamesWhatIsNotCached, and what it costs.
 func TestPolicyCheckNamesWhatIsNotCached(t *testing.T) {
 	t.Parallel()
-	dir := harness.CopyPolicies(t)
+	dir := harness.CopyWholePolicies(t)
 	harness.WriteFile(t, filepath.Join(dir, "authz", "night.rego"), nightRule)
 	o := harness.Command(t, nil, "policy", "check", dir)
 	if o.Code != 0 || strings.Count(o.Stdout, "not cached: ") != 1 ||
@@ -57,7 +57,7 @@ func TestPolicyCheckReadsRowsAsTheGatewayDoes(t *testing.T) {
 		"/moons/accounts/{accountId}":             "ambiguous",
 		"/café/{id}":                              "must be percent-encoded",
 	} {
-		dir := harness.CopyPolicies(t)
+		dir := harness.CopyWholePolicies(t)
 		file := filepath.Join(dir, "routes", "data.json")
 		routes := must.Get(os.ReadFile(file))(t)
 		row := `{ "role.ours": {"method": "GET", "path": "` + path + `", "access": ["member"], "effect": "read", "upstream": "external"},`
@@ -72,7 +72,7 @@ func TestPolicyCheckReadsRowsAsTheGatewayDoes(t *testing.T) {
 // runs the named tests.
 func TestPolicyTestShowsTheValues(t *testing.T) {
 	t.Parallel()
-	dir := harness.CopyPolicies(t)
+	dir := harness.CopyWholePolicies(t)
 	harness.WriteFile(t, filepath.Join(dir, "authz", "night.rego"), nightRule)
 	o := harness.Command(t, nil, "policy", "test", "--threshold", "100", "--run", "test_account_action", dir)
 	if o.Code != 2 || !strings.Contains(o.Stderr, "cover too little") || !strings.HasPrefix(o.Stdout, "PASS: ") ||
@@ -104,7 +104,7 @@ test_night if {
 func TestPolicyToolsTakeBundles(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "policies.tar.gz")
-	must.Do(t, os.WriteFile(file, harness.Bundle(t, harness.CopyPolicies(t), "v7"), 0o600))
+	must.Do(t, os.WriteFile(file, harness.Bundle(t, harness.CopyWholePolicies(t), "v7"), 0o600))
 	if o := harness.Command(t, nil, "policy", "check", file); o.Code != 0 || !strings.Contains(o.Stdout, "\nbundle revision: v7\n") {
 		t.Errorf("%+v", o)
 	}

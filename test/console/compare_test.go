@@ -52,7 +52,7 @@ func (b *browser) compared() (page answer) {
 // widerBundle is the shipped policy, by which readers of a project also create instances.
 func widerBundle(t *testing.T) []byte {
 	t.Helper()
-	dir := harness.CopyPolicies(t)
+	dir := harness.CopyWholePolicies(t)
 	grants := filepath.Join(dir, "grants", "data.json")
 	raw, err := os.ReadFile(grants)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestComparisonsAreRefused(t *testing.T) {
 func TestAHostilePolicyIsBounded(t *testing.T) {
 	t.Parallel()
 	g := demo(t)
-	dir := harness.CopyPolicies(t)
+	dir := harness.CopyWholePolicies(t)
 	harness.WriteFile(t, filepath.Join(dir, "authz", "hostile_test.rego"), "package authz_test\n\n"+
 		`test_large if count(replace(sprintf("%0900000d", [1]), "0", sprintf("%06000d", [1]))) > 0`+"\n")
 	b := signIn(t, g, alice)

@@ -14,7 +14,7 @@ import (
 // scenario is a gateway whose policy tree has the apps of the scenarios.
 func scenario(t *testing.T) *harness.Scene {
 	t.Helper()
-	tree := harness.CopyPolicies(t)
+	tree := harness.CopyWholePolicies(t)
 	must.Do(t, os.CopyFS(filepath.Join(tree, "apps"), os.DirFS("policies/apps")))
 	return harness.NewScene(t, harness.Start(t, "--policy-dir", tree))
 }
