@@ -50,8 +50,17 @@ func (v *visit) retried(ctx context.Context, m *message.Message, stripped []byte
 	return anew.post(ctx)
 }
 
-// await waits until the user has decided a request, for at most approvalWait.
+// await waits until the user has decided a request, for at most approvalWait. It does not wait beside another call: one call
+// waits for each request, and a user has MaxOpenApprovals of them at most.
 func (v *visit) await(ctx context.Context, id string) error {
+	pending, err := v.Approvals.Pending(ctx, v.account(), v.call.Caller.ID, id)
+	if err != nil || !pending {
+		return err
+	}
+	if _, awaited := v.awaited.LoadOrStore(id, true); awaited {
+		return nil
+	}
+	defer v.awaited.Delete(id)
 	release, err := v.holdMessage()
 	if err != nil {
 		return err
@@ -61,19 +70,17 @@ func (v *visit) await(ctx context.Context, id string) error {
 	defer over.Stop()
 	again := time.NewTicker(rejudgeEvery)
 	defer again.Stop()
-	for {
-		pending, err := v.Approvals.Pending(ctx, v.account(), v.call.Caller.ID, id)
-		if err != nil || !pending {
-			return err
-		}
+	for pending && err == nil {
 		select {
 		case <-ctx.Done():
 			return resources.Unavailable("The call has ended before the decision; try again.", context.Cause(ctx))
 		case <-over.C:
 			return nil
 		case <-again.C:
+			pending, err = v.Approvals.Pending(ctx, v.account(), v.call.Caller.ID, id)
 		}
 	}
+	return err
 }
 
 // approved uses up the user's approval of a call that needs one. It comes last: everything else has allowed the call, and

@@ -22,7 +22,7 @@ func (u undecided) Pending(context.Context, string, string, string) (bool, error
 }
 
 // TestTheWaitForADecisionEnds guarantees that it ends without a decision, with the call, and if the store is down. It counts as a
-// held message meanwhile.
+// held message meanwhile, and no second call waits beside it.
 func TestTheWaitForADecisionEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		life  time.Duration
@@ -39,11 +39,17 @@ func TestTheWaitForADecisionEnds(t *testing.T) {
 			began, held := time.Now(), int64(0)
 			time.AfterFunc(time.Second, func() {
 				v.held.mu.Lock()
-				defer v.held.mu.Unlock()
 				held = v.held.all
+				v.held.mu.Unlock()
+				if err := v.await(ctx, "approval-v1"); c.takes > 0 && (err != nil || time.Since(began) != time.Second) {
+					t.Errorf("%s: a second call waited until %s: %v", name, time.Since(began), err)
+				}
 			})
 			if err := v.await(ctx, "approval-v1"); (err != nil) != c.fails || time.Since(began) != c.takes {
 				t.Errorf("%s: %v after %s", name, err, time.Since(began))
+			}
+			if _, awaited := v.awaited.Load("approval-v1"); awaited {
+				t.Errorf("%s: the request is awaited for ever", name)
 			}
 			if c.takes > 0 && held != 4 || v.held.all != 0 {
 				t.Errorf("%s: %d bytes were held, %d are", name, held, v.held.all)

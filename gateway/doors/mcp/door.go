@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,8 @@ type Door struct {
 	Observe func(server, outcome string)
 
 	held held
+	// awaited has the ids of the requests for which calls wait.
+	awaited sync.Map
 }
 
 // Outgoing is a call to a server.
