@@ -213,6 +213,24 @@ func TestAClusterMovesOnTheOpenPage(t *testing.T) {
 	b.wantNoProblem("clusters")
 }
 
+// TestTheListOfFilesShowsTheOpenOne guarantees that the list is scrolled to the file, and the page to the line.
+func TestTheListOfFilesShowsTheOpenOne(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	b := openTab(t, g)
+	b.signIn(g, alice)
+	b.look(320, "light")
+	b.open("/policy?file=base%3Aroutes%2Fdata.json#L60")
+	b.wait(`document.readyState === "complete" && window.scrollY > 500`)
+	if !b.holds(`{
+		const list = document.querySelector(".files").getBoundingClientRect(), one = document.querySelector(".files [aria-current]").getBoundingClientRect();
+		one.top >= list.top && one.bottom <= list.bottom
+	}`) {
+		t.Error(b.text())
+	}
+	b.wantNoProblem("policy")
+}
+
 // TestFormsOfPagesWithCodes guarantees that a browser names its origin in the form of a link's page, and the address of
 // the page in no Referer.
 func TestFormsOfPagesWithCodes(t *testing.T) {

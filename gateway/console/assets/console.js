@@ -90,6 +90,11 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// A long list of files shows the file that is open.
+const files = document.querySelector(".files");
+const current = files?.querySelector("[aria-current]");
+if (current) files.scrollTop += current.getBoundingClientRect().top - files.getBoundingClientRect().top - files.clientHeight / 2;
+
 // Following: new rows come before the others, while the page is looked at.
 const list = document.querySelector("[data-follow]");
 const mostRows = 300;
