@@ -15,7 +15,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// newStalling starts a server whose responses have nearly 4 MiB and no end, until done is closed: as JSON, or as an event.
+// newStalling starts a server whose responses have nearly 4 MiB and no end, as JSON or as an event. Once done is closed, they
+// end after "whole".
 func newStalling(t *testing.T, media string) (url string, done chan struct{}) {
 	t.Helper()
 	begins := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20-200)
@@ -25,13 +26,13 @@ func newStalling(t *testing.T, media string) (url string, done chan struct{}) {
 	done = make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", media)
+		_, _ = io.WriteString(w, begins)
 		select {
 		case <-done:
-			_, _ = io.WriteString(w, map[bool]string{true: "data: "}[media == "text/event-stream"]+`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"short"}]}}`+"\n\n")
+			_, _ = io.WriteString(w, `whole"}]}}`+"\n\n")
 			return
 		default:
 		}
-		_, _ = io.WriteString(w, begins)
 		_ = http.NewResponseController(w).Flush() // the client may have gone
 		<-r.Context().Done()
 	}))
@@ -71,7 +72,7 @@ func TestServersFillNoMemory(t *testing.T) {
 		close(done)
 		harness.Soon(t, "the memory is free", func() bool {
 			_, text := callWithin(t.Context(), g, token)
-			return strings.Contains(text, "short")
+			return strings.Contains(text, "whole")
 		})
 	}
 }
