@@ -168,7 +168,7 @@ func requests(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 	}
 	all[0].Arguments = strings.Replace(hostileArguments, "LONG", strings.Repeat("Lorem ipsum dolor sit amet. ", 200)+strings.Repeat("x", 2000), 1)
 	all[0].Further = `{"inputResponses":{"sure":{"action":"accept"}}}`
-	all[0].AgentID, all[0].AgentName, all[0].ServerTitle, all[0].Tool, all[0].Client.ClientID = "", "", nasty, nasty[:60], "https://evil.example/<b>"
+	all[0].AgentID, all[0].AgentName, all[0].ServerTitle, all[0].Tool, all[0].Client.ClientID = "", "", nasty+"\u202e", nasty[:60]+"\u200b", "https://evil.example/\u202e<b>"
 	all[1].Client, all[1].AgentID, all[1].AgentName, all[1].Arguments, all[1].Effect = resources.AgentClient{}, "", "", "", resources.EffectRead
 	c := records.NewCollections()
 	harness.SeedRecords(t, dir, c, func(ctx context.Context, tx store.Tx) error {
@@ -182,7 +182,7 @@ func requests(t *testing.T) (*harness.Gateway, *strings.Replacer) {
 	return harness.StartIn(t, dir, "--console-listen", "127.0.0.1:0"), strings.NewReplacer()
 }
 
-// TestHostileArgumentsAreText guarantees that markup is text. Invisible characters have codes in their place. No
+// TestHostileArgumentsAreText guarantees that markup is text. Invisible characters have codes in their place, in names too. No
 // number and no text is cut.
 func TestHostileArgumentsAreText(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,8 @@ func TestHostileArgumentsAreText(t *testing.T) {
 	b := signIn(t, g, deskUser)
 	got := b.get("/approvals/approval-0-v1")
 	got.want(t, 200, `<mark class="unseen">U&#43;202E</mark>eve<mark class="unseen">U&#43;200B</mark>@example.com<mark class="unseen">U&#43;2028</mark><mark class="unseen">U&#43;0000</mark>`,
-		"&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\n\nline 2\n", "9007199254740993", "1.50", "unknown client", strings.Repeat("x", 2000), "Other parameters", "inputResponses", "7,600 characters")
+		"&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\n\nline 2\n", "9007199254740993", "1.50", "unknown client", strings.Repeat("x", 2000), "Other parameters", "inputResponses", "7,600 characters",
+		`https://evil.example/<mark class="unseen">U&#43;202E</mark>&lt;b&gt;`)
 	got.lacks(t, "<script>alert", "\u202e", "\u200b")
 	b.get("/approvals/approval-1-v1").want(t, 200, "you, without an agent", "None.", ">reads<")
 	b.get("/approvals/approval-2-v1").want(t, 200, "Assistant", "4711", "yes or no")
