@@ -108,7 +108,7 @@ func doneText(outcome string) string {
 		"invited":  "The invitation is on its way.",
 		"undone":   "The change is undone.",
 		"ended":    "The delegation is over.",
-		"approved": "Approved. Have the agent call again.",
+		"approved": "Approved. Unless the agent waits for this, have it call again.",
 		"declined": "Denied.",
 	}[outcome]
 }

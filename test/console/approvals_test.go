@@ -94,7 +94,7 @@ func TestACallIsApprovedOnItsPage(t *testing.T) {
 		t.Fatalf("%d %s\n%s", got.Status, got.Header.Get("Location"), got.Body)
 	}
 	approved := b.get(page + "?done=approved")
-	approved.want(t, 200, "Approved. Have the agent call again.", "✓ Approved", "The approval is for one call")
+	approved.want(t, 200, "Approved. Unless the agent waits for this, have it call again.", "✓ Approved", "The approval is for one call")
 	approved.lacks(t, "Approve</button>")
 	b.post(page, "do", "deny").want(t, 409, "has been decided already", "✓ Approved")
 	if text := closeTicket(t, g, `{"number":7,"why":"<b>done</b>"}`); !strings.Contains(text, "closed") || calls.Load() != 1 {

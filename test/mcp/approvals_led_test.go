@@ -95,15 +95,11 @@ func (s *ledScene) send(t *testing.T, body string) string {
 }
 
 // retry sends the retry of a call in the background. The answer comes over the channel.
-func (s *ledScene) retry(ctx context.Context, t *testing.T, inputs string) <-chan string {
-	t.Helper()
+func (s *ledScene) retry(ctx context.Context, inputs string) <-chan string {
 	answer := make(chan string, 1)
-	req := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, s.URL+path, strings.NewReader(led(leading, merge, `"arguments":{"q":"x"},"inputResponses":{`+inputs+`}`))))(t)
-	for i, h := 0, append(modern("tools/call", merge), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+s.token); i < len(h); i += 2 {
-		req.Header.Set(h[i], h[i+1])
-	}
+	body := led(leading, merge, `"arguments":{"q":"x"},"inputResponses":{`+inputs+`}`)
 	go func() {
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := post(ctx, s.Gateway, path, s.token, body, modern("tools/call", merge)...)
 		if err != nil {
 			answer <- err.Error()
 			return
@@ -144,7 +140,7 @@ func TestALedUserDecidesWhileTheCallWaits(t *testing.T) {
 	s := newLedScene(t, withConsole, "https://console.example", "--decision-log", "required")
 	for _, status := range []string{"APPROVED", "DENIED"} {
 		id := s.lead(t)
-		answer := s.retry(t.Context(), t, input(id, "accept"))
+		answer := s.retry(t.Context(), input(id, "accept"))
 		waiting(t, answer)
 		s.decide(t, id, status)
 		text := <-answer
@@ -184,7 +180,7 @@ func TestAWaitingCallIsJudgedAnew(t *testing.T) {
 			t.Parallel()
 			s := newLedScene(t, withConsole, "https://console.example")
 			id := s.lead(t)
-			answer := s.retry(t.Context(), t, input(id, "accept"))
+			answer := s.retry(t.Context(), input(id, "accept"))
 			waiting(t, answer)
 			end(t, s)
 			s.decide(t, id, "APPROVED")
@@ -201,7 +197,7 @@ func TestAWaitingCallEndsWithItsClient(t *testing.T) {
 	s := newLedScene(t, withConsole, "https://console.example")
 	id := s.lead(t)
 	ctx, leave := context.WithCancel(t.Context())
-	answer := s.retry(ctx, t, input(id, "accept"))
+	answer := s.retry(ctx, input(id, "accept"))
 	waiting(t, answer)
 	leave()
 	<-answer
@@ -227,7 +223,7 @@ func TestAnInputApprovesNothing(t *testing.T) {
 		"two": input(id, "accept") + "," + input(foreign, "accept"),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a wait takes 50
-		text := <-s.retry(ctx, t, inputs)
+		text := <-s.retry(ctx, inputs)
 		cancel()
 		if !strings.Contains(text, `"code":-32001`) || between(text, `"access_request":{"id":"`) != id || foreign == "" || len(s.bodies) != 0 {
 			t.Errorf("%s: %d calls, %s", name, len(s.bodies), text)

@@ -214,7 +214,7 @@ func TestTheDemosServerIsTheDemosAlone(t *testing.T) {
 	if upstream == nil {
 		t.Fatal("the settings in the log do not name the server")
 	}
-	if status := post(t, upstream[1]); status != http.StatusUnauthorized {
+	if status := statusOf(t, upstream[1]); status != http.StatusUnauthorized {
 		t.Errorf("past the gateway: %d", status)
 	}
 	for name, start := range map[string]func() *harness.Gateway{
@@ -242,7 +242,7 @@ func TestTheDemosServerIsTheDemosAlone(t *testing.T) {
 	}
 }
 
-func post(t *testing.T, url string) int {
+func statusOf(t *testing.T, url string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	if err != nil {

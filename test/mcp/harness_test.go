@@ -153,12 +153,11 @@ func connect(t *testing.T, g *harness.Gateway, token string) *mcp.ClientSession 
 	return session
 }
 
-// raw sends a message as it is.
-func raw(t *testing.T, g *harness.Gateway, path, token, body string, headers ...string) (*http.Response, string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+path, strings.NewReader(body))
+// post sends a message as it is.
+func post(ctx context.Context, g *harness.Gateway, path, token, body string, headers ...string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -168,7 +167,13 @@ func raw(t *testing.T, g *harness.Gateway, path, token, body string, headers ...
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	return http.DefaultClient.Do(req)
+}
+
+// raw sends a message as it is, and reads the response.
+func raw(t *testing.T, g *harness.Gateway, path, token, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	resp, err := post(t.Context(), g, path, token, body, headers...)
 	if err != nil {
 		t.Fatal(err)
 	}

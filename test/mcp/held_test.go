@@ -79,15 +79,7 @@ func TestServersFillNoMemory(t *testing.T) {
 
 // callWithin calls a tool and returns the status and the text of the response, as far as it came.
 func callWithin(ctx context.Context, g *harness.Gateway, token string) (status int, text string) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(call("search_issues")))
-	if err != nil {
-		return 0, err.Error()
-	}
-	h := append(modern("tools/call", "search_issues"), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
-	for i := 0; i < len(h); i += 2 {
-		req.Header.Set(h[i], h[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := post(ctx, g, path, token, call("search_issues"), modern("tools/call", "search_issues")...)
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -116,12 +108,7 @@ func TestWaitingMessagesKeepNobodyOut(t *testing.T) {
 	token, large := tokenFor(t, g, reader, bothScopes), callWith("search_issues", `{"q":"`+strings.Repeat("x", 1<<20-300)+`"}`)
 	answered := make(chan int, 100)
 	send := func(ctx context.Context) {
-		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(large)) // the URL is valid
-		h := append(modern("tools/call", "search_issues"), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
-		for i := 0; i < len(h); i += 2 {
-			req.Header.Set(h[i], h[i+1])
-		}
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := post(ctx, g, path, token, large, modern("tools/call", "search_issues")...)
 		if err != nil {
 			return // the test has ended
 		}

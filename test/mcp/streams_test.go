@@ -50,15 +50,7 @@ func TestASuspendedUsersStreamEnds(t *testing.T) {
 // streaming sends a message whose response is a stream.
 func streaming(ctx context.Context, t *testing.T, g *harness.Gateway, path, token, body string, headers []string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	headers = append(headers, "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := post(ctx, g, path, token, body, headers...)
 	if err != nil || resp.StatusCode != 200 {
 		t.Fatalf("%v %v", resp, err)
 	}
@@ -128,16 +120,8 @@ func TestARevokeDuringTheWaitEndsTheStream(t *testing.T) {
 	g := startOn(t, server.URL, policiesWith(t, rows))
 	token := tokenFor(t, g, reader, bothScopes)
 	ended := make(chan time.Time, 1)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.URL+path, strings.NewReader(call("search_issues")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := append(modern("tools/call", "search_issues"), "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "Authorization", "Bearer "+token)
-	for i := 0; i < len(h); i += 2 {
-		req.Header.Set(h[i], h[i+1])
-	}
 	go func() {
-		if resp, err := http.DefaultClient.Do(req); err == nil {
+		if resp, err := post(t.Context(), g, path, token, call("search_issues"), modern("tools/call", "search_issues")...); err == nil {
 			_, _ = io.Copy(io.Discard, resp.Body) // until its end
 			_ = resp.Body.Close()
 		}
