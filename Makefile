@@ -45,6 +45,7 @@ LONGEST     = $(BLACK_BOX) ./test/mcp ./test/console ./store/redis ./policies/en
 # The tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the race
 # detector makes them five times as long. Those of the other black-box tests are in packages that make setups runs whole.
 LONG_TESTS  = TestRollingRestartFailsNoRequest|TestFaultsOfTheIdentityProvider|TestFollowerMissesNothing|TestFaults|TestBatchesOfOneTenantLoseNoVerdictOfAnother|TestAChangeMayBeLargerThanADocument|TestARareChangeOfALargeLogIsFound|TestTwoAdminsCannotRemoveEachOther|TestARevokedKeyIsRefusedAtOnce|TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame
+LONG_MCP    = TestConformance|TestTypeScript|TestOfficial|TestReferenceServer|Replica
 LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources/access ./resources/apikeys ./test/faults
 # What starts no goroutine is not under the race detector: TestRaceLeavesOutWhatStartsNoGoroutine.
 SEQUENTIAL  = policies/compare/diff policies/compare/guards policies/explain policies/overlay policies/policytest policies/proof policies/replay
@@ -95,7 +96,7 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 	@echo "=== make $@"
 	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/flood ./test/proxies \
 		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
-		-- -vet=off -count=1 -timeout 10m -run 'TestConformance|TestTypeScript|TestReferenceServer|Replica' ./test/mcp \
+		-- -vet=off -count=1 -timeout 10m -run '$(LONG_MCP)' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
 		-- PORTCULLIS_TEST_EDGE=users PORTCULLIS_TEST_PROCESSES=two $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)

@@ -43,6 +43,22 @@ func TestMakefileNamesLongTests(t *testing.T) {
 	}
 }
 
+// TestMakefileNamesLongTestsOfMCP guarantees that `make setups` runs each test of MCP calls that `make test` leaves out.
+func TestMakefileNamesLongTestsOfMCP(t *testing.T) {
+	names, found := regexp.MustCompile(makeVariable(t, "LONG_MCP")), 0
+	eachFunction(t, "mcp", func(_ string, f *ast.FuncDecl) {
+		if !strings.HasPrefix(f.Name.Name, "Test") || !callsTier(f) {
+			return
+		}
+		if found++; !names.MatchString(f.Name.Name) {
+			t.Errorf("%s is left to make check: name it in LONG_MCP", f.Name.Name)
+		}
+	})
+	if found == 0 {
+		t.Error("no test calls tier")
+	}
+}
+
 // callsTier reports whether a test calls a function of test/tier itself.
 func callsTier(f *ast.FuncDecl) (calls bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
