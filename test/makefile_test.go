@@ -43,18 +43,18 @@ func TestMakefileNamesLongTests(t *testing.T) {
 	}
 }
 
-// TestMakefileNamesLongTestsOfMCP guarantees that `make setups` runs each test of MCP calls that `make test` leaves out.
+// TestMakefileNamesLongTestsOfMCP guarantees a run in `make setups` for each test of MCP calls left out by `make test`.
 func TestMakefileNamesLongTestsOfMCP(t *testing.T) {
-	names, found := regexp.MustCompile(makeVariable(t, "LONG_MCP")), 0
+	names, long := regexp.MustCompile(makeVariable(t, "LONG_MCP")), 0
 	eachFunction(t, "mcp", func(_ string, f *ast.FuncDecl) {
 		if !strings.HasPrefix(f.Name.Name, "Test") || !callsTier(f) {
 			return
 		}
-		if found++; !names.MatchString(f.Name.Name) {
+		if long++; !names.MatchString(f.Name.Name) {
 			t.Errorf("%s is left to make check: name it in LONG_MCP", f.Name.Name)
 		}
 	})
-	if found == 0 {
+	if long == 0 {
 		t.Error("no test calls tier")
 	}
 }
