@@ -29,11 +29,14 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 	if fault != nil {
 		return refuse(fault), nil
 	}
-	if stripped, input, err := m.TakeInput(v.call.Body, approvalKey); err != nil || stripped != nil {
+	if m.Method == message.MethodCall { // tools alone need approvals
+		stripped, input, err := m.TakeInput(v.call.Body, approvalKey)
 		if err != nil {
 			return doors.Answer{}, err
 		}
-		return v.retried(ctx, m, stripped, input)
+		if stripped != nil {
+			return v.retried(ctx, m, stripped, input)
+		}
 	}
 	spoken, fault := m.Era(v.headers)
 	if fault != nil {
