@@ -2,6 +2,7 @@ package policies
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -17,10 +18,18 @@ func WriteFile(dir, name string, text []byte) error {
 	}
 	next := filepath.Join(folder, "."+base)
 	if err := os.WriteFile(next, text, 0o644); err != nil { //nolint:gosec // a policy is not secret
-		return errors.Join(err, os.Remove(next))
+		return discard(next, err)
 	}
 	if err := os.Rename(next, path); err != nil {
-		return errors.Join(err, os.Remove(next))
+		return discard(next, err)
 	}
 	return nil
+}
+
+// discard removes a draft after an error.
+func discard(draft string, err error) error {
+	if gone := os.Remove(draft); !errors.Is(gone, fs.ErrNotExist) {
+		return errors.Join(err, gone)
+	}
+	return err
 }
