@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
@@ -206,6 +207,34 @@ func TestAWaitingCallEndsWithItsClient(t *testing.T) {
 	time.Sleep(1200 * time.Millisecond)
 	if len(s.bodies) != 0 || s.status(t, id) != "APPROVED" {
 		t.Errorf("%d calls, the approval is %s", len(s.bodies), s.status(t, id))
+	}
+}
+
+// TestATokenThatEndsDuringTheWaitIsRefused guarantees it for an approved call. The approval is not used.
+func TestATokenThatEndsDuringTheWaitIsRefused(t *testing.T) {
+	t.Parallel()
+	const issues = "/mcp/issues"
+	u := newUpstream(t, true)
+	provider := harness.NewIdentityProvider(t, "https://login.example", "k1")
+	g := harness.OutsideGateway(t, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience, "--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()),
+		"--public-url", publicURL, "--policy-dir", policiesWith(t, approvalRows), "--upstream", "github="+u.url, withConsole, "https://console.example")
+	end := time.Now().Add(4 * time.Second).Truncate(time.Second)
+	token := provider.Token(t, harness.OutsideAdmin, func(c jwt.MapClaims) {
+		c["aud"], c["scope"], c["exp"] = publicURL+issues, bothScopes, end.Add(-30*time.Second).Unix() // the gateway allows for 30 s
+		delete(c, "iat")
+		delete(c, "nbf")
+	})
+	_, text := raw(t, g, issues, token, led(leading, merge, `"arguments":{"q":"x"}`), modern("tools/call", merge)...)
+	id := between(text, `"access_request":{"id":"`)
+	time.AfterFunc(time.Until(end.Add(time.Second)), func() {
+		if r := harness.Call(t, "PATCH", g.URL+outsideOwner+approvals+"/"+id, provider.Token(t, harness.OutsideAdmin), `{"status":"APPROVED"}`); r.Status != 200 {
+			t.Errorf("%d %s", r.Status, r.Raw)
+		}
+	})
+	resp, text := raw(t, g, issues, token, led(leading, merge, `"arguments":{"q":"x"},"inputResponses":{`+input(id, "accept")+`}`), modern("tools/call", merge)...)
+	r := harness.Call(t, "GET", g.URL+outsideOwner+approvals+"/"+id, provider.Token(t, harness.OutsideAdmin), "")
+	if resp.StatusCode != 401 || time.Now().Before(end) || len(u.called()) != 0 || harness.At(r.Body, "approval", "status") != "APPROVED" {
+		t.Errorf("%d %s, %d calls, %s", resp.StatusCode, text, len(u.called()), r.Raw)
 	}
 }
 

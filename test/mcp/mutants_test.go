@@ -44,6 +44,7 @@ func mutantsOfApprovals() []mutant {
 		{"a led user has approved", []overlay.Edit{{File: door, Old: `named == nil || named.approval == ""`, New: `named == nil || named.approval == "" || v.led`}}, nothing},
 		{"a retry does not wait", []overlay.Edit{{File: door, Old: "input.Accepted && v.Approvals != nil {", New: "input.Accepted && v.Approvals == nil {"}}, decides},
 		{"a retry is judged by the former policy", []overlay.Edit{{File: door, Old: "	anew, err := v.visit(c) // the policy may have changed\n", New: "	anew, err := v, error(nil)\n	anew.call = c\n"}}, anew},
+		{"a token ends unnoticed during the wait", []overlay.Edit{{File: door, Old: "		if v.expired() {\n", New: "		if v.expired() && v.led {\n"}}, "TestATokenThatEndsDuringTheWaitIsRefused"},
 		{"a client leads its user again", []overlay.Edit{{File: door, Old: "!p.Retry && !v.led && ", New: "!p.Retry && "}}, nothing},
 		{"no call needs an approval", []overlay.Edit{{File: door, Old: `named == nil || named.approval == ""`, New: `named == nil || named.approval != "never"`}}, once},
 		{"a request is an approval", []overlay.Edit{{File: service, Old: "rec.Value.Status == resources.ApprovalApproved:", New: "rec.Value.Status != resources.ApprovalDenied:"}}, once},

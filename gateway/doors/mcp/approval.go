@@ -40,6 +40,9 @@ func (v *visit) retried(ctx context.Context, m *message.Message, stripped []byte
 		if err := v.await(waits, input.Rest); err != nil {
 			return v.undecided(&posted{Message: m}, err), nil
 		}
+		if v.expired() {
+			return doors.Answer{}, errBadToken()
+		}
 		ctx = waits
 	}
 	anew, err := v.visit(c) // the policy may have changed
@@ -104,11 +107,11 @@ func (v *visit) approved(ctx context.Context, p *posted, named *row) (doors.Answ
 	}
 	v.needed = &needed{got, refusal}
 	v.outcome.Allowed, v.outcome.Code = false, verdict.CodeApproval
-	body := v.denied(p, v.outcome, *named)
+	render := v.denied
 	if v.leads(p) {
-		body = v.lead(p, *named)
+		render = v.lead
 	}
-	a, err := v.unsent(ctx, p, verdict.CodeApproval, doors.Answer{Status: 200, Body: body}, nil)
+	a, err := v.unsent(ctx, p, verdict.CodeApproval, doors.Answer{Status: 200, Body: render(p, v.outcome, *named)}, nil)
 	return a, false, err
 }
 
@@ -120,9 +123,9 @@ func (v *visit) leads(p *posted) bool {
 }
 
 // lead renders the result that has the client lead its user to the page.
-func (v *visit) lead(p *posted, r row) []byte {
+func (v *visit) lead(p *posted, o *verdict.Outcome, r row) []byte {
 	text := fmt.Sprintf("Approve or decline the call of the tool %q of the server %q.", r.name, v.server.Name)
-	return message.LeadToURL(p.ID, approvalKey+v.needed.request.ID, v.page(), text, v.denial(v.outcome, r)...)
+	return message.LeadToURL(p.ID, approvalKey+v.needed.request.ID, v.page(), text, v.denial(o, resources.MaskCredentials(v.reason(o, r)))...)
 }
 
 // needed is the approval that a denied call needs. refusal says why nobody can approve the call, "" if the user can.

@@ -99,7 +99,7 @@ func (v *visit) ask(ctx context.Context, judge *verdict.Judge, rows ...row) ([]v
 		case out[i].Err != nil:
 			return nil, out[i].Err
 		case v.call.Caller.Kind == resources.PrincipalAgent && out[i].Code == codeActiveMember:
-			return nil, errUnknownAgent() // it has ended since the token was read
+			return nil, errBadToken() // it has ended since the token was read
 		}
 	}
 	return out, nil

@@ -137,13 +137,13 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 		return nil, resources.NotFound("MCP server")
 	}
 	if c.Caller.Kind == resources.PrincipalAgent && (!takesAgentsAlone(server) || c.Caller.AccountID != p.account) { // the policy has changed since
-		return nil, errUnknownAgent()
+		return nil, errBadToken()
 	}
 	return &visit{Door: d, call: c, sent: sent, place: p, server: server, judge: judge, rejected: new(atomic.Bool)}, nil
 }
 
-// errUnknownAgent is the answer to an agent without a user that the door does not take.
-func errUnknownAgent() error {
+// errBadToken is the answer to an expired token, and to an agent without a user at a door for users.
+func errBadToken() error {
 	return &resources.Error{Kind: resources.KindBadCredential, Message: "invalid or expired authentication token"}
 }
 

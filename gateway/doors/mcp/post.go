@@ -236,16 +236,17 @@ func errScopes(scopes []string) error {
 }
 
 // denial returns the data of a denial.
-func (v *visit) denial(o *verdict.Outcome, r row) []message.Member {
+func (v *visit) denial(o *verdict.Outcome, reason string) []message.Member {
 	return append([]message.Member{
-		message.Text("reason", resources.MaskCredentials(v.reason(o, r))), message.Text("code", o.Code), message.Text("decision_id", o.ID),
+		message.Text("reason", reason), message.Text("code", o.Code), message.Text("decision_id", o.ID),
 		message.Text("policy_revision", o.PolicyRevision), message.Number("account_revision", o.AccountRevision),
 	}, v.accessRequest()...)
 }
 
 // denied renders the denial of a message.
 func (v *visit) denied(p *posted, o *verdict.Outcome, r row) []byte {
-	reason, data := resources.MaskCredentials(v.reason(o, r)), v.denial(o, r)
+	reason := resources.MaskCredentials(v.reason(o, r))
+	data := v.denial(o, reason)
 	code, text := message.CodeDenied, "Denied: "+reason
 	if o.Code == verdict.CodeInvalidArguments {
 		code, text = message.CodeInvalidParams, "Invalid arguments: "+reason

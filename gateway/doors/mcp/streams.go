@@ -172,10 +172,16 @@ func endedBy(err error) string {
 	return resources.MCPEndedByGateway
 }
 
+// expired reports whether the caller's token has expired since the call began.
+func (v *visit) expired() bool {
+	client := v.call.Caller.Client
+	return client != nil && resources.At(v.IDs.Now()) >= client.Until
+}
+
 // still judges rows by the policy in force, and updates which of them are held. The error says why the stream must end.
 // Rows that were judged one by one are also held to their definitions, arguments and approvals.
 func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool) error {
-	if client := v.call.Caller.Client; client != nil && resources.At(v.IDs.Now()) >= client.Until {
+	if v.expired() {
 		return errExpired
 	}
 	judge := v.Door.Judge.Pinned().Quiet()
