@@ -3,6 +3,7 @@ package decisionlog_test
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
@@ -38,5 +39,26 @@ func BenchmarkRecord(b *testing.B) {
 	must.Do(b, l.Close())
 	if s := l.Stats(); s.Lost > 0 {
 		b.Logf("%d lost", s.Lost)
+	}
+}
+
+// BenchmarkPageOfACompressedSegment is the cost of a page of ten records at the end of a compressed segment of 32 MiB, as
+// pages that follow decisions need it behind the start of a new segment.
+func BenchmarkPageOfACompressedSegment(b *testing.B) {
+	w := newWorld(b)
+	w.change = func(o *decisionlog.Options) { o.Size = 1 << 30 }
+	l := w.open(b)
+	for size := 0; size < 32<<20; size = len(w.read(b, "000000000001.log")) {
+		recordMany(b, l, 5000)
+	}
+	must.Do(b, l.Close())
+	must.Do(b, w.open(b).Close()) // compresses it
+	search := decisionlog.Search{Size: 10, Deadline: time.Now().Add(time.Hour)}
+	b.ReportAllocs()
+	for b.Loop() {
+		page, err := decisionlog.Reader{Dir: w.dir}.Before(b.Context(), search, nil)
+		if err != nil || len(page.Records) != search.Size {
+			b.Fatalf("%d records, %v", len(page.Records), err)
+		}
 	}
 }

@@ -238,7 +238,7 @@ func (c *cursor) lines(text []byte, skip int64, closed bool, fn func(*Record) er
 		}
 		c.pos.Offset = offset
 		_, kind := shape(raw)
-		ended = kind == "end"
+		ended = string(kind) == "end"
 	}
 	return ended || closed, nil
 }

@@ -25,7 +25,7 @@ func Records(text []byte) (out []*Record, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if prev, _ := shape(raw); prev != last {
+		if prev, _ := shape(raw); string(prev) != last {
 			return nil, errForm
 		}
 		if r != nil {

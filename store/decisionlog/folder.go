@@ -1,6 +1,7 @@
 package decisionlog
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -95,9 +96,11 @@ func (s segment) read() ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	reader := io.Reader(f)
+	reader, size := io.Reader(f), min(s.size, maxSegment)
 	if s.packed {
-		unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+		packed := bufio.NewReader(f)
+		size = contentSize(packed)
+		unpacked, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err
 		}
@@ -105,9 +108,7 @@ func (s segment) read() ([]byte, error) {
 		reader = unpacked
 	}
 	var all bytes.Buffer
-	if !s.packed {
-		all.Grow(int(min(s.size, maxSegment)) + bytes.MinRead)
-	}
+	all.Grow(int(size) + bytes.MinRead)
 	var pathErr *fs.PathError
 	switch n, err := io.Copy(&all, io.LimitReader(reader, maxSegment+1)); {
 	case errors.As(err, &pathErr):
@@ -118,6 +119,17 @@ func (s segment) read() ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: it is over %d bytes", filepath.Base(s.path), errDamaged, maxSegment)
 	}
 	return all.Bytes(), nil
+}
+
+// contentSize returns the size of a compressed segment's lines in bytes, 0 if its header has none or a size that no
+// segment has. Segments of older versions have none.
+func contentSize(packed *bufio.Reader) int64 {
+	raw, err := packed.Peek(zstd.HeaderMaxSize)
+	var h zstd.Header
+	if err != nil && !errors.Is(err, io.EOF) || h.Decode(raw) != nil || !h.HasFCS || h.FrameContentSize > 2*largestSegment {
+		return 0 // the decoder reports what is wrong
+	}
+	return int64(h.FrameContentSize)
 }
 
 // mostEnd is more than the last line of a closed segment has, in bytes.
@@ -156,6 +168,7 @@ func (s segment) pack(dir string) error {
 		if err != nil {
 			return err
 		}
+		encoder.ResetContentSize(w, s.size)
 		_, err = io.Copy(encoder, f)
 		return errors.Join(err, encoder.Close())
 	})

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 )
 
@@ -102,7 +101,7 @@ func (x *indexed) grow(file io.ReaderAt, size int64) error {
 		return err
 	}
 	begin := x.end
-	for _, l := range linesOf(text) {
+	for l := range linesOf(text) {
 		x.end = begin + l.end
 		if isRecord(l.raw) {
 			continue
@@ -124,7 +123,7 @@ func (x *indexed) grow(file io.ReaderAt, size int64) error {
 // isRecord reports whether a line has a decision.
 func isRecord(raw []byte) bool {
 	_, kind := shape(raw)
-	return kind == "told" || kind == "event"
+	return string(kind) == "told" || string(kind) == "event"
 }
 
 // firstBlock is the size of the last block of a segment, in bytes. Each block before it is twice as large, since a page
@@ -156,10 +155,11 @@ func (g *growing) backward(part span) iter.Seq2[[]recordLine, error] {
 }
 
 // recordsOf returns the whole lines with decisions of a text that begins at an offset.
-func recordsOf(text []byte, begin int64) []recordLine {
-	lines := slices.DeleteFunc(linesOf(text), func(l recordLine) bool { return !isRecord(l.raw) })
-	for i := range lines {
-		lines[i].start, lines[i].end = lines[i].start+begin, lines[i].end+begin
+func recordsOf(text []byte, begin int64) (records []recordLine) {
+	for l := range linesOf(text) {
+		if isRecord(l.raw) {
+			records = append(records, recordLine{l.raw, l.start + begin, l.end + begin})
+		}
 	}
-	return lines
+	return records
 }

@@ -83,14 +83,14 @@ func readLine(raw []byte) (l line, err error) {
 
 // shape returns the hash that a line has of the line before it, and the name of its other member. It looks at the bytes
 // alone: an unreadable line has its place in the chain, too.
-func shape(raw []byte) (prev, kind string) {
+func shape(raw []byte) (prev, kind []byte) {
 	rest, ok := bytes.CutPrefix(raw, []byte(`{"prev":"`))
-	hash, rest, closed := bytes.Cut(rest, []byte(`","`))
+	prev, rest, closed := bytes.Cut(rest, []byte(`","`))
 	if !ok || !closed {
-		return "", ""
+		return nil, nil
 	}
-	name, _, _ := bytes.Cut(rest, []byte{'"'})
-	return string(hash), string(name)
+	kind, _, _ = bytes.Cut(rest, []byte{'"'})
+	return prev, kind
 }
 
 // whole says whether a line was written to its end: a write that a crash has cut off leaves no JSON.

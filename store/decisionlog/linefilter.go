@@ -12,7 +12,7 @@ import (
 // mayWant reports whether a line may have a wanted record. It parses few members of the line. Masked records are always
 // parsed whole, since their ids may stand in the line of their facts.
 func (f *Filter) mayWant(raw []byte) bool {
-	switch _, kind := shape(raw); kind {
+	switch _, kind := shape(raw); string(kind) {
 	case "told":
 		return mayHave(raw, f.Account) && mayHave(raw, f.ID) && (f.Allowed == nil || *f.Allowed || !allows(raw)) &&
 			(!f.WithoutLookups || !isLookup(raw))

@@ -127,7 +127,7 @@ func TestBestEffortNeverWaits(t *testing.T) {
 }
 
 // recordMany records so many verdicts, 500 at once.
-func recordMany(t *testing.T, l *decisionlog.Log, many int) {
+func recordMany(t testing.TB, l *decisionlog.Log, many int) {
 	t.Helper()
 	for n := 0; n < many; n += 500 {
 		var some []*resources.Judgement

@@ -159,7 +159,7 @@ func (w *writer) follow(text []byte, heads []Head) (size int) {
 	for rest := text; len(rest) > 0; {
 		raw, after, ended := nextLine(rest)
 		prev, _ := shape(raw)
-		follows := whole(raw) && (w.lines == 0 || prev == w.last)
+		follows := whole(raw) && (w.lines == 0 || string(prev) == w.last)
 		if !ended || !follows && w.lines >= flushed {
 			break
 		}

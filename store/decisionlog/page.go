@@ -270,7 +270,7 @@ func (r Reader) forwardIn(s segment, f *Filter, offset int64, yield func(step, e
 			return end, false, err
 		}
 		wanted := false
-		for _, l := range linesOf(text) {
+		for l := range linesOf(text) {
 			wanted = wanted || f.mayWant(l.raw)
 			end.Offset = offset + l.end
 		}

@@ -64,17 +64,19 @@ type recordLine struct {
 	start, end int64
 }
 
-// linesOf returns the whole lines of a text.
-func linesOf(text []byte) (out []recordLine) {
-	for offset := int64(0); len(text) > 0; {
-		raw, rest, whole := nextLine(text)
-		if text = rest; !whole {
-			break
+// linesOf yields the whole lines of a text.
+func linesOf(text []byte) iter.Seq[recordLine] {
+	return func(yield func(recordLine) bool) {
+		rest := text
+		for offset := int64(0); len(rest) > 0; {
+			raw, after, whole := nextLine(rest)
+			l := recordLine{raw, offset, offset + int64(len(raw)) + 1}
+			if !whole || !yield(l) {
+				return
+			}
+			rest, offset = after, l.end
 		}
-		l := recordLine{raw, offset, offset + int64(len(raw)) + 1}
-		out, offset = append(out, l), l.end
 	}
-	return out
 }
 
 // open returns the lines of a segment that are records. It reads the others at once: in whichever order records are
@@ -90,7 +92,7 @@ func (r Reader) open(s segment) (reader *segmentReader, records []recordLine, er
 	case err != nil:
 		return nil, nil, err
 	}
-	for _, l := range linesOf(text) {
+	for l := range linesOf(text) {
 		if isRecord(l.raw) {
 			records = append(records, l)
 			continue

@@ -205,7 +205,7 @@ func (l *logCheck) checkLine(raw []byte) {
 		l.begin(&parsed)
 	}
 	prev, _ := shape(raw)
-	if unknown := l.last == "" && l.segment > 1 && l.line == 1; !unknown && prev != l.last {
+	if unknown := l.last == "" && l.segment > 1 && l.line == 1; !unknown && string(prev) != l.last {
 		l.fail("does not follow the line before it: one of the two was changed, or a line was added, moved or taken away")
 	}
 	switch {
