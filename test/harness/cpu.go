@@ -33,3 +33,31 @@ func CPU(t testing.TB, pid int) (sum time.Duration) {
 	}
 	return sum
 }
+
+// Stolen returns the processor time that the host has given to other machines while this one wanted to run, and the
+// time of all processors, both since the start, in steps of 10 ms. It needs Linux.
+func Stolen(t testing.TB) (stolen, whole time.Duration) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	// cpu user nice system idle iowait irq softirq steal guest guest_nice; guests are a part of user and nice.
+	fields := strings.Fields(line)
+	if len(fields) < 9 {
+		t.Fatalf("/proc/stat begins with %q", line)
+	}
+	for i, field := range fields[1:9] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := time.Duration(ticks) * 10 * time.Millisecond
+		whole += took
+		if i == 7 {
+			stolen = took
+		}
+	}
+	return stolen, whole
+}
