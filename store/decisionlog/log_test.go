@@ -104,12 +104,11 @@ func TestRequiredVerdictsAreOnDiskWhenTheyAreTold(t *testing.T) {
 
 // TestBestEffortNeverWaits, also where nothing is written; what is lost is counted, and the log tells.
 func TestBestEffortNeverWaits(t *testing.T) {
-	w, stuck := newWorld(t), make(chan struct{})
-	m := &mask{asked: make(chan struct{}, 1), wait: stuck}
-	w.change = func(o *decisionlog.Options) { o.Required, o.Mask = false, m }
+	w, h := newWorld(t), newHolder()
+	w.change = func(o *decisionlog.Options) { o.Required, o.Mask = false, h }
 	l := w.open(t)
 	must.Do(t, l.Record(t.Context(), judgement(t, 0)))
-	<-m.asked // the writer is stuck from here on
+	<-h.held // the writer is stuck from here on
 	const many = 20_000
 	for n := range many {
 		must.Do(t, l.Record(t.Context(), judgement(t, 1+n)))
@@ -118,7 +117,7 @@ func TestBestEffortNeverWaits(t *testing.T) {
 	if s.Lost == 0 || int(s.Lost)+s.Waiting != many {
 		t.Fatalf("%+v", s)
 	}
-	close(stuck)
+	close(h.letGo)
 	must.Do(t, l.Close())
 	r := w.verify(t)
 	if len(r.Findings) > 0 || r.Lost != s.Lost || r.Records != int64(1+s.Waiting) {

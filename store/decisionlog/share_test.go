@@ -15,16 +15,31 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
+// holder is a tree without a mask that holds the writer at the first verdict until it is let go.
+type holder struct {
+	mask
+	once        sync.Once
+	held, letGo chan struct{}
+}
+
+func newHolder() *holder { return &holder{held: make(chan struct{}), letGo: make(chan struct{})} }
+
+func (h *holder) Masks() bool {
+	h.once.Do(func() { close(h.held) })
+	<-h.letGo
+	return false
+}
+
 // stuck is a log whose writer has one verdict and waits until it is let go.
 func stuck(t *testing.T, required bool) (w *world, l *decisionlog.Log, letGo func()) {
 	t.Helper()
 	w = newWorld(t)
-	m := &mask{asked: make(chan struct{}, 1), wait: make(chan struct{})}
-	w.change = func(o *decisionlog.Options) { o.Required, o.Mask, o.Input = required, m, appInput }
+	h := newHolder()
+	w.change = func(o *decisionlog.Options) { o.Required, o.Mask, o.Input = required, h, appInput }
 	l = w.open(t)
 	go func() { _ = l.Record(context.Background(), verdicts("acct-first-v1", "first", 1)...) }()
-	<-m.asked
-	return w, l, func() { close(m.wait) }
+	<-h.held
+	return w, l, func() { close(h.letGo) }
 }
 
 // verdicts are so many about a user of the account.
@@ -80,6 +95,23 @@ func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 	}
 	if len(r.Findings) > 0 || r.Lost != s.Lost || !strings.Contains(w.said.text, "acct-a-v1: ") {
 		t.Errorf("%+v, %s", r, w.said.text)
+	}
+}
+
+// TestBatchesGiveWayToAnAccountWithLess, also if no account has more than half of the queue.
+func TestBatchesGiveWayToAnAccountWithLess(t *testing.T) {
+	w, l, letGo := stuck(t, false)
+	for n := range 54 {
+		for _, name := range []string{"a", "b", "d"} {
+			must.Do(t, l.Record(t.Context(), verdicts("acct-"+name+"-v1", fmt.Sprintf("%s-%d", name, n), 100)...))
+		}
+	}
+	for n := range 2 {
+		must.Do(t, l.Record(t.Context(), verdicts("acct-c-v1", fmt.Sprintf("c-%d", n), 100)...))
+	}
+	letGo()
+	if _, got := w.recorded(t, l); got["c"] != 200 || got["a"]+got["b"]+got["d"] != 16_100 {
+		t.Errorf("%v", got)
 	}
 }
 
