@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt tidy policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load bench-console bench-mcp clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build reference test check setups race nightly consistency verdicts comparisons explanations attacks soak flood lint fmt tidy policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load bench-console bench-mcp clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -60,6 +60,7 @@ PAIRS     ?= 15
 WINDOW    ?= 500ms
 DECISIONS ?= 100000
 VERDICTS  ?= 1000000
+PROGRAMS  ?= 20000
 SOAK      ?= 5m
 
 help: ## list the targets
@@ -109,7 +110,7 @@ race: ## the tests that don't start the program, under the race detector
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
 	$(MAKE) -k --no-print-directory setups RACE=-race
-	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load bench-mcp fuzz
+	$(MAKE) -k --no-print-directory attacks consistency verdicts comparisons explanations soak flood bench-load bench-console bench-mcp fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
@@ -118,6 +119,11 @@ consistency: ## judge DECISIONS decisions (100000) of replicas under faults, pri
 
 verdicts: ## ask OPA the questions of VERDICTS pairs (1000000) for which the cache has one verdict
 	PORTCULLIS_TEST_VERDICTS=$(VERDICTS) go test -count=1 -timeout 60m -v -run 'EqualKeys|KeyNeeds' ./policies/engine
+
+# The changes are others each night. 20,000 take two to five hours on two cores.
+comparisons: ## compare a tree with its mutants and refactorings, and trees with PROGRAMS random changes (20000)
+	PORTCULLIS_TEST_PROGRAMS=$(PROGRAMS) PORTCULLIS_TEST_SEED=$$(date +%Y%m%d) go test -count=1 -timeout 12h -v -run NobodyIsLetInUnseen ./policies/compare
+	go test -count=1 -timeout 4h -v -tags nightly -run 'Mutants|Refactorings|BesideEachOther' -bench Compare -benchtime 5x ./policies/compare
 
 explanations: ## explain 10,000 questions of random worlds on two policy trees, and try every fix
 	PORTCULLIS_TEST_QUESTIONS=10000 go test -count=1 -timeout 60m -v -run ExplanationsHold ./policies/explain
@@ -186,7 +192,7 @@ bench-load: tool-opa ## what traffic costs the gateway and its peers, end to end
 	go test -run '^$$' -bench Load -benchtime 1x -timeout 60m ./test/load -pairs $(PAIRS) -window $(WINDOW)
 
 bench-console: ## the console's pages with 100,000 people, and questions beside 20 pages that follow
-	go test -tags nightly -run '^$$' -bench 'Pages|Questions|Assets' -benchtime 100x -timeout 60m ./test/console
+	go test -tags nightly -run '^$$' -bench 'Pages|Questions|Followers|Assets' -benchtime 100x -timeout 60m ./test/console
 
 # Needs two cores, and nothing else that runs on them.
 bench-mcp: ## a warm tool call beside a proxy that judges nothing, the first byte of a stream, a list of 500 tools

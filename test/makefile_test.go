@@ -59,6 +59,58 @@ func TestMakefileNamesLongTestsOfMCP(t *testing.T) {
 	}
 }
 
+// TestMakefileRunsNightlyTests guarantees that `make nightly` runs each test and benchmark with the build tag nightly.
+func TestMakefileRunsNightlyTests(t *testing.T) {
+	runs, functions := nightlyRuns(t), 0
+	eachFile(t, "..", func(folder string, file *ast.File) {
+		if !slices.ContainsFunc(file.Comments, func(c *ast.CommentGroup) bool { return c.List[0].Text == "//go:build nightly" }) {
+			return
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(f.Name.Name, "Test") && !strings.HasPrefix(f.Name.Name, "Benchmark") || f.Name.Name == plainProxy {
+				continue
+			}
+			functions++
+			if !slices.ContainsFunc(runs[folder], func(names *regexp.Regexp) bool { return names.MatchString(f.Name.Name) }) {
+				t.Errorf("no target of make nightly runs %s of %s", f.Name.Name, folder)
+			}
+		}
+	})
+	if functions == 0 {
+		t.Error("no test is for the night")
+	}
+}
+
+// plainProxy is a program that benchmarks start, in the form of a test.
+const plainProxy = "TestPlainProxy"
+
+// nightlyRuns returns the names of tests and benchmarks that the targets of `make nightly` run with the tag, by folder.
+func nightlyRuns(t *testing.T) map[string][]*regexp.Regexp {
+	t.Helper()
+	text := string(must.Get(os.ReadFile("../Makefile"))(t))
+	_, recipe, _ := strings.Cut(text, "\nnightly:")
+	recipe, _, _ = strings.Cut(recipe, "\n\n")
+	targets, runs, target := strings.Fields(recipe), map[string][]*regexp.Regexp{}, ""
+	for line := range strings.Lines(text) {
+		if name, _, isRule := strings.Cut(line, ":"); isRule && !strings.HasPrefix(line, "\t") {
+			target = name
+		}
+		for _, run := range strings.Split(line, " -- ") {
+			if !slices.Contains(targets, target) || !regexp.MustCompile(`-tags[ =]nightly`).MatchString(run) {
+				continue
+			}
+			for _, names := range regexp.MustCompile(`-(?:run|bench) '?([^' ]+)`).FindAllStringSubmatch(run, -1) {
+				for _, folder := range regexp.MustCompile(`\./[\w/]+`).FindAllString(run, -1) {
+					folder = "." + folder
+					runs[folder] = append(runs[folder], regexp.MustCompile(strings.ReplaceAll(names[1], "$$", "$")))
+				}
+			}
+		}
+	}
+	return runs
+}
+
 // callsTier reports whether a test calls a function of test/tier itself.
 func callsTier(f *ast.FuncDecl) (calls bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -110,19 +162,27 @@ func makeVariable(t *testing.T, name string) string {
 // eachFunction calls do with each function below a folder.
 func eachFunction(t *testing.T, root string, do func(folder string, f *ast.FuncDecl)) {
 	t.Helper()
+	eachFile(t, root, func(folder string, file *ast.File) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				do(folder, f)
+			}
+		}
+	})
+}
+
+// eachFile calls do with each Go file below a folder.
+func eachFile(t *testing.T, root string, do func(folder string, file *ast.File)) {
+	t.Helper()
 	must.Do(t, filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" {
 			return err
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
-		for _, d := range parsed.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok {
-				do(filepath.ToSlash(filepath.Dir(file)), f)
-			}
-		}
+		do(filepath.ToSlash(filepath.Dir(file)), parsed)
 		return nil
 	}))
 }
