@@ -148,11 +148,11 @@ func (e *Edge) survive(raw *fasthttp.RequestCtx) {
 	}
 }
 
-// readLine reads the request line and the request's id: the caller's where it is well-formed, else
-// a new one.
+// readLine copies the method, path and query of the request. It takes the request id from X-Request-ID if that is valid,
+// and otherwise makes one.
 func (e *Edge) readLine(x *exchange) {
 	h := &x.raw.Request.Header
-	path, query, hasQuery := bytes.Cut(h.RequestURI(), []byte{'?'}) // two copies: what keeps the path keeps no query
+	path, query, hasQuery := bytes.Cut(h.RequestURI(), []byte{'?'}) // two copies, so that what holds on to the path holds no query in memory
 	x.path, x.query, x.hasQuery = string(path), string(query), hasQuery
 	if x.record.RequestID = string(h.Peek("X-Request-ID")); !ValidRequestID(x.record.RequestID) {
 		x.record.RequestID = e.cfg.IDs.ULID()

@@ -80,11 +80,12 @@ type Policy interface {
 	Refuse(err error) error
 }
 
-// Start has the tree of the source taken, or the last good one: refused is why the newest bundle is not in force, nil
-// where there is none. The error is that there is no tree at all.
+// Start calls take with the newest bundle of the source, and with the last good one if that fails. refused says why the
+// newest bundle was rejected. It is nil if that bundle is in force or could not be fetched. An error means that neither
+// bundle can be used.
 func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (refused, err error) {
 	kept, keptErr := f.kept()
-	f.inForce = kept // until one is taken: it was, when the gateway ended
+	f.inForce = kept // as it was when the gateway ended, until another one is taken
 	raw, err := f.fetch(ctx)
 	if err == nil {
 		if err = f.judge(raw, take); err == nil {
@@ -97,9 +98,9 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 		keptErr = take(kept)
 	}
 	if keptErr != nil {
-		return nil, fmt.Errorf("%w; there is no last good one to start with either: %w", err, keptErr)
+		return nil, fmt.Errorf("%w; no last good one can be used either: %w", err, keptErr)
 	}
-	f.Log.Warn("the policy bundle was not taken; the last good one is in force", "from", shown(f.From), "error", err.Error())
+	f.Log.Warn("the policy bundle could not be fetched, or was rejected; the last good one is in force", "from", shown(f.From), "error", err.Error())
 	return refused, nil
 }
 

@@ -44,15 +44,15 @@ func gapsBesideTables(ctx context.Context, old, next *engine.Set) ([]Gap, error)
 	return append(gaps, argumentGaps(changed)...), nil
 }
 
-// appAndLogGaps returns a gap for each app, and for the decision log, whose rules differ between the trees. No table
-// covers them: questions to an app have any form, and an event of the log holds more than a question.
+// appAndLogGaps returns a gap for each changed place in the rules of an app or of the decision log. The comparison
+// enumerates no questions for them: those to an app can have any form, and an event of the log has more than a question.
 func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err error) {
 	compared := map[string]Gap{"data.system.log": {
-		Reads: "events of the decision log", LeftOut: "what is masked and dropped of them, which is not the same in both trees",
+		Reads: "events of the decision log", LeftOut: "which events are dropped, and what is masked in the others; the rules differ between the trees",
 	}}
 	for _, app := range slices.Concat(old.Apps(), next.Apps()) {
 		compared[engine.AppRules(app.Name)] = Gap{
-			Reads: "what is asked of the app " + app.Name, LeftOut: "all questions to the app, which is not the same in both trees",
+			Reads: "what is asked of the app " + app.Name, LeftOut: "all questions to the app; its rules differ between the trees",
 		}
 	}
 	for rules, g := range compared {

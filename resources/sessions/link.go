@@ -34,7 +34,9 @@ func (s *Service) NewCode(ctx context.Context, user string) (code string, err er
 	})
 }
 
-// Redeem begins a session for a code's user. The error is ErrNone for a former code, else that of Begin. A code is spent also if Begin refuses.
+// Redeem exchanges a one-time code for a session of its user. The error is ErrNone for an unknown, used or expired code,
+// else the store's, a conflict if no token can be signed for the user, or that of Begin. An expired code, and one whose
+// session could not begin, is used up as well.
 func (s *Service) Redeem(ctx context.Context, code string) (secret string, err error) {
 	var user string
 	err = s.cfg.Store.Transact(ctx, func(tx store.Tx) error {

@@ -32,7 +32,7 @@ func Write(path, work, database string, m Manifest) (Manifest, error) {
 	return m, syncDir(filepath.Dir(path))
 }
 
-// write writes the manifest, its sum and the database.
+// write writes the archive: the manifest, its checksum and the database. After an error the archive is incomplete.
 func write(w io.Writer, database string, m Manifest) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -61,7 +61,7 @@ func write(w io.Writer, database string, m Manifest) error {
 	defer func() { _ = f.Close() }()
 	n, err := io.Copy(out, f)
 	switch {
-	case errors.Is(err, tar.ErrWriteTooLong), err == nil && n != m.Database.Size:
+	case errors.Is(err, tar.ErrWriteTooLong), err == nil && n != m.Database.Size: // longer or shorter than the manifest says
 		return errors.New("the database file changed while it was read")
 	case err != nil:
 		return err

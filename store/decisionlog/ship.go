@@ -183,7 +183,8 @@ func pack(events ...[]byte) []byte {
 // errRefused is of what the sink never takes.
 var errRefused = errors.New("the sink refuses it")
 
-// send posts a body to the sink. The error is errRefused where sending it again is of no use.
+// send posts a body of gzipped JSON to the sink. The error wraps errRefused for 413 and 422: the same body would be refused
+// again. The caller repeats the body after any other error, also if the sink took it and its answer broke off.
 func (s *shipper) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()

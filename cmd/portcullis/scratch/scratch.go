@@ -54,7 +54,8 @@ func Make(dir string, swept func(path string)) (Folder, error) {
 // File returns the path of the folder's file with this name.
 func (f Folder) File(name string) string { return filepath.Join(f.Path, name) }
 
-// Remove removes the folder and its files. The lock goes last: without a lock no later command would remove the rest.
+// Remove removes the folder with everything in it. It removes the lock file last, because a later command removes what is
+// left only if there is a lock file, which nobody holds.
 func (f Folder) Remove() error {
 	entries, err := os.ReadDir(f.Path)
 	for _, e := range entries {

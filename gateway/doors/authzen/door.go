@@ -183,19 +183,20 @@ func (b *batch) render(
 // answerRoom is the size of an ordinary decision in bytes.
 const answerRoom = 256
 
-// common returns what the questions of a batch have in common, for the record.
+// common returns the subject, account and action of all questions of a batch, for the access line. A part that differs
+// between them is empty.
 func common(questions []resources.Question) (a doors.Answer) {
 	for i := range questions {
-		other := doors.About(&questions[i])
+		summary := doors.About(&questions[i])
 		if i == 0 {
-			a = other
+			a = summary
 		}
 		for _, part := range [...]struct {
-			common *string
-			other  string
-		}{{&a.Subject, other.Subject}, {&a.Account, other.Account}, {&a.Action, other.Action}} {
-			if *part.common != part.other {
-				*part.common = ""
+			kept  *string
+			value string
+		}{{&a.Subject, summary.Subject}, {&a.Account, summary.Account}, {&a.Action, summary.Action}} {
+			if *part.kept != part.value {
+				*part.kept = ""
 			}
 		}
 	}

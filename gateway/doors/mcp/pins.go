@@ -72,12 +72,13 @@ type PinStats struct {
 	Read, Failed uint64
 }
 
-// Stats returns the figures of the servers of the policy in force whose tools are held to definitions.
+// Stats returns the counts of changed tools and of listings, for each server whose tools the policy in force pins by
+// their definitions.
 func (p *Pins) Stats() (out []PinStats) {
-	all := p.Servers()
+	servers := p.Servers()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, s := range all {
+	for _, s := range servers {
 		if s.Pin != resources.MCPPinDefinitions {
 			continue
 		}

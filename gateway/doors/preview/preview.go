@@ -82,8 +82,8 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	return a, nil
 }
 
-// check refuses a body in another form than JSON (415), and a call with problems or with an identity header that has two
-// readings (400). It does not read the query and the changes in the body.
+// check refuses a body that is not declared as plain JSON (415). It refuses a call with problems found while it was read,
+// and one with an identity header that could be read in two ways (400). It parses neither the query nor the body.
 func check(c doors.Call) error {
 	if kinds, odd := c.Headers.Values("Content-Type"); c.Encoded || len(c.Body) > 0 && (odd || len(kinds) != 1 || !isJSON(kinds[0])) {
 		return &resources.Error{
@@ -91,7 +91,7 @@ func check(c doors.Call) error {
 		}
 	}
 	problems := c.Problems
-	for _, name := range []string{"X-User-ID", "X-Account-ID", "X-Action"} { // a server on the way here may read them
+	for _, name := range []string{"X-User-ID", "X-Account-ID", "X-Action"} { // this door ignores them, a server on the way here may not
 		if _, problem := c.Headers.Identity(name); problem != "" {
 			problems = append(problems, resources.Problem{Field: name, Text: problem})
 		}

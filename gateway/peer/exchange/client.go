@@ -162,7 +162,8 @@ func (c *Client) cached(k key) string {
 	return ""
 }
 
-// ask requests a token. Without a subject it is the gateway's own.
+// ask requests a token from the authorization server. With a subject's token it exchanges that (RFC 8693); without one
+// the new token is for the gateway itself. The returned time is zero if the answer has no expires_in.
 func (c *Client) ask(ctx context.Context, t Target, subject string) (none token, err error) {
 	secret, err := c.options.Secret()
 	if err != nil {

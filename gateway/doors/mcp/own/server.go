@@ -48,7 +48,8 @@ func New(version string, api API, log *slog.Logger) *Server {
 // callKey is the key of the door's call in a context.
 type callKey struct{}
 
-// Send answers a message of the door. It has the form of mcp.Door.Send.
+// Send passes a message from the door to the handler of this server, in process, and returns the handler's answer. The
+// handler finds the message in the context, and ignores the path. Send has the signature of mcp.Door.Send.
 func (s *Server) Send(ctx context.Context, o mcp.Outgoing) (*mcp.Incoming, error) {
 	r, err := http.NewRequestWithContext(context.WithValue(ctx, callKey{}, &o), o.Method, "/", bytes.NewReader(o.Body))
 	if err != nil {
