@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -37,7 +38,7 @@ type exchange struct {
 	rows  *catalogue.Index
 	entry *entry
 	// match is the row for the verdict: the entry's, or the original call's.
-	match catalogue.Match
+	match route.Match
 	// original is somebody else's call in question, nil for none. foreign is the asking call in another protocol,
 	// without a raw; vouched is the answer to it.
 	original *doors.Original

@@ -8,7 +8,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -48,9 +47,9 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	if err != nil {
 		return "", nil, nil, err
 	}
-	m, allow := t.Served(catalogue.Call{Method: method, Path: path}, nil)
+	m := t.Served("", method, path, nil)
 	if m.Row != nil {
 		name = m.Route.Name
 	}
-	return name, m.Values, allow, nil
+	return name, m.Values, m.Allow, nil
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"strings"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -17,7 +16,7 @@ func (e *Edge) find(x *exchange) error {
 		host, _ = route.ParseHost(string(x.raw.Request.Header.Host()))
 	}
 	x.rows = t.Index
-	m, allow := t.Served(catalogue.Call{Host: host, Method: x.method, Path: x.path}, x.room.values[:0])
+	m := t.Served(host, x.method, x.path, x.room.values[:0])
 	switch {
 	case m.Row != nil:
 		if !x.findResource(t.entries[m.Number].protected) {
@@ -33,9 +32,10 @@ func (e *Edge) find(x *exchange) error {
 			x.askedAbout(&asked)
 		}
 		return nil
-	case len(allow) > 0:
-		x.raw.Response.Header.Set("Allow", strings.Join(allow, ", "))
-		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(allow, ", ") + "."}
+	case len(m.Allow) > 0:
+		methods := strings.Join(m.Allow, ", ")
+		x.raw.Response.Header.Set("Allow", methods)
+		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + methods + "."}
 	default:
 		return nothingHere()
 	}

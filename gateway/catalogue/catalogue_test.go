@@ -110,7 +110,7 @@ func TestWhatIsOpenToAnybodyIsToldFromTheRest(t *testing.T) {
 func TestRowsForProxiesAreNotServed(t *testing.T) {
 	x := must.Get(catalogue.New(append(rows(), resources.Route{Name: "wide", Method: "GET", Path: "/{rest+}", Upstream: "mine"})))(t)
 	for path, want := range map[string]string{"/own/user-c-v1": "wide", "/open": "wide", "/docs": "docs"} {
-		if m, _ := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: path}, nil); m.Row == nil || m.Route.Name != want {
+		if m := x.Served("w.example", "GET", path, nil); m.Row == nil || m.Route.Name != want {
 			t.Errorf("%s: %+v, want %s", path, m.Row, want)
 		}
 	}
@@ -166,18 +166,22 @@ func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 }
 
 // TestHiddenRowsAreNamed guarantees that the hosts without the gateway's public pages are named, and those pages. A row
-// for proxies alone hides none.
+// for proxies alone hides none, and no row that is not public is hidden.
 func TestHiddenRowsAreNamed(t *testing.T) {
 	served := resources.Route{Name: "bill", Method: "GET", Host: "Bill.example", Path: "/bills", Action: "project:bill:read", Effect: "read", Upstream: "bills"}
-	x := must.Get(catalogue.New(append(rows(), served)))(t)
+	kept := resources.Route{Name: "kept", Spec: "N13", Method: "GET", Path: "/kept", Upstream: "apidoc"}
+	x := must.Get(catalogue.New(append(rows(), served, kept)))(t)
 	hosts, pages := x.Hidden()
 	if !slices.Equal(hosts, []string{"bill.example"}) || !slices.Equal(pages, []string{"docs", "well-known"}) {
 		t.Errorf("%q do not have %q", hosts, pages)
 	}
-	if m, _ := x.Served(catalogue.Call{Host: "bill.example", Method: "GET", Path: "/docs"}, nil); m.Row != nil {
+	if m := x.Served("bill.example", "GET", "/docs", nil); m.Row != nil {
 		t.Errorf("%s is served", m.Route.Name)
 	}
-	if m, _ := x.Served(catalogue.Call{Host: "w.example", Method: "GET", Path: "/docs"}, nil); m.Row == nil {
+	if m := x.Served("bill.example", "GET", "/kept", nil); m.Row == nil {
+		t.Error("a host with rows of its own hides a row that is not public")
+	}
+	if m := x.Served("w.example", "GET", "/docs", nil); m.Row == nil {
 		t.Error("a row for a proxy hides a page")
 	}
 	if hosts, _ := index(t).Hidden(); len(hosts) > 0 {

@@ -16,7 +16,7 @@ type Index struct {
 	rows []*route.Row
 	// served has the rows that the gateway serves itself. all has every row; of rows for different messages of MCP it has
 	// the first one, by which messages has all of them.
-	served, all route.Table[route.Row]
+	served, all route.Table
 	messages    map[*route.Row]map[resources.RouteMCP]*route.Row
 }
 
@@ -55,12 +55,12 @@ func (x *Index) insert(r resources.Route) error {
 		return err
 	}
 	row.Number = len(x.rows)
-	if err := x.claim(row, x.all.Insert(route.KeyOf(r), r.Path, row)); err != nil {
+	if err := x.claim(row, x.all.Insert(row)); err != nil {
 		return err
 	}
 	x.rows = append(x.rows, row)
 	if r.Upstream != resources.UpstreamExternal {
-		x.served.Insert(route.KeyOf(r), r.Path, row)
+		x.served.Insert(row)
 	}
 	return nil
 }
@@ -81,22 +81,20 @@ func (x *Index) Named(name string) *route.Row {
 // ByHost reports whether the gateway serves rows of one host, so that Served has to know the host.
 func (x *Index) ByHost() bool { return x.served.ByHost() }
 
-// Served looks a call up among the rows the gateway serves itself. The match has no place; without a row allow has the
-// methods of the path. The values are in room, if they fit.
-func (x *Index) Served(c Call, room []string) (m Match, allow []string) {
-	served := x.served.Find(c.Host, c.Method, c.Path, room)
-	return Match{Row: served.Found, Values: served.Values}, served.Allow
+// Served looks a call up among the rows the gateway serves itself (route.Table.Find).
+func (x *Index) Served(host, method, path string, room []string) route.Match {
+	return x.served.Find(host, method, path, room)
 }
 
 // Hidden returns the hosts with rows of their own in the gateway, and the names of its own public rows. It does not serve
 // these rows on these hosts. Both are sorted.
 func (x *Index) Hidden() (hosts, rows []string) {
 	for _, row := range x.rows {
-		switch key := route.KeyOf(row.Route); {
+		switch {
 		case row.Route.Upstream == resources.UpstreamExternal:
-		case key.Host != "":
-			hosts = append(hosts, strings.ToLower(key.Host))
-		case key.Own:
+		case row.Route.Host != "":
+			hosts = append(hosts, strings.ToLower(row.Route.Host))
+		case row.Own():
 			rows = append(rows, row.Route.Name)
 		}
 	}
@@ -105,63 +103,56 @@ func (x *Index) Hidden() (hosts, rows []string) {
 	return slices.Compact(hosts), rows
 }
 
-// Match is the row of a call, with the place that the path names and the values of its parameters.
-type Match struct {
-	*route.Row
-	Place  resources.Target
-	Values []string
-}
-
-// Find returns the row of a call. Errors are *resources.Error: KindBadRequest with all problems of a call that is not
-// HTTP, KindNotFound without a row, and KindBadRequest with all problems of the path.
-func (x *Index) Find(c Call) (Match, error) {
+// Find returns the row of a call with its place. Errors are *resources.Error: KindBadRequest with all problems of a call
+// that is not HTTP, KindNotFound without a row, and KindBadRequest with all problems of the path.
+func (x *Index) Find(c Call) (route.Match, error) {
 	if problems := c.problems(); len(problems) > 0 {
-		return Match{}, resources.BadRequest(problems...)
+		return route.Match{}, resources.BadRequest(problems...)
 	}
-	row, values, err := x.find(c)
+	m, err := x.find(c)
 	if err != nil {
-		return Match{}, err
+		return route.Match{}, err
 	}
-	place, problems := row.Read(c.Path, values)
-	if len(problems) > 0 {
-		return Match{}, resources.BadRequest(problems...)
+	var problems []resources.Problem
+	if m.Place, problems = m.Read(c.Path, m.Values); len(problems) > 0 {
+		return route.Match{}, resources.BadRequest(problems...)
 	}
-	return Match{row, place, values}, nil
+	return m, nil
 }
 
 // Unlisted returns a row for a call whose action a proxy's configuration names. No row of the catalogue is looked for.
 // Errors are those of Find.
-func (c Call) Unlisted(action resources.Action) (Match, error) {
+func (c Call) Unlisted(action resources.Action) (route.Match, error) {
 	problems, path := c.problems(), strings.TrimPrefix(c.Path, "/")
 	for _, text := range route.PathProblems(path) {
 		problems = append(problems, resources.Problem{Field: "path", Text: text})
 	}
 	if len(problems) > 0 {
-		return Match{}, resources.BadRequest(problems...)
+		return route.Match{}, resources.BadRequest(problems...)
 	}
 	place, problem := route.ParseTarget(path)
 	if problem != "" {
-		return Match{}, resources.BadRequest(resources.Problem{Field: "path", Text: problem})
+		return route.Match{}, resources.BadRequest(resources.Problem{Field: "path", Text: problem})
 	}
-	return Match{Place: place, Row: &route.Row{Action: action, Route: resources.Route{
+	return route.Match{Place: place, Row: &route.Row{Action: action, Route: resources.Route{
 		Name: resources.RouteNamed, Method: c.Method, Path: c.Path, Action: action.ID, Upstream: resources.UpstreamExternal,
 	}}}, nil
 }
 
 // Public reports whether a row is for the call that is open to callers without a credential.
 func (x *Index) Public(c Call) bool {
-	row, values, err := x.find(c)
-	if err != nil || !row.Public {
+	m, err := x.find(c)
+	if err != nil || !m.Public {
 		return false
 	}
-	_, problems := row.Read(c.Path, values)
+	_, problems := m.Read(c.Path, m.Values)
 	return len(problems) == 0
 }
 
 // AnyMethod reports whether a row for any method is for the path.
 func (x *Index) AnyMethod(c Call) bool {
 	c.Method = unnamed
-	_, _, err := x.find(c)
+	_, err := x.find(c)
 	return err == nil
 }
 
@@ -172,27 +163,27 @@ func noRow() error {
 	return &resources.Error{Kind: resources.KindNotFound, Message: "No route of the catalogue is for this call."}
 }
 
-// find looks up a call. The error is KindNotFound without a row, or KindBadRequest for malformed MCP headers.
-func (x *Index) find(c Call) (*route.Row, []string, error) {
+// find looks up a call, and reads no place. The error is KindNotFound without a row, or KindBadRequest for malformed MCP
+// headers.
+func (x *Index) find(c Call) (m route.Match, err error) {
 	if x == nil {
-		return nil, nil, noRow()
+		return m, noRow()
 	}
 	if c.Method == http.MethodHead {
 		c.Method = http.MethodGet
 	}
-	m := x.all.Find(c.Host, c.Method, c.Path, nil)
+	m = x.all.Find(c.Host, c.Method, c.Path, nil)
 	switch {
-	case m.Found == nil:
-		return nil, nil, noRow()
-	case !m.Found.Route.MCP.Named():
-		return m.Found, m.Values, nil
+	case m.Row == nil:
+		return m, noRow()
+	case m.Route.MCP.Named():
+		var h MCPHeaders
+		if c.MCP != nil {
+			h = c.MCP.MCPHeaders()
+		}
+		m.Row, err = h.row(x.messages[m.Row])
 	}
-	var h MCPHeaders
-	if c.MCP != nil {
-		h = c.MCP.MCPHeaders()
-	}
-	row, err := h.row(x.messages[m.Found])
-	return row, m.Values, err
+	return m, err
 }
 
 // problems returns what no row can be looked up by.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -42,7 +43,7 @@ func TestMessagesOfOnePathHaveRowsOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	const path = "/projects/proj-b-v1/mcp"
-	find := func(method, path string, h sentMCP) (catalogue.Match, error) {
+	find := func(method, path string, h sentMCP) (route.Match, error) {
 		return x.Find(catalogue.Call{Host: "w.example", Method: method, Path: path, MCP: h})
 	}
 	for want, h := range map[string]sentMCP{"close": sent("tools/call", "close_ticket"), "search": sent("tools/call", "search_tickets"), "list": sent("tools/list", "")} {

@@ -126,10 +126,10 @@ func (o *Original) Public(rows *catalogue.Index) bool {
 
 // Find returns the row of the call. A named action stands in for the row, a named audience for the row's audience. The
 // errors are those of catalogue.Index.Find.
-func (o *Original) Find(rows *catalogue.Index) (catalogue.Match, error) {
+func (o *Original) Find(rows *catalogue.Index) (route.Match, error) {
 	find := rows.Find
 	if o.Action.ID != "" {
-		find = func(c catalogue.Call) (catalogue.Match, error) { return c.Unlisted(o.Action) }
+		find = func(c catalogue.Call) (route.Match, error) { return c.Unlisted(o.Action) }
 	}
 	m, err := find(o.call())
 	if err == nil && o.Audience != "" {

@@ -28,10 +28,10 @@ func TestARowSaysWhereItsPlaceStands(t *testing.T) {
 			t.Errorf("%s: %v", c.path, err)
 			continue
 		}
-		var table route.Table[route.Row]
-		table.Insert(route.KeyOf(r), r.Path, row)
+		var table route.Table
+		table.Insert(row)
 		m := table.Find("w.example", "GET", c.call, nil)
-		if m.Found == nil {
+		if m.Row == nil {
 			t.Errorf("%s is no call of %s", c.call, c.path)
 			continue
 		}

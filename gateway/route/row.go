@@ -59,6 +59,12 @@ func NewRow(r resources.Route) (*Row, error) {
 	return row, nil
 }
 
+// Own reports whether the row is the gateway's own and open to anybody: one of its specification or of a door, for every
+// host. A host with rows of its own does not have it.
+func (r *Row) Own() bool {
+	return r.Public && r.Route.Host == "" && (r.Route.Spec != "" || r.Route.Upstream == resources.UpstreamAuthorize)
+}
+
 // Read returns the place of a path if it fits the row, or all problems of the path. The values are Find's.
 func (r *Row) Read(path string, values []string) (resources.Target, []resources.Problem) {
 	if path == "/" && r.Route.Path == path {

@@ -14,95 +14,72 @@ const (
 	proxyParam = "{proxy+}"
 )
 
-// Table finds values of type T by host, method and raw path. The zero value is an empty table.
-type Table[T any] struct {
-	root node[T]
-	// hosts are those that have values of their own.
+// Table finds rows by host, method and raw path. The zero value is an empty table.
+type Table struct {
+	root node
+	// hosts are those that have rows of their own.
 	hosts map[string]bool
 }
 
-// Key is which calls of a path a value is for.
-type Key struct {
-	// Method is a method, or resources.AnyMethod.
-	Method string
-	// Host is a host's name in letters of any case; "" is every host.
-	Host string
-	// Own says the value is the gateway's own and open to anybody: a host with values of its own does not have it.
-	Own bool
-}
-
-// KeyOf returns the key of a row of the catalogue. The gateway's own are those of its specification and of its doors.
-func KeyOf(r resources.Route) Key {
-	isOwn := r.Host == "" && (r.Spec != "" || r.Upstream == resources.UpstreamAuthorize)
-	return Key{Method: r.Method, Host: r.Host, Own: isOwn && slices.Contains(r.Access, "public")}
-}
-
 // node is one segment of the patterns: a literal wins over a parameter, a parameter over the rest.
-type node[T any] struct {
-	literal map[string]*node[T]
-	param   *node[T]
+type node struct {
+	literal map[string]*node
+	param   *node
 	// ends is what ends before this segment; rest is what takes all of the path from it on.
-	ends, rest hosts[T]
+	ends, rest hosts
 }
 
-// hosts holds the values of one pattern by host, "" for every host, and method.
-type hosts[T any] map[string]map[string]held[T]
+// hosts holds the rows of one pattern by host, "" for every host, and method.
+type hosts map[string]map[string]*Row
 
-// held is a value that was inserted.
-type held[T any] struct {
-	v *T
-	// some says that the rest of the path must not be empty; own is the key's.
-	some, isOwn bool
-}
-
-// Match is what Find found: a value with those of the path's parameters, or else the methods that
-// the path has on the host.
-type Match[T any] struct {
-	Found  *T
+// Match is the row of a call, nil for none, with what the path says.
+type Match struct {
+	*Row
+	// Values are those of the path's parameters.
 	Values []string
-	Allow  []string
+	// Place is what the path names, once somebody has read it (Row.Read).
+	Place resources.Target
+	// Allow has the methods that the path has on the host, if there is no row.
+	Allow []string
 
 	host, method string
-	// guest says that the host has no values of its own.
+	// guest says that the host has no rows of its own.
 	guest bool
-	// any says that a value for any method may be for this one.
+	// any says that a row for any method may be for this one.
 	any bool
 }
 
-// ByHost says whether the table has a value for one host, so that Find has to know the host.
-func (t *Table[T]) ByHost() bool { return len(t.hosts) > 0 }
+// ByHost says whether the table has a row for one host, so that Find has to know the host.
+func (t *Table) ByHost() bool { return len(t.hosts) > 0 }
 
-// Insert adds a value for a key and a path with parameters, such as /a/{id}/{projectId:proj}/{rest+}. If they have a value
-// already, it returns that one and adds nothing.
-func (t *Table[T]) Insert(key Key, path string, v *T) (taken *T) {
-	host := strings.ToLower(key.Host)
+// Insert adds a row. If a row has its method, host and path already, it returns that one and adds nothing.
+func (t *Table) Insert(row *Row) (taken *Row) {
+	host := strings.ToLower(row.Route.Host)
 	if host != "" {
 		if t.hosts == nil {
 			t.hosts = map[string]bool{}
 		}
 		t.hosts[host] = true
 	}
-	h := held[T]{v: v, isOwn: key.Own}
 	n := &t.root
-	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+	for segment := range strings.SplitSeq(strings.TrimPrefix(row.Route.Path, "/"), "/") {
 		if segment == restParam || segment == proxyParam {
-			h.some = segment == restParam
-			return claim(&n.rest, host, key.Method, h)
+			return claim(&n.rest, host, row)
 		}
 		n = n.child(segment)
 	}
-	return claim(&n.ends, host, key.Method, h)
+	return claim(&n.ends, host, row)
 }
 
-func claim[T any](place *hosts[T], host, method string, h held[T]) (taken *T) {
+func claim(place *hosts, host string, row *Row) (taken *Row) {
 	if *place == nil {
-		*place = hosts[T]{}
+		*place = hosts{}
 	}
 	if (*place)[host] == nil {
-		(*place)[host] = map[string]held[T]{}
+		(*place)[host] = map[string]*Row{}
 	}
-	if taken = (*place)[host][method].v; taken == nil {
-		(*place)[host][method] = h
+	if taken = (*place)[host][row.Route.Method]; taken == nil {
+		(*place)[host][row.Route.Method] = row
 	}
 	return taken
 }
@@ -117,28 +94,28 @@ func param(segment string) (name, form string, ok bool) {
 }
 
 // child returns the node for a segment of a pattern, made where it is not there.
-func (n *node[T]) child(segment string) *node[T] {
+func (n *node) child(segment string) *node {
 	if _, _, ok := param(segment); ok {
 		if n.param == nil {
-			n.param = &node[T]{}
+			n.param = &node{}
 		}
 		return n.param
 	}
 	if n.literal == nil {
-		n.literal = map[string]*node[T]{}
+		n.literal = map[string]*node{}
 	}
 	if n.literal[segment] == nil {
-		n.literal[segment] = &node[T]{}
+		n.literal[segment] = &node{}
 	}
 	return n.literal[segment]
 }
 
-// Find looks a raw path up, without its query. The host is as ParseHost gives it; "" is a host without values of its
-// own. A host with values of its own does not have those with Own. The best value wins, segment by segment: a literal
+// Find looks a raw path up, without its query. The host is as ParseHost gives it; "" is a host without rows of its own. A
+// host with rows of its own does not have the gateway's own (Row.Own). The best row wins, segment by segment: a literal
 // before a parameter before the rest; then one for the method before one for any; then one for the host before one for
 // every host. The rest of a path is the last value. The values are in room, when they fit there.
-func (t *Table[T]) Find(host, method, path string, room []string) Match[T] {
-	m := Match[T]{Values: room, host: host, method: method, guest: !t.hosts[host], any: isAnyMethod(method)}
+func (t *Table) Find(host, method, path string, room []string) Match {
+	m := Match{Values: room, host: host, method: method, guest: !t.hosts[host], any: isAnyMethod(method)}
 	if strings.HasPrefix(path, "/") && method != resources.AnyMethod { // which some client may send
 		t.root.walk(path[1:], true, &m)
 	}
@@ -149,7 +126,7 @@ func (t *Table[T]) Find(host, method, path string, room []string) Match[T] {
 
 // walk tries the literal child, then the parameter, then the rest; more says that
 // there is a segment in path (an empty one at a trailing slash).
-func (n *node[T]) walk(path string, more bool, m *Match[T]) bool {
+func (n *node) walk(path string, more bool, m *Match) bool {
 	if !more {
 		return m.fill(n.ends, false)
 	}
@@ -171,19 +148,19 @@ func (n *node[T]) walk(path string, more bool, m *Match[T]) bool {
 	return false
 }
 
-// fill notes a place's best value, or without one the methods for an Allow header. It reports whether there is a value.
+// fill notes a place's best row, or without one the methods for an Allow header. It reports whether there is a row.
 // Empty says whether the rest of the path is empty.
-func (m *Match[T]) fill(h hosts[T], empty bool) bool {
-	if m.Found = m.best(h, m.method, empty); m.Found != nil {
+func (m *Match) fill(h hosts, empty bool) bool {
+	if m.Row = m.best(h, m.method, empty); m.Row != nil {
 		return true
 	}
 	if m.method == http.MethodHead && m.best(h, http.MethodGet, empty) != nil {
 		m.any = false // what is read by a GET of its own is not read by the HEAD of others
 	}
 	if m.any {
-		m.Found = m.best(h, resources.AnyMethod, empty)
+		m.Row = m.best(h, resources.AnyMethod, empty)
 	}
-	if m.Found != nil {
+	if m.Row != nil {
 		return true
 	}
 	m.allow(h[""], empty)
@@ -193,24 +170,24 @@ func (m *Match[T]) fill(h hosts[T], empty bool) bool {
 	return false
 }
 
-// best returns the value for the method: the host's before every host's.
-func (m *Match[T]) best(place hosts[T], method string, empty bool) *T {
+// best returns the row for the method: the host's before every host's.
+func (m *Match) best(place hosts, method string, empty bool) *Row {
 	for _, host := range [...]string{m.host, ""} {
-		if h := place[host][method]; h.v != nil && m.takes(h, empty) {
-			return h.v
+		if row := place[host][method]; row != nil && m.takes(row, empty) {
+			return row
 		}
 	}
 	return nil
 }
 
-// takes says whether the value may be for the call. Empty says that the rest of the path is.
-func (m *Match[T]) takes(h held[T], empty bool) bool {
-	return (!h.some || !empty) && (!h.isOwn || m.guest)
+// takes says whether the row may be for the call. Empty says that the rest of the path is.
+func (m *Match) takes(row *Row, empty bool) bool {
+	return (!empty || !strings.HasSuffix(row.Route.Path, restParam)) && (m.guest || !row.Own())
 }
 
-func (m *Match[T]) allow(methods map[string]held[T], empty bool) {
-	for name, h := range methods {
-		if name != resources.AnyMethod && m.takes(h, empty) {
+func (m *Match) allow(methods map[string]*Row, empty bool) {
+	for name, row := range methods {
+		if name != resources.AnyMethod && m.takes(row, empty) {
 			m.Allow = append(m.Allow, name)
 		}
 	}

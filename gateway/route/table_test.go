@@ -1,7 +1,6 @@
 package route_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,23 +9,23 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// table has a value, its row's own text, for each row "METHOD host/path".
-func table(t testing.TB, rows ...string) *route.Table[string] {
+// table has a row for each text "METHOD host/path".
+func table(t testing.TB, rows ...string) *route.Table {
 	t.Helper()
-	out := &route.Table[string]{}
+	out := &route.Table{}
 	for _, row := range rows {
-		key, path := parse(row)
-		if taken := out.Insert(key, path, &row); taken != nil {
-			t.Fatalf("%s has the place of %s", *taken, row)
+		if taken := out.Insert(parse(row)); taken != nil {
+			t.Fatalf("%s has the place of %s", row, taken.Route.Name)
 		}
 	}
 	return out
 }
 
-func parse(row string) (key route.Key, path string) {
+// parse returns the row of a text, which is also its name.
+func parse(row string) *route.Row {
 	method, place, _ := strings.Cut(row, " ")
 	slash := strings.IndexByte(place, '/')
-	return route.Key{Method: method, Host: place[:slash]}, place[slash:]
+	return &route.Row{Route: resources.Route{Name: row, Method: method, Host: place[:slash], Path: place[slash:]}}
 }
 
 // TestTheBestRowWins: segment by segment a literal before a parameter before the rest, then a named
@@ -84,11 +83,11 @@ func TestTheBestRowWins(t *testing.T) {
 		} {
 			m := result.Find(c.host, c.method, c.path, nil)
 			got := ""
-			if m.Found != nil {
-				got = *m.Found
+			if m.Row != nil {
+				got = m.Route.Name
 			}
 			allow := strings.Join(m.Allow, " ")
-			if got != c.want || m.Found != nil && strings.Join(m.Values, " ") != c.values || m.Found == nil && !strings.HasPrefix(allow, c.allow) || c.allow == "" && got == "" && allow != "" {
+			if got != c.want || m.Row != nil && strings.Join(m.Values, " ") != c.values || m.Row == nil && !strings.HasPrefix(allow, c.allow) || c.allow == "" && got == "" && allow != "" {
 				t.Errorf("%s %s%s: %q %q, allow %q; want %q %q, allow %q", c.method, c.host, c.path, got, m.Values, allow, c.want, c.values, c.allow)
 			}
 		}
@@ -113,9 +112,7 @@ func TestTwoRowsOfOnePlaceAreFound(t *testing.T) {
 		{"GET /a/{x}/b", "GET /a/{y}", false},
 	} {
 		result := table(t, c.first)
-		key, path := parse(c.second)
-		second := "second"
-		if taken := result.Insert(key, path, &second); (taken != nil) != c.taken {
+		if taken := result.Insert(parse(c.second)); (taken != nil) != c.taken {
 			t.Errorf("%s beside %s: taken %v", c.second, c.first, taken != nil)
 		}
 	}
@@ -187,7 +184,7 @@ func FuzzTable(f *testing.F) {
 	f.Add("GET /a/{x}", "* h/a/b", "GET h/{rest+}", "h", "GET", "/a/b")
 	f.Add("* /{x}/b", "GET /a/{proxy+}", "GET /{rest+}", "", "HEAD", "/a/b")
 	f.Fuzz(func(t *testing.T, a, b, c, host, method, path string) {
-		table := &route.Table[string]{}
+		table := &route.Table{}
 		var rows []string
 		for _, row := range []string{a, b, c} {
 			rowMethod, place, _ := strings.Cut(row, " ")
@@ -195,11 +192,11 @@ func FuzzTable(f *testing.F) {
 			if slash < 0 || slices.Contains([]string{"HEAD", "CONNECT", "TRACE"}, rowMethod) || rowMethod != "*" && !route.ValidMethod(rowMethod) {
 				return
 			}
-			key, pattern := parse(row)
-			if _, err := route.NewRow(resources.Route{Host: "h.example", Path: pattern}); err != nil || strings.ContainsAny(place[:slash], "{}") {
+			parsed := parse(row)
+			if _, err := route.NewRow(resources.Route{Host: "h.example", Path: parsed.Route.Path}); err != nil || strings.ContainsAny(place[:slash], "{}") {
 				return
 			}
-			if table.Insert(key, pattern, &row) == nil {
+			if table.Insert(parsed) == nil {
 				rows = append(rows, row)
 			}
 		}
@@ -214,8 +211,12 @@ func FuzzTable(f *testing.F) {
 		if method == "HEAD" { // that one needs its neighbours
 			return
 		}
-		if got := fmt.Sprint(m.Found != nil); got != fmt.Sprint(best != "") || m.Found != nil && *m.Found != best {
-			t.Errorf("%s %s%s among %q: %v, want %q", method, host, path, rows, m.Found, best)
+		got := ""
+		if m.Row != nil {
+			got = m.Route.Name
+		}
+		if got != best {
+			t.Errorf("%s %s%s among %q: %q, want %q", method, host, path, rows, got, best)
 		}
 	})
 }

@@ -312,8 +312,8 @@ func (h *hunter) calls(before, after *engine.Set) string {
 			if n, err := next.Find(call); err != nil || n.Route.Name != m.Route.Name {
 				return fmt.Sprintf("%+v is no call of %s", call, m.Route.Name)
 			}
-			served, _ := old.Served(call, nil)
-			taken, _ := next.Served(call, nil)
+			served := old.Served(call.Host, call.Method, call.Path, nil)
+			taken := next.Served(call.Host, call.Method, call.Path, nil)
 			if (served.Row == nil) != (taken.Row == nil) || served.Row != nil && served.Route.Name != taken.Route.Name {
 				return fmt.Sprintf("%+v is served otherwise", call)
 			}
