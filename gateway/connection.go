@@ -3,7 +3,6 @@ package gateway
 import (
 	"bytes"
 	"io"
-	"net"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -37,18 +36,6 @@ func (c *conn) Write(p []byte) (int, error) {
 		}
 	}
 	return c.Conn.Write(p)
-}
-
-// headListener accepts connections from which the server reads heads alone.
-type headListener struct{ *listen.Listener }
-
-// Accept implements net.Listener.
-func (l headListener) Accept() (net.Conn, error) {
-	c, err := l.AcceptConn()
-	if err != nil {
-		return nil, err
-	}
-	return &conn{Conn: c}, nil
 }
 
 // addressOf returns the client's address as text.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -124,15 +125,16 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(headListener{e.open.Listener(l, e.cfg.Certificates.Config("http/1.1"))}); err != nil {
-		return fmt.Errorf("gateway: %w", err)
-	}
-	return nil
+	return e.listen(l, e.cfg.Certificates.Config("http/1.1"))
 }
 
 // ListenInside serves a listener of this process (listen.Memory) until Shutdown, without TLS.
-func (e *Edge) ListenInside(l net.Listener) error {
-	if err := e.app.Listener(headListener{e.open.Listener(l, nil)}); err != nil {
+func (e *Edge) ListenInside(l net.Listener) error { return e.listen(l, nil) }
+
+func (e *Edge) listen(l net.Listener, config *tls.Config) error {
+	bounded := e.open.Listener(l, config)
+	bounded.Wrap = func(c *listen.Conn) net.Conn { return &conn{Conn: c} }
+	if err := e.app.Listener(bounded); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil

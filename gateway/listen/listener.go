@@ -18,6 +18,8 @@ const (
 // Listener is a net.Listener that refuses connections over its bounds.
 type Listener struct {
 	net.Listener
+	// Wrap makes the server's connection of an accepted one; nil leaves it as it is.
+	Wrap   func(*Conn) net.Conn
 	bounds *Bounds
 	tls    *tls.Config
 }
@@ -25,22 +27,12 @@ type Listener struct {
 // Listener returns a listener for l's connections and counts them. They use TLS unless config is nil. Several listeners
 // may share the bounds.
 func (b *Bounds) Listener(l net.Listener, config *tls.Config) *Listener {
-	return &Listener{l, b, config}
+	return &Listener{Listener: l, bounds: b, tls: config}
 }
 
-// Accept implements net.Listener; see AcceptConn.
+// Accept implements net.Listener. It refuses connections over the bounds, and retries while the system has no file
+// descriptors left, since a server ends with its listener's first error.
 func (l *Listener) Accept() (net.Conn, error) {
-	c, err := l.AcceptConn()
-	if err != nil {
-		return nil, err // a nil *Conn in a net.Conn would not be nil
-	}
-	return c, nil
-}
-
-// AcceptConn is Accept with the type of its connections. It refuses connections over the bounds, and
-// retries while the system has no file descriptors left, since a server ends with its listener's
-// first error.
-func (l *Listener) AcceptConn() (*Conn, error) {
 	for wait := time.Duration(0); ; {
 		c, err := l.Listener.Accept()
 		switch {
@@ -52,6 +44,9 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 			case why == nil:
 				accepted := &Conn{Conn: l.secure(c), bounds: l.bounds, peer: peer}
 				l.bounds.remember(accepted)
+				if l.Wrap != nil {
+					return l.Wrap(accepted), nil
+				}
 				return accepted, nil
 			case l.tls != nil:
 				_ = c.Close() // a response would cost the handshake
