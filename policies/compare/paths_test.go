@@ -41,9 +41,9 @@ func TestEveryRowVariesWithItsPart(t *testing.T) {
 				pt := point{}
 				pt[number] = value
 				q := tb.question(0, pt)
-				input, read := question.NewInput(&q), map[string]string{}
+				read := map[string]string{}
 				for _, row := range question.Table() {
-					read[row.Path] = input.Value(row.Path).String()
+					read[row.Path] = question.Value(&q, row.Path).String()
 					if values[row.Path] == nil {
 						values[row.Path] = map[string]bool{}
 					}

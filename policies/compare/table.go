@@ -199,13 +199,12 @@ func (t *table) numberReads(s *side) {
 // rowNumbers returns, by row of the input, the number of its value; -1 for a row of another part.
 func (t *table) rowNumbers(s *side, pt point, part part) (read []int) {
 	q := t.question(s.number, pt)
-	input := question.NewInput(&q)
 	for _, row := range question.Table() {
 		if id := -1; partOf(row.Path) != part {
 			read = append(read, id)
 			continue
 		}
-		read = append(read, t.id("value "+input.Value(row.Path).String(), nil))
+		read = append(read, t.id("value "+question.Value(&q, row.Path).String(), nil))
 	}
 	return read
 }
@@ -297,10 +296,9 @@ func (t *table) assignmentsNumber(s *side, rows int, pt *point) int {
 	id, ok := t.assignmentIDs[key]
 	if !ok {
 		q, text := t.question(s.number, *pt), "holds"
-		input := question.NewInput(&q)
 		for i, path := range heldRows() {
 			if rows&(1<<i) != 0 {
-				text += " " + input.Value(path).String()
+				text += " " + question.Value(&q, path).String()
 			}
 		}
 		id = t.id(text, nil)
@@ -316,8 +314,7 @@ func (t *table) evaluate(s *side, g *group, pt *point) int {
 	}
 	t.evaluations++
 	q := t.question(s.number, *pt)
-	document := question.NewInput(&q)
-	input := document.Term(g.inputRows)
+	input := question.Term(&q, g.inputRows)
 	if g.element != nil {
 		elements, err := s.rules.set.Elements(t.ctx, g.element, input, t.grants[pt[grantPart]].now, evaluationLimit)
 		if err != nil {

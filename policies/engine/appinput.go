@@ -13,15 +13,13 @@ import (
 
 // appInput is the input of an app (policies/schemas/app).
 type appInput struct {
-	question.Input
-	sent [][2]*ast.Term
+	question resources.Question
+	sent     [][2]*ast.Term
 }
 
 // newAppInput reads what was sent. The error is a *resources.Error of KindBadRequest.
 func newAppInput(q *resources.Question, parsed sentTerms) (*appInput, error) {
-	input := &appInput{Input: question.NewInput(&resources.Question{
-		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
-	})}
+	input := &appInput{question: resources.Question{Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now}}
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return nil, &failed{FailureFacts, errOtherAccount}
 	}
@@ -126,7 +124,7 @@ func (input *appInput) named() ast.Value { return input.document() }
 
 func (input *appInput) whole() *ast.Term {
 	return ast.NewTerm(input.document(
-		field("assignments", heldList(input.Value("subject.assignments"))), field("roles", roleList(input.Value("subject.roles"))),
+		field("assignments", heldList(input.value("subject.assignments"))), field("roles", roleList(input.value("subject.roles"))),
 	))
 }
 
@@ -134,17 +132,20 @@ func (input *appInput) whole() *ast.Term {
 func (input *appInput) document(facts ...[2]*ast.Term) ast.Value {
 	facts = append(
 		facts, input.part("principal", "kind", "id", "uuid", "account", "scopes", "credential", "key_scopes"),
-		input.part("account", "id", "exists", "status"), field("now", input.Value("now")),
-		field("status", input.Value("subject.status")), field("member", input.Value("subject.member")),
+		input.part("account", "id", "exists", "status"), field("now", input.value("now")),
+		field("status", input.value("subject.status")), field("member", input.value("subject.member")),
 	)
 	return ast.NewObject(append(input.sent[:len(input.sent):len(input.sent)], field("facts", ast.ObjectTerm(facts...)))...)
 }
+
+// value returns the value of the input at a path.
+func (input *appInput) value(path string) *ast.Term { return question.Value(&input.question, path) }
 
 // part returns some members of a part of the input that the shipped rules are given.
 func (input *appInput) part(name string, members ...string) [2]*ast.Term {
 	items := make([][2]*ast.Term, len(members))
 	for i, member := range members {
-		items[i] = field(member, input.Value(name+"."+member))
+		items[i] = field(member, input.value(name+"."+member))
 	}
 	return field(name, ast.ObjectTerm(items...))
 }

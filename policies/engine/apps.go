@@ -144,7 +144,7 @@ func (s *Set) JudgeApp(ctx context.Context, name string, q resources.Question, l
 // judgeApp evaluates the app's decision. An undefined one denies, as a rule without a default is false where it does
 // not hold; anything else but an answer in its form is an error with the zero decision.
 func (s *Set) judgeApp(ctx context.Context, a *app, input *appInput, limit time.Duration) (d resources.AppDecision, err error) {
-	answer, err := s.answer(ctx, a.query, input.whole(), input.Question().Now, limit)
+	answer, err := s.answer(ctx, a.query, input.whole(), input.question.Now, limit)
 	if err != nil {
 		return d, err
 	}
@@ -183,7 +183,7 @@ func (s *Set) appKey(b []byte, a *app, input *appInput) []byte {
 	if s.apps.answers == nil || a.plan == nil {
 		return nil
 	}
-	return a.plan.Key(b, input.named(), &input.Input, maxVerdict)
+	return a.plan.Key(b, input.named(), &input.question, maxVerdict)
 }
 
 // sizeOf returns about how many bytes an answer takes.

@@ -122,12 +122,9 @@ func (e *Engine) ask(
 	ctx context.Context, set *Set, admission *gate.Gate, limit time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
 	piece := &struct { // what a cached verdict takes of memory, in one piece
-		q     resources.Question
-		input question.Input
-		room  [keyRoom]byte
+		q    resources.Question
+		room [keyRoom]byte
 	}{q: q}
-	piece.input = question.NewInput(&piece.q)
-	input := &piece.input
 	start, hit, rejected := time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while the key or the input was made
@@ -143,9 +140,9 @@ func (e *Engine) ask(
 	if d, hit = set.unlisted(entry, q.Action); hit {
 		return d, nil
 	}
-	key := set.key(piece.room[:0], entry, input)
+	key := set.key(piece.room[:0], entry, &piece.q)
 	if d, hit = e.cached(ctx, set, entry, key); hit {
-		return input.FillReason(d), nil
+		return question.FillReason(&piece.q, d), nil
 	}
 	if err = admission.Enter(ctx, q.AccountID); err != nil { // a full gate is not a failure of the policy
 		rejected = true
@@ -153,12 +150,12 @@ func (e *Engine) ask(
 	}
 	defer admission.Leave()
 	if d, hit = e.cached(ctx, set, entry, key); hit { // an equal question may have been evaluated meanwhile
-		return input.FillReason(d), nil
+		return question.FillReason(&piece.q, d), nil
 	}
 	start = time.Now()
-	if d, err = set.evaluate(ctx, entry, input, limit); err == nil {
+	if d, err = set.evaluate(ctx, entry, &piece.q, limit); err == nil {
 		set.keep(key, d)
-		d = input.FillReason(d)
+		d = question.FillReason(&piece.q, d)
 	}
 	return d, err
 }

@@ -61,10 +61,10 @@ func FailureOf(err error) Failure {
 // evaluate asks one entry point. Anything but a well-formed answer in time is an
 // error with the zero decision.
 func (s *Set) evaluate(
-	ctx context.Context, entry string, input *question.Input, limit time.Duration,
+	ctx context.Context, entry string, q *resources.Question, limit time.Duration,
 ) (d resources.Decision, err error) {
-	q := s.queries[entry]
-	answer, err := s.answer(ctx, q, input.Term(q.rows), input.Question().Now, limit)
+	asked := s.queries[entry]
+	answer, err := s.answer(ctx, asked, question.Term(q, asked.rows), q.Now, limit)
 	switch {
 	case err != nil:
 		return d, err

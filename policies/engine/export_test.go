@@ -39,8 +39,7 @@ func (e *Engine) BringBeside(s *Set) {
 
 // Unfilled is Judge with the places of the reason as the tree has them, as verdicts are cached.
 func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, limit time.Duration) (resources.Decision, error) {
-	input := question.NewInput(&q)
-	return s.evaluate(ctx, entry, &input, limit)
+	return s.evaluate(ctx, entry, &q, limit)
 }
 
 // Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of KeyParts, "" for none.
@@ -68,8 +67,7 @@ func (k *Keys) Of(part, entry string, q *resources.Question) string {
 	if plan == nil {
 		return ""
 	}
-	input := question.NewInput(q)
-	return string(plan.Key(nil, &input))
+	return string(plan.Key(nil, q))
 }
 
 // KeyParts are what tells verdicts apart, by name, each with what makes a plan without it.

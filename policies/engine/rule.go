@@ -31,10 +31,7 @@ func (r Rule) Value(ctx context.Context, input *ast.Term, now resources.Time, li
 }
 
 // InputOf returns the whole input for a question.
-func InputOf(q *resources.Question) *ast.Term {
-	input := question.NewInput(q)
-	return input.Term(question.AllRows())
-}
+func InputOf(q *resources.Question) *ast.Term { return question.Term(q, question.AllRows()) }
 
 // Compiled returns what the set was made of. It is not to be changed.
 func (s *Set) Compiled() Compiled { return s.tree }

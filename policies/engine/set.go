@@ -120,18 +120,17 @@ func newQuery(name string) *query {
 
 // Judge evaluates a question at an entry point, without a cache. The error says why it has not decided.
 func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, limit time.Duration) (resources.Decision, error) {
-	input := question.NewInput(&q)
-	d, err := s.evaluate(ctx, entry, &input, limit)
-	return input.FillReason(d), err
+	d, err := s.evaluate(ctx, entry, &q, limit)
+	return question.FillReason(&q, d), err
 }
 
 // key appends what names the question's verdict; nil where none may be cached.
-func (s *Set) key(b []byte, entry string, input *question.Input) []byte {
+func (s *Set) key(b []byte, entry string, q *resources.Question) []byte {
 	plan := s.queries[entry].plan
 	if s.verdicts == nil || plan == nil {
 		return nil
 	}
-	return plan.Key(b, input)
+	return plan.Key(b, q)
 }
 
 // Revision names the tree.

@@ -14,11 +14,9 @@ import (
 
 // check compares the document with the engine's input, which the rules read. The error has all problems.
 func (d *Document) check(given ast.Value) error {
-	q := d.question()
-	input := question.NewInput(&q)
-	rows := map[string]*ast.Term{}
+	q, rows := d.question(), map[string]*ast.Term{}
 	for _, row := range question.Table() {
-		rows[row.Path] = input.Value(row.Path)
+		rows[row.Path] = question.Value(&q, row.Path)
 	}
 	rows["subject.roles"] = nil // it may have roles that the subject does not hold
 	var problems []string

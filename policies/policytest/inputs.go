@@ -110,8 +110,7 @@ func NewInputs(tb testing.TB, tree fs.FS) *Inputs {
 	r := NewRandom(0, 0)
 	for range 300 {
 		ask := r.Ask()
-		document := question.NewInput(&ask.Question)
-		input, err := ast.JSON(document.Term(question.AllRows()).Value)
+		input, err := ast.JSON(question.Term(&ask.Question, question.AllRows()).Value)
 		if err != nil {
 			tb.Fatal(err)
 		}

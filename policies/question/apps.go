@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Paths of an app's input that a key does not hold as values.
@@ -57,9 +59,9 @@ func readsAppTime(path string) bool {
 }
 
 // Key appends the key of the question's answer. Each part is delimited, so no two questions share a key. The document
-// may lack the assignments and roles: their digest comes from the input. Key returns nil if the sent values exceed most
+// may lack the assignments and roles: their digest comes from the question. Key returns nil if the sent values exceed most
 // bytes, and reads no more of them.
-func (p *AppPlan) Key(b []byte, document ast.Value, input *Input, most int) []byte {
+func (p *AppPlan) Key(b []byte, document ast.Value, q *resources.Question, most int) []byte {
 	k := bytesOfTerms(appendNumber(b, int64(p.Entry)))
 	for _, path := range p.Paths {
 		switch value := valueAt(document, path); {
@@ -72,7 +74,7 @@ func (p *AppPlan) Key(b []byte, document ast.Value, input *Input, most int) []by
 		}
 	}
 	if p.Held {
-		return input.appendHeld(k)
+		return appendHeld(k, q)
 	}
 	return k
 }

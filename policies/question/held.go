@@ -10,11 +10,12 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// assignments returns {project: {resource: [assignment, …]}}, everything that the subject holds.
-func (input *Input) assignments() *ast.Term {
-	held := make([]*resources.HeldRole, len(input.subject.Assignments))
-	for i := range input.subject.Assignments {
-		held[i] = &input.subject.Assignments[i]
+// assignmentsTerm returns {project: {resource: [assignment, …]}}, everything that the subject holds.
+func assignmentsTerm(q *resources.Question) *ast.Term {
+	assignments := subjectOf(q).Assignments
+	held := make([]*resources.HeldRole, len(assignments))
+	for i := range assignments {
+		held[i] = &assignments[i]
 	}
 	slices.SortStableFunc(held, func(a, b *resources.HeldRole) int {
 		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.ResourceID, b.ResourceID))
@@ -25,7 +26,7 @@ func (input *Input) assignments() *ast.Term {
 		return grouped(inProject, resource, func(atPlace []*resources.HeldRole) *ast.Term {
 			items := make([]*ast.Term, len(atPlace))
 			for i := range atPlace {
-				items[i] = input.assignment(atPlace[i])
+				items[i] = assignmentTerm(q, atPlace[i])
 			}
 			return ast.ArrayTerm(items...)
 		})
@@ -46,21 +47,21 @@ func grouped(
 	return objectOf(items)
 }
 
-func (input *Input) assignment(h *resources.HeldRole) *ast.Term {
+func assignmentTerm(q *resources.Question, h *resources.HeldRole) *ast.Term {
 	end := EndOf(h.ExpiresAt)
 	return ast.ObjectTerm(
 		field("role", term(h.RoleID)), field("custom", ast.InternedTerm(h.Custom)), field("level", term(levelOf(h))),
 		field("role_scope", term(h.RoleScope)), field("role_status", term(h.RoleStatus)), field("status", term(h.Status)),
-		field("expires", integer(int64(end))), field("running", ast.InternedTerm(input.q.Now < end)),
+		field("expires", integer(int64(end))), field("running", ast.InternedTerm(q.Now < end)),
 	)
 }
 
-// roles returns the custom roles among those that the subject holds, in the form of data.grants.
-func (input *Input) roles() *ast.Term {
-	roles := map[string]*resources.HeldRole{}
-	for i := range input.subject.Assignments {
+// rolesTerm returns the custom roles among those that the subject holds, in the form of data.grants.
+func rolesTerm(q *resources.Question) *ast.Term {
+	roles, assignments := map[string]*resources.HeldRole{}, subjectOf(q).Assignments
+	for i := range assignments {
 		// One role can be held twice, as by two groups. Its permissions are those of one revision.
-		if h := &input.subject.Assignments[i]; h.Custom && roles[h.RoleID] == nil {
+		if h := &assignments[i]; h.Custom && roles[h.RoleID] == nil {
 			roles[h.RoleID] = h
 		}
 	}
@@ -71,20 +72,20 @@ func (input *Input) roles() *ast.Term {
 
 // appendHeld appends the digest of everything that the subject holds. It is made once for a subject and the time until
 // the next assignment ends.
-func (input *Input) appendHeld(b []byte) []byte {
-	if len(input.subject.Assignments) == 0 {
+func appendHeld(b []byte, q *resources.Question) []byte {
+	if len(subjectOf(q).Assignments) == 0 {
 		return append(b, 0)
 	}
 	b = append(b, 1)
-	digests := input.digests()
+	digests := digestsOf(q)
 	if digests.All == nil {
 		next := *digests
 		var terms bytesOfTerms
-		terms.term(input.assignments())
-		terms.term(input.roles())
+		terms.term(assignmentsTerm(q))
+		terms.term(rolesTerm(q))
 		sum := sha256.Sum256(terms)
 		next.All = &sum
-		input.subject.Digests.CompareAndSwap(digests, &next)
+		subjectOf(q).Digests.CompareAndSwap(digests, &next)
 		digests = &next
 	}
 	return appendDigest(b, *digests.All)

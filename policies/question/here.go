@@ -17,16 +17,17 @@ import (
 
 // covering returns the assignments at places that cover the target, as bytes. The policy's term and the key's digest are
 // both made of these bytes. Assignments are sorted, and have no place, group or time.
-func (input *Input) covering() []byte {
-	var assignments [][]byte
-	for i := range input.subject.Assignments {
-		if h := &input.subject.Assignments[i]; covers(h, &input.q.Target) {
-			assignments = append(assignments, input.appendAssignment(nil, h))
+func covering(q *resources.Question) []byte {
+	var encoded [][]byte
+	assignments := subjectOf(q).Assignments
+	for i := range assignments {
+		if h := &assignments[i]; covers(h, &q.Target) {
+			encoded = append(encoded, appendAssignment(nil, q, h))
 		}
 	}
-	slices.SortFunc(assignments, bytes.Compare)
-	b := binary.AppendUvarint(nil, uint64(len(assignments)))
-	for _, assignment := range assignments {
+	slices.SortFunc(encoded, bytes.Compare)
+	b := binary.AppendUvarint(nil, uint64(len(encoded)))
+	for _, assignment := range encoded {
 		b = append(b, assignment...)
 	}
 	return b
@@ -41,7 +42,7 @@ func covers(h *resources.HeldRole, t *resources.Target) bool {
 }
 
 // appendAssignment appends what subject.here says of an assignment; readAssignment reads it again.
-func (input *Input) appendAssignment(b []byte, h *resources.HeldRole) []byte {
+func appendAssignment(b []byte, q *resources.Question, h *resources.HeldRole) []byte {
 	b = appendFlag(appendText(b, h.RoleID), h.Custom)
 	var permissions []string
 	if h.Custom {
@@ -52,8 +53,8 @@ func (input *Input) appendAssignment(b []byte, h *resources.HeldRole) []byte {
 	b = appendText(b, wordAmong(roleScopes(), h.RoleScope))
 	b = appendText(b, wordAmong(roleStatuses(), h.RoleStatus))
 	b = appendText(b, wordAmong(roleStatuses(), h.Status))
-	b = appendFlag(b, input.q.Now < EndOf(h.ExpiresAt))
-	return appendFlag(b, input.outlastsGrant(h))
+	b = appendFlag(b, q.Now < EndOf(h.ExpiresAt))
+	return appendFlag(b, outlastsGrant(q, h))
 }
 
 // readAssignment returns an assignment as the policy reads it.
@@ -66,8 +67,8 @@ func (r *reader) readAssignment() *ast.Term {
 }
 
 // outlastsGrant says whether an assignment ends no sooner than what is to be granted; false where nothing is.
-func (input *Input) outlastsGrant(h *resources.HeldRole) bool {
-	g := input.q.Grant
+func outlastsGrant(q *resources.Question, h *resources.HeldRole) bool {
+	g := q.Grant
 	return g != nil && EndOf(g.Until) > 0 && EndOf(g.Until) <= EndOf(h.ExpiresAt)
 }
 
@@ -84,8 +85,8 @@ func levelOf(h *resources.HeldRole) string {
 	return resources.RoleScopeResource
 }
 
-func (input *Input) hereTerm() *ast.Term {
-	r := reader{input.covering()}
+func hereTerm(q *resources.Question) *ast.Term {
+	r := reader{covering(q)}
 	assignments := make([]*ast.Term, r.length())
 	for i := range assignments {
 		assignments[i] = r.readAssignment()
@@ -95,18 +96,18 @@ func (input *Input) hereTerm() *ast.Term {
 
 // appendHere appends the digest of subject.here. It is made once for a subject, a place at which something is held, and
 // the time until the next assignment ends.
-func (input *Input) appendHere(b []byte) []byte {
-	if len(input.subject.Assignments) == 0 {
+func appendHere(b []byte, q *resources.Question) []byte {
+	if len(subjectOf(q).Assignments) == 0 {
 		return append(b, 0)
 	}
 	b = append(b, 1)
-	if input.q.Grant != nil {
-		return appendDigest(b, sha256.Sum256(input.covering()))
+	if q.Grant != nil {
+		return appendDigest(b, sha256.Sum256(covering(q)))
 	}
-	digests := input.digests()
-	sum := &digests.Sums[input.narrowest(digests.Places)]
+	digests := digestsOf(q)
+	sum := &digests.Sums[narrowest(q, digests.Places)]
 	if sum.Load() == nil {
-		made := sha256.Sum256(input.covering())
+		made := sha256.Sum256(covering(q))
 		sum.Store(&made)
 	}
 	return appendDigest(b, *sum.Load())
@@ -114,8 +115,8 @@ func (input *Input) appendHere(b []byte) []byte {
 
 // narrowest returns the narrowest of the places that covers the target. It names what is held around the target, however
 // many other places the subject is asked about. The first place is the account.
-func (input *Input) narrowest(places []resources.HeldPlace) int {
-	if t := &input.q.Target; t.ProjectID != "" {
+func narrowest(q *resources.Question, places []resources.HeldPlace) int {
+	if t := &q.Target; t.ProjectID != "" {
 		for _, resource := range [...]string{t.Resource, ""} {
 			if i, held := slices.BinarySearchFunc(places, resources.HeldPlace{ProjectID: t.ProjectID, ResourceID: resource}, byPlace); held {
 				return i
@@ -129,16 +130,17 @@ func byPlace(a, b resources.HeldPlace) int {
 	return cmp.Or(strings.Compare(a.ProjectID, b.ProjectID), strings.Compare(a.ResourceID, b.ResourceID))
 }
 
-// digests returns what is known of the subject at the question's time.
-func (input *Input) digests() *resources.Digests {
-	cached := input.subject.Digests.Load()
-	if cached != nil && cached.From <= input.q.Now && input.q.Now < cached.Until {
+// digestsOf returns what is known of the subject at the question's time.
+func digestsOf(q *resources.Question) *resources.Digests {
+	subject := subjectOf(q)
+	cached := subject.Digests.Load()
+	if cached != nil && cached.From <= q.Now && q.Now < cached.Until {
 		return cached
 	}
-	digests := &resources.Digests{From: math.MinInt64, Until: math.MaxInt64, Places: make([]resources.HeldPlace, 1, 1+len(input.subject.Assignments))}
-	for i := range input.subject.Assignments {
-		h := &input.subject.Assignments[i]
-		if end := EndOf(h.ExpiresAt); end <= input.q.Now {
+	digests := &resources.Digests{From: math.MinInt64, Until: math.MaxInt64, Places: make([]resources.HeldPlace, 1, 1+len(subject.Assignments))}
+	for i := range subject.Assignments {
+		h := &subject.Assignments[i]
+		if end := EndOf(h.ExpiresAt); end <= q.Now {
 			digests.From = max(digests.From, end)
 		} else {
 			digests.Until = min(digests.Until, end)
@@ -150,6 +152,6 @@ func (input *Input) digests() *resources.Digests {
 	slices.SortFunc(digests.Places, byPlace)
 	digests.Places = slices.Compact(digests.Places)
 	digests.Sums = make([]atomic.Pointer[[sha256.Size]byte], len(digests.Places))
-	input.subject.Digests.CompareAndSwap(cached, digests)
+	subject.Digests.CompareAndSwap(cached, digests)
 	return digests
 }

@@ -34,8 +34,7 @@ decision if {
 	}
 	plan := question.NewPlan(compiler, "data.authz.decision", 0)
 	key := func(q resources.Question) []byte {
-		input := question.NewInput(&q)
-		return plan.Key(nil, &input)
+		return plan.Key(nil, &q)
 	}
 	user := key(resources.Question{
 		Principal: resources.Principal{Kind: resources.PrincipalUser}, Action: resources.Action{Scope: resources.PrincipalService},

@@ -42,8 +42,8 @@ func (p *Plan) Reads(kind string, paths ...string) bool {
 }
 
 // Key appends what names the question's verdict. No two questions with unlike verdicts share a key.
-func (p *Plan) Key(b []byte, input *Input) []byte {
-	return input.AppendKey(appendNumber(b, int64(p.Entry)), p.ByKind[input.kind()])
+func (p *Plan) Key(b []byte, q *resources.Question) []byte {
+	return AppendKey(appendNumber(b, int64(p.Entry)), q, p.ByKind[callerKind(q)])
 }
 
 // readsTime reports whether a path includes the time. The whole input does.

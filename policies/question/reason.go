@@ -8,24 +8,24 @@ import (
 )
 
 // FillReason returns a decision for the asker: its reason has the question's own values in its places.
-func (input *Input) FillReason(d resources.Decision) resources.Decision {
-	d.Reason = Fill(d.Reason, input.text)
+func FillReason(q *resources.Question, d resources.Decision) resources.Decision {
+	d.Reason = Fill(d.Reason, func(path string) string { return textOf(q, path) })
 	return d
 }
 
-// text returns one of the texts that reasons have places for.
-func (input *Input) text(path string) string {
+// textOf returns one of the texts that reasons have places for.
+func textOf(q *resources.Question, path string) string {
 	switch path {
 	case "action.id":
-		return input.q.Action.ID
+		return q.Action.ID
 	case "account.id":
-		return input.q.AccountID
+		return q.AccountID
 	case "target.project":
-		return input.q.Target.ProjectID
+		return q.Target.ProjectID
 	case "target.resource":
-		return input.q.Target.Resource
+		return q.Target.Resource
 	case "subject.id":
-		return input.subject.UserID
+		return subjectOf(q).UserID
 	}
 	return ""
 }

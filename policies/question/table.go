@@ -31,8 +31,8 @@ type Row struct {
 	Values []string
 	// Type is the value's type as a JSON schema names it.
 	Type string
-	term func(*Input) *ast.Term
-	key  func([]byte, *Input) []byte
+	term func(*resources.Question) *ast.Term
+	key  func([]byte, *resources.Question) []byte
 	// empty is the value for rules that do not read it.
 	empty *ast.Term
 }
@@ -43,98 +43,98 @@ func Table() []Row { return table() }
 var table = sync.OnceValue(func() []Row {
 	return []Row{
 		// The kind is first. If the rows of a key depend on it, the keys of two kinds differ in their first row.
-		word("principal.kind", Column, principalKinds(), (*Input).kind),
-		word("principal.credential", Column, credentials(), (*Input).credential),
-		words("principal.scopes", Open, nil, (*Input).scopes),
-		words("principal.key_scopes", Column, keyScopes(), (*Input).keyScopes),
-		word("principal.id", Text, nil, func(input *Input) string { return input.q.Principal.ID }),
-		word("principal.uuid", Text, nil, func(input *Input) string { return input.q.Principal.UUID }),
-		word("principal.account", Text, nil, func(input *Input) string { return input.q.Principal.AccountID }),
-		word("action.id", Open, nil, func(input *Input) string { return input.q.Action.ID }),
-		word("action.scope", Open, nil, func(input *Input) string { return input.q.Action.Scope }),
-		word("action.resource", Open, nil, func(input *Input) string { return input.q.Action.Resource }),
-		word("action.verb", Open, nil, func(input *Input) string { return input.q.Action.Verb }),
+		word("principal.kind", Column, principalKinds(), callerKind),
+		word("principal.credential", Column, credentials(), credentialOf),
+		words("principal.scopes", Open, nil, scopesOf),
+		words("principal.key_scopes", Column, keyScopes(), keyScopesOf),
+		word("principal.id", Text, nil, func(q *resources.Question) string { return q.Principal.ID }),
+		word("principal.uuid", Text, nil, func(q *resources.Question) string { return q.Principal.UUID }),
+		word("principal.account", Text, nil, func(q *resources.Question) string { return q.Principal.AccountID }),
+		word("action.id", Open, nil, func(q *resources.Question) string { return q.Action.ID }),
+		word("action.scope", Open, nil, func(q *resources.Question) string { return q.Action.Scope }),
+		word("action.resource", Open, nil, func(q *resources.Question) string { return q.Action.Resource }),
+		word("action.verb", Open, nil, func(q *resources.Question) string { return q.Action.Verb }),
 		patterns(),
-		word("route.name", Open, nil, func(input *Input) string { return input.route.Name }),
-		words("route.access", Open, nil, func(input *Input) []string { return input.route.Access }),
-		word("route.effect", Column, []string{"", resources.EffectRead, resources.EffectWrite}, func(input *Input) string { return input.route.Effect }),
-		flag("account.named", func(input *Input) bool { return input.q.AccountID != "" }),
-		flag("account.exists", func(input *Input) bool { return input.subject.AccountExists }),
-		word("account.status", Column, accountStatuses(), func(input *Input) string { return input.subject.AccountStatus }),
-		word("account.id", Text, nil, func(input *Input) string { return input.q.AccountID }),
-		flag("subject.named", func(input *Input) bool { return input.subject.UserID != "" }),
-		flag("subject.exists", func(input *Input) bool { return input.subject.UserExists }),
-		word("subject.status", Column, userStatuses(), func(input *Input) string { return input.subject.UserStatus }),
-		flag("subject.member", func(input *Input) bool { return input.subject.Member }),
-		flag("subject.is_caller", (*Input).isCaller),
-		{Path: "subject.here", Kind: Open, Type: "array", term: (*Input).hereTerm, key: func(b []byte, input *Input) []byte { return input.appendHere(b) }, empty: ast.ArrayTerm()},
-		word("subject.id", Text, nil, func(input *Input) string { return input.subject.UserID }),
-		{Path: "subject.assignments", Kind: Text, Type: "object", term: (*Input).assignments, key: func(b []byte, input *Input) []byte { return input.appendHeld(b) }, empty: ast.InternedEmptyObject},
-		{Path: "subject.roles", Kind: Text, Type: "object", term: (*Input).roles, key: func(b []byte, input *Input) []byte { return input.appendHeld(b) }, empty: ast.InternedEmptyObject},
-		flag("agent.named", func(input *Input) bool { return input.q.Agent != nil }),
-		flag("agent.exists", func(input *Input) bool { return input.agent().Exists }),
-		word("agent.status", Column, agentStatuses(), func(input *Input) string { return input.agent().Status }),
-		flag("agent.delegation_covers", func(input *Input) bool { return input.agent().Covered }),
-		word("target.level", Column, levels(), (*Input).level),
-		flag("target.same_account", (*Input).sameAccount),
-		word("target.project_state", Column, projectStates(), (*Input).projectState),
-		word("target.kind", Open, nil, (*Input).targetKind),
-		word("target.about", Column, abouts(), (*Input).namedUser),
-		word("target.account", Text, nil, func(input *Input) string { return input.q.Target.AccountID }),
-		word("target.project", Text, nil, func(input *Input) string { return input.q.Target.ProjectID }),
-		word("target.resource", Text, nil, func(input *Input) string { return input.q.Target.Resource }),
-		word("target.rest", Text, nil, func(input *Input) string { return input.q.Target.Rest }),
-		word("target.user", Text, nil, func(input *Input) string { return input.q.Target.UserID }),
-		words("grant.permissions", Open, nil, func(input *Input) []string { return input.grant().Permissions }),
-		number("grant.until", Text, func(input *Input) int64 { return int64(EndOf(input.grant().Until)) }),
-		number("clock.hour", Column, func(input *Input) int64 { return int64(input.time().Hour()) }),
-		word("clock.weekday", Column, weekdays(), func(input *Input) string { return input.time().Weekday().String() }),
-		number("now", Text, func(input *Input) int64 { return int64(input.q.Now) }),
+		word("route.name", Open, nil, func(q *resources.Question) string { return routeOf(q).Name }),
+		words("route.access", Open, nil, func(q *resources.Question) []string { return routeOf(q).Access }),
+		word("route.effect", Column, []string{"", resources.EffectRead, resources.EffectWrite}, func(q *resources.Question) string { return routeOf(q).Effect }),
+		flag("account.named", func(q *resources.Question) bool { return q.AccountID != "" }),
+		flag("account.exists", func(q *resources.Question) bool { return subjectOf(q).AccountExists }),
+		word("account.status", Column, accountStatuses(), func(q *resources.Question) string { return subjectOf(q).AccountStatus }),
+		word("account.id", Text, nil, func(q *resources.Question) string { return q.AccountID }),
+		flag("subject.named", func(q *resources.Question) bool { return subjectOf(q).UserID != "" }),
+		flag("subject.exists", func(q *resources.Question) bool { return subjectOf(q).UserExists }),
+		word("subject.status", Column, userStatuses(), func(q *resources.Question) string { return subjectOf(q).UserStatus }),
+		flag("subject.member", func(q *resources.Question) bool { return subjectOf(q).Member }),
+		flag("subject.is_caller", isCaller),
+		{Path: "subject.here", Kind: Open, Type: "array", term: hereTerm, key: appendHere, empty: ast.ArrayTerm()},
+		word("subject.id", Text, nil, func(q *resources.Question) string { return subjectOf(q).UserID }),
+		{Path: "subject.assignments", Kind: Text, Type: "object", term: assignmentsTerm, key: appendHeld, empty: ast.InternedEmptyObject},
+		{Path: "subject.roles", Kind: Text, Type: "object", term: rolesTerm, key: appendHeld, empty: ast.InternedEmptyObject},
+		flag("agent.named", func(q *resources.Question) bool { return q.Agent != nil }),
+		flag("agent.exists", func(q *resources.Question) bool { return agentOf(q).Exists }),
+		word("agent.status", Column, agentStatuses(), func(q *resources.Question) string { return agentOf(q).Status }),
+		flag("agent.delegation_covers", func(q *resources.Question) bool { return agentOf(q).Covered }),
+		word("target.level", Column, levels(), targetLevel),
+		flag("target.same_account", sameAccount),
+		word("target.project_state", Column, projectStates(), projectState),
+		word("target.kind", Open, nil, targetKind),
+		word("target.about", Column, abouts(), namedUser),
+		word("target.account", Text, nil, func(q *resources.Question) string { return q.Target.AccountID }),
+		word("target.project", Text, nil, func(q *resources.Question) string { return q.Target.ProjectID }),
+		word("target.resource", Text, nil, func(q *resources.Question) string { return q.Target.Resource }),
+		word("target.rest", Text, nil, func(q *resources.Question) string { return q.Target.Rest }),
+		word("target.user", Text, nil, func(q *resources.Question) string { return q.Target.UserID }),
+		words("grant.permissions", Open, nil, func(q *resources.Question) []string { return grantOf(q).Permissions }),
+		number("grant.until", Text, func(q *resources.Question) int64 { return int64(EndOf(grantOf(q).Until)) }),
+		number("clock.hour", Column, func(q *resources.Question) int64 { return int64(timeOf(q).Hour()) }),
+		word("clock.weekday", Column, weekdays(), func(q *resources.Question) string { return timeOf(q).Weekday().String() }),
+		number("now", Text, func(q *resources.Question) int64 { return int64(q.Now) }),
 	}
 })
 
 // word returns a row whose value is a string. One that a column does not know is the empty string.
-func word(path string, kind Kind, values []string, value func(*Input) string) Row {
+func word(path string, kind Kind, values []string, value func(*resources.Question) string) Row {
 	if kind == Column {
 		free := value
-		value = func(input *Input) string { return wordAmong(values, free(input)) }
+		value = func(q *resources.Question) string { return wordAmong(values, free(q)) }
 	}
 	return Row{
 		Path: path, Kind: kind, Values: values, Type: "string", empty: ast.InternedEmptyString,
-		term: func(input *Input) *ast.Term { return term(value(input)) },
-		key:  func(b []byte, input *Input) []byte { return appendText(b, value(input)) },
+		term: func(q *resources.Question) *ast.Term { return term(value(q)) },
+		key:  func(b []byte, q *resources.Question) []byte { return appendText(b, value(q)) },
 	}
 }
 
 // words returns a row whose value is a set: an object with the value true for each member. A column leaves out the
 // members that it does not know.
-func words(path string, kind Kind, values []string, value func(*Input) []string) Row {
+func words(path string, kind Kind, values []string, value func(*resources.Question) []string) Row {
 	return Row{
 		Path: path, Kind: kind, Values: values, Type: "object", empty: ast.InternedEmptyObject,
-		term: func(input *Input) *ast.Term {
-			members := value(input)
+		term: func(q *resources.Question) *ast.Term {
+			members := value(q)
 			if kind == Column {
 				members = slices.DeleteFunc(slices.Clone(members), func(m string) bool { return !slices.Contains(values, m) })
 			}
 			return set(members)
 		},
-		key: func(b []byte, input *Input) []byte { return appendTexts(b, value(input)) },
+		key: func(b []byte, q *resources.Question) []byte { return appendTexts(b, value(q)) },
 	}
 }
 
-func flag(path string, value func(*Input) bool) Row {
+func flag(path string, value func(*resources.Question) bool) Row {
 	return Row{
 		Path: path, Kind: Column, Type: "boolean", empty: ast.InternedTerm(false),
-		term: func(input *Input) *ast.Term { return ast.InternedTerm(value(input)) },
-		key:  func(b []byte, input *Input) []byte { return appendFlag(b, value(input)) },
+		term: func(q *resources.Question) *ast.Term { return ast.InternedTerm(value(q)) },
+		key:  func(b []byte, q *resources.Question) []byte { return appendFlag(b, value(q)) },
 	}
 }
 
-func number(path string, kind Kind, value func(*Input) int64) Row {
+func number(path string, kind Kind, value func(*resources.Question) int64) Row {
 	return Row{
 		Path: path, Kind: kind, Type: "integer", empty: ast.InternedTerm(0),
-		term: func(input *Input) *ast.Term { return integer(value(input)) },
-		key:  func(b []byte, input *Input) []byte { return appendNumber(b, value(input)) },
+		term: func(q *resources.Question) *ast.Term { return integer(value(q)) },
+		key:  func(b []byte, q *resources.Question) []byte { return appendNumber(b, value(q)) },
 	}
 }
 
@@ -142,15 +142,15 @@ func number(path string, kind Kind, value func(*Input) int64) Row {
 func patterns() Row {
 	return Row{
 		Path: "action.patterns", Kind: Open, Type: "array", empty: ast.ArrayTerm(),
-		term: func(input *Input) *ast.Term {
-			if input.q.Action.ID == "" {
+		term: func(q *resources.Question) *ast.Term {
+			if q.Action.ID == "" {
 				return ast.ArrayTerm()
 			}
-			all := input.q.Action.Patterns()
+			all := q.Action.Patterns()
 			return list(all[:])
 		},
-		key: func(b []byte, input *Input) []byte {
-			a := &input.q.Action
+		key: func(b []byte, q *resources.Question) []byte {
+			a := &q.Action
 			return appendText(appendText(appendText(appendText(b, a.ID), a.Scope), a.Resource), a.Verb)
 		},
 	}

@@ -68,8 +68,7 @@ func (n *names) held(p *Person, spot *place, target *resources.Target) (out []re
 func (s *stand) key(rows []*question.Row) [sha256.Size]byte {
 	q := s.base
 	q.Grant = &resources.Grant{}
-	input := question.NewInput(&q)
-	return sha256.Sum256(input.AppendKey([]byte(s.kind+"\n"+strings.Join(s.keys, ",")+"\n"), rows))
+	return sha256.Sum256(question.AppendKey([]byte(s.kind+"\n"+strings.Join(s.keys, ",")+"\n"), &q, rows))
 }
 
 // target returns the target of a row at the place; false where the row is not about such a place.
