@@ -21,7 +21,7 @@ func (s *Set) ByText() []Costly { return s.byText }
 // findCosts finds both; it must come before the rules call charged built-ins.
 func (s *Set) findCosts() {
 	for _, entry := range EntryPoints() {
-		if s.queries[entry].plan == nil {
+		if s.queries[entry].keyed == nil {
 			s.uncached = append(s.uncached, Costly{nameOf(entry), question.Obstacles(s.tree.Compiler, entry)})
 		} else if because := question.ByText(s.tree.Compiler, entry); len(because) > 0 {
 			s.byText = append(s.byText, Costly{nameOf(entry), because})

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // IsCached says whether an entry point's verdicts are cached.
-func (s *Set) IsCached(entry string) bool { return s.queries["data.authz."+entry].plan != nil }
+func (s *Set) IsCached(entry string) bool { return s.queries["data.authz."+entry].keyed != nil }
 
 // Bring puts a set into force as a reload does.
 func (e *Engine) Bring(s *Set) { e.bring(s) }
@@ -44,67 +45,60 @@ func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, 
 
 // Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of KeyParts, "" for none.
 type Keys struct {
-	set   *Set
-	plans map[string]map[string]*question.Plan // by part and entry point
+	set     *Set
+	queries map[string]map[string]*query // by part and entry point
 }
 
 // NewKeys returns the keys of a set.
-func NewKeys(s *Set) *Keys { return &Keys{s, map[string]map[string]*question.Plan{}} }
+func NewKeys(s *Set) *Keys { return &Keys{s, map[string]map[string]*query{}} }
 
 // Of names the verdict of a question at an entry point; "" where none is cached.
 func (k *Keys) Of(part, entry string, q *resources.Question) string {
-	plans := k.plans[part]
-	if plans == nil {
-		plans = map[string]*question.Plan{}
-		for entry, q := range k.set.queries {
-			if plans[entry] = q.plan; part != "" {
-				plans[entry] = KeyParts()[part](q.plan)
+	queries := k.queries[part]
+	if queries == nil {
+		queries = map[string]*query{}
+		for entry, whole := range k.set.queries {
+			less := *whole
+			if part != "" {
+				KeyParts()[part](&less)
 			}
+			queries[entry] = &less
 		}
-		k.plans[part] = plans
+		k.queries[part] = queries
 	}
-	plan := plans["data.authz."+entry]
-	if plan == nil {
+	asked := queries["data.authz."+entry]
+	if asked.keyed == nil {
 		return ""
 	}
-	return string(plan.Key(nil, q))
+	return string(asked.key(nil, q))
 }
 
-// KeyParts are what tells verdicts apart, by name, each with what makes a plan without it.
-func KeyParts() map[string]func(*question.Plan) *question.Plan {
-	parts := map[string]func(*question.Plan) *question.Plan{
-		"the entry point": func(p *question.Plan) *question.Plan {
-			if p != nil {
-				p = &question.Plan{ByKind: p.ByKind}
-			}
-			return p
-		},
-		"that the tree is no function": func(p *question.Plan) *question.Plan {
-			if p == nil {
-				p = &question.Plan{ByKind: map[string][]*question.Row{}}
+// KeyParts are what tells verdicts apart, by name, each with what takes it out of an entry point's keys.
+func KeyParts() map[string]func(*query) {
+	parts := map[string]func(*query){
+		"the entry point": func(asked *query) { asked.number = 0 },
+		"that the tree is no function": func(asked *query) {
+			if asked.keyed == nil {
+				asked.keyed = map[string][]*question.Row{}
 				for _, kind := range principalKinds() {
-					p.ByKind[kind] = question.AllRows()
+					asked.keyed[kind] = question.AllRows()
 				}
-				p = omit(p, "now")
+				asked.omit("now")
 			}
-			return p
 		},
 	}
 	for _, kind := range principalKinds() {
-		parts["that not every principal is a "+kind] = func(p *question.Plan) *question.Plan {
-			if p == nil {
-				return nil
+		parts["that not every principal is a "+kind] = func(asked *query) {
+			same := maps.Clone(asked.keyed)
+			for other := range same {
+				same[other] = asked.keyed[kind]
 			}
-			same := &question.Plan{Entry: p.Entry, ByKind: map[string][]*question.Row{}}
-			for other := range p.ByKind {
-				same.ByKind[other] = p.ByKind[kind]
-			}
-			return same
+			asked.keyed = same
 		}
 	}
 	for _, row := range question.Table() {
-		if row.Path != "now" { // which no plan has
-			parts[row.Path] = func(p *question.Plan) *question.Plan { return omit(p, row.Path) }
+		if row.Path != "now" { // which no key has
+			parts[row.Path] = func(asked *query) { asked.omit(row.Path) }
 		}
 	}
 	return parts
@@ -114,16 +108,12 @@ func principalKinds() []string {
 	return []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone}
 }
 
-// omit returns a plan whose keys lack a row.
-func omit(p *question.Plan, path string) *question.Plan {
-	if p == nil {
-		return nil
+// omit takes a row out of the keys.
+func (asked *query) omit(path string) {
+	asked.keyed = maps.Clone(asked.keyed)
+	for kind, rows := range asked.keyed {
+		asked.keyed[kind] = slices.DeleteFunc(slices.Clone(rows), func(row *question.Row) bool { return row.Path == path })
 	}
-	less := &question.Plan{Entry: p.Entry, ByKind: map[string][]*question.Row{}}
-	for kind, rows := range p.ByKind {
-		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(rows), func(row *question.Row) bool { return row.Path == path })
-	}
-	return less
 }
 
 // SpoilApps changes the plans of the apps in force.

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"slices"
 
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -35,7 +37,10 @@ func (p *Pinned) Access(ctx context.Context, q resources.Question) (resources.De
 
 // AccessByUser says whether Access for a principal of the kind may depend on the user whom the target names.
 func (p *Pinned) AccessByUser(kind string) bool {
-	return p.set.queries[EntryAccess].plan.Reads(kind, "target.user", "target.about")
+	keyed := p.set.queries[EntryAccess].keyed
+	return keyed == nil || slices.ContainsFunc(keyed[question.KnownKind(kind)], func(row *question.Row) bool {
+		return row.Path == "target.user" || row.Path == "target.about"
+	})
 }
 
 // Revision names the tree.

@@ -73,8 +73,11 @@ type Set struct {
 type query struct {
 	name string
 	rule ast.Ref
-	body ast.Body       // compares the rule with what it never is
-	plan *question.Plan // nil where no verdict may be cached
+	body ast.Body // compares the rule with what it never is
+	// number tells the keys of entry points apart. keyed are the rows in a key by the principal's kind, nil where no verdict
+	// may be cached.
+	number byte
+	keyed  map[string][]*question.Row
 	// reads are the paths of the input on which its answer can rest, and rows those of the table.
 	reads []string
 	rows  []*question.Row
@@ -96,7 +99,7 @@ func NewSet(ctx context.Context, tree Compiled) (*Set, error) {
 	for i, entry := range EntryPoints() {
 		s.queries[entry] = newQuery(entry)
 		q := s.queries[entry]
-		q.plan, q.reads = question.NewPlan(tree.Compiler, entry, i), question.ReadBy(tree.Compiler, entry)
+		q.number, q.keyed, q.reads = byte(i), question.KeyRows(tree.Compiler, entry), question.ReadBy(tree.Compiler, entry)
 		q.rows = question.RowsAt(q.reads)
 	}
 	s.apps = s.newApps()
@@ -124,13 +127,18 @@ func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, lim
 	return question.FillReason(&q, d), err
 }
 
-// key appends what names the question's verdict; nil where none may be cached.
+// key appends what names the question's verdict; nil where none may be cached. No two questions with unlike verdicts share
+// a key.
 func (s *Set) key(b []byte, entry string, q *resources.Question) []byte {
-	plan := s.queries[entry].plan
-	if s.verdicts == nil || plan == nil {
+	asked := s.queries[entry]
+	if s.verdicts == nil || asked.keyed == nil {
 		return nil
 	}
-	return plan.Key(b, q)
+	return asked.key(b, q)
+}
+
+func (asked *query) key(b []byte, q *resources.Question) []byte {
+	return question.AppendKey(append(b, asked.number), q, asked.keyed[question.KnownKind(q.Principal.Kind)])
 }
 
 // Revision names the tree.

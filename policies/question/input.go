@@ -40,9 +40,9 @@ func routeOf(q *resources.Question) *resources.Route {
 	return q.Route
 }
 
-// callerKind returns the caller's kind; one that is unknown is nobody.
-func callerKind(q *resources.Question) string {
-	switch kind := q.Principal.Kind; kind {
+// KnownKind returns a principal's kind; one that is unknown is nobody.
+func KnownKind(kind string) string {
+	switch kind {
 	case resources.PrincipalUser, resources.PrincipalService, resources.PrincipalAgent:
 		return kind
 	}

@@ -32,9 +32,9 @@ decision if {
 	if compiler.Compile(map[string]*ast.Module{"authz.rego": module}); compiler.Failed() {
 		t.Fatal(compiler.Errors)
 	}
-	plan := question.NewPlan(compiler, "data.authz.decision", 0)
+	rows := question.KeyRows(compiler, "data.authz.decision")
 	key := func(q resources.Question) []byte {
-		return plan.Key(nil, &q)
+		return question.AppendKey(nil, &q, rows[q.Principal.Kind])
 	}
 	user := key(resources.Question{
 		Principal: resources.Principal{Kind: resources.PrincipalUser}, Action: resources.Action{Scope: resources.PrincipalService},

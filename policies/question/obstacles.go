@@ -9,7 +9,7 @@ import (
 )
 
 // Obstacles explains why no verdict of an entry point is cached. It returns a line with the place of each reachable rule
-// that prevents it, and nothing for an entry point with a plan.
+// that prevents it, and nothing for an entry point with keys.
 func Obstacles(c *ast.Compiler, rule string) []string {
 	return obstacles(c, rule, "input.now", readsTime)
 }

@@ -43,7 +43,7 @@ func Table() []Row { return table() }
 var table = sync.OnceValue(func() []Row {
 	return []Row{
 		// The kind is first. If the rows of a key depend on it, the keys of two kinds differ in their first row.
-		word("principal.kind", Column, principalKinds(), callerKind),
+		word("principal.kind", Column, principalKinds(), func(q *resources.Question) string { return KnownKind(q.Principal.Kind) }),
 		word("principal.credential", Column, credentials(), credentialOf),
 		words("principal.scopes", Open, nil, scopesOf),
 		words("principal.key_scopes", Column, keyScopes(), keyScopesOf),
