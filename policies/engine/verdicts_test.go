@@ -259,6 +259,25 @@ func TestKeysDontRunTogether(t *testing.T) {
 	}
 }
 
+// TestNoEntryPointHasTheKeyOfAnother guarantees that a verdict is cached for its entry point alone, even if the rules of all
+// read the same.
+func TestNoEntryPointHasTheKeyOfAnother(t *testing.T) {
+	rules := "package authz\n"
+	for _, entry := range engine.EntryPoints() {
+		rules += strings.TrimPrefix(entry, "data.authz.") + ` := {"allow": false, "reason": input.action.id}` + "\n"
+	}
+	keys := engine.NewKeys(must.Get(compiled(t, policytest.Small(t).With("authz/authz.rego", rules)))(t))
+	q, owner := policytest.Question(policytest.ActiveSubject(), "project:a:b"), map[string]string{}
+	for _, entry := range engine.EntryPoints() {
+		entry = strings.TrimPrefix(entry, "data.authz.")
+		key := keys.Of("", entry, &q)
+		if key == "" || owner[key] != "" {
+			t.Errorf("%s has the key %q, as %q has", entry, key, owner[key])
+		}
+		owner[key] = entry
+	}
+}
+
 // TestManyUseTheCacheAtOnce guarantees that concurrent questions each get their own answer from a small cache, through
 // reloads.
 func TestManyUseTheCacheAtOnce(t *testing.T) {
