@@ -266,7 +266,7 @@ func TestNoEntryPointHasTheKeyOfAnother(t *testing.T) {
 	for _, entry := range engine.EntryPoints() {
 		rules += strings.TrimPrefix(entry, "data.authz.") + ` := {"allow": false, "reason": input.action.id}` + "\n"
 	}
-	keys := engine.NewKeys(must.Get(compiled(t, policytest.Small(t).With("authz/authz.rego", rules)))(t))
+	keys := engine.NewKeys(must.Get(load(t, policytest.Small(t).With("authz/authz.rego", rules)))(t))
 	q, owner := policytest.Question(policytest.ActiveSubject(), "project:a:b"), map[string]string{}
 	for _, entry := range engine.EntryPoints() {
 		entry = strings.TrimPrefix(entry, "data.authz.")
