@@ -44,9 +44,11 @@ LONGEST     = $(BLACK_BOX) ./test/mcp ./test/console ./store/redis ./policies/en
 
 # The tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the race
 # detector makes them five times as long. Those of the other black-box tests are in packages that make setups runs whole.
-LONG_TESTS  = TestRollingRestartFailsNoRequest|TestFaultsOfTheIdentityProvider|TestFollowerMissesNothing|TestFaults|TestBatchesOfOneTenantLoseNoVerdictOfAnother|TestAChangeMayBeLargerThanADocument|TestARareChangeOfALargeLogIsFound|TestTwoAdminsCannotRemoveEachOther|TestARevokedKeyIsRefusedAtOnce|TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame
+LONG_TESTS  = TestRollingRestartFailsNoRequest|TestFaultsOfTheIdentityProvider|TestFollowerMissesNothing|TestFaults|TestBatchesOfOneTenantLoseNoVerdictOfAnother|TestAChangeMayBeLargerThanADocument|TestARareChangeOfALargeLogIsFound|TestTwoAdminsCannotRemoveEachOther|TestARevokedKeyIsRefusedAtOnce|TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame|TestChangesAreShownForTheirTime|TestALargeGroupLeavesOneRecordWithAllOfIt|TestTenWorkersOnMongoDB|TestRoundTrips|TestFactsOfManyOnADatabase|TestThereAndBack
 LONG_MCP    = TestConformance|TestTypeScript|TestOfficial|TestReferenceServer|Replica
-LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources/access ./resources/apikeys ./test/faults
+LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources/access ./resources/apikeys ./resources/clusters ./store/rolecache ./store/transfer ./test/faults
+# The packages of which most tests are left to make setups.
+LONG        = ./store/mongodb
 # What starts no goroutine is not under the race detector: TestRaceLeavesOutWhatStartsNoGoroutine.
 SEQUENTIAL  = policies/compare/diff policies/compare/guards policies/explain policies/overlay policies/policytest policies/proof policies/replay
 # Neither are tests that only compile trees and run their tests, one after the other.
@@ -97,6 +99,7 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 	@echo "=== make $@"
 	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/flood ./test/proxies \
 		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
+		-- -vet=off -count=1 -timeout 15m $(LONG) \
 		-- -vet=off -count=1 -timeout 10m -run '$(LONG_MCP)' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
 		-- PORTCULLIS_TEST_EDGE=users PORTCULLIS_TEST_PROCESSES=two $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \

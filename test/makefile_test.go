@@ -15,32 +15,65 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// TestMakefileNamesLongTests guarantees that `make setups` runs in full each unit test with a short form, and each one of the
-// faults. No other target of CI does.
+// TestMakefileNamesLongTests guarantees that `make setups` runs in full each unit test that does less under -short, and each
+// one of the faults. No other target of CI does.
 func TestMakefileNamesLongTests(t *testing.T) {
-	named, folders := strings.Split(makeVariable(t, "LONG_TESTS"), "|"), strings.Fields(makeVariable(t, "LONG_IN"))
-	var shortened, all []string
+	named, folders, whole := strings.Split(makeVariable(t, "LONG_TESTS"), "|"), strings.Fields(makeVariable(t, "LONG_IN")), strings.Fields(makeVariable(t, "LONG"))
+	packages, shortened := map[string]functions{}, 0
 	eachFunction(t, "..", func(folder string, f *ast.FuncDecl) {
-		if !strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(folder, "../test") && folder != "../test/faults" {
+		if strings.HasPrefix(folder, "../test") && folder != "../test/faults" {
 			return
 		}
-		all = append(all, f.Name.Name)
-		if !callsTier(f) {
-			return
+		folder = "." + strings.TrimPrefix(folder, "..")
+		if packages[folder] == nil {
+			packages[folder] = functions{}
 		}
-		shortened = append(shortened, f.Name.Name)
-		if !slices.Contains(named, f.Name.Name) || !slices.Contains(folders, "."+strings.TrimPrefix(folder, "..")) {
-			t.Errorf("%s of %s does less under -short: name it in LONG_TESTS, and its folder in LONG_IN", f.Name.Name, folder)
-		}
+		packages[folder][f.Name.Name] = append(packages[folder][f.Name.Name], f)
 	})
-	for _, name := range named {
-		if !slices.Contains(all, name) {
-			t.Errorf("LONG_TESTS has %s, which no package has", name)
+	for folder, p := range packages {
+		for name := range p {
+			if !strings.HasPrefix(name, "Test") || name == "TestMain" || !p.doesLess(name, map[string]bool{}) || slices.Contains(whole, folder) {
+				continue
+			}
+			if shortened++; !slices.Contains(named, name) || !slices.Contains(folders, folder) {
+				t.Errorf("%s of %s does less under -short: name it in LONG_TESTS, and its folder in LONG_IN", name, folder)
+			}
 		}
 	}
-	if len(shortened) == 0 {
-		t.Error("no test calls tier")
+	for _, name := range named {
+		if !slices.ContainsFunc(folders, func(folder string) bool { return packages[folder][name] != nil }) {
+			t.Errorf("LONG_TESTS has %s, which no folder of LONG_IN has", name)
+		}
 	}
+	if shortened == 0 {
+		t.Error("no test does less under -short")
+	}
+}
+
+// functions are those of a package by their names: methods of several types may share one.
+type functions map[string][]*ast.FuncDecl
+
+// doesLess reports whether a function, or one of the package that it names, does less under -short. What needs a MongoDB
+// does.
+func (p functions) doesLess(name string, seen map[string]bool) (less bool) {
+	if seen[name] {
+		return false
+	}
+	seen[name] = true
+	for _, f := range p[name] {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				less = less || p.doesLess(n.Name, seen)
+			case *ast.SelectorExpr:
+				x, _ := n.X.(*ast.Ident)
+				less = less || x != nil && (x.Name == "tier" ||
+					x.Name == "servers" && (strings.HasSuffix(n.Sel.Name, "Mongo") || n.Sel.Name == "MongoWithUsers" || n.Sel.Name == "NeedMongod"))
+			}
+			return !less
+		})
+	}
+	return less
 }
 
 // TestMakefileNamesLongTestsOfMCP guarantees a run in `make setups` for each test of MCP calls left out by `make test`.
