@@ -15,8 +15,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// TestMakefileNamesLongTests guarantees that `make setups` runs in full each unit test that does less under -short, and each
-// one of the faults. No other target of CI does.
+// TestMakefileNamesLongTests guarantees a full run in `make setups` for each test of the faults, and for each unit test with
+// less to do under -short. No other target of CI runs them in full.
 func TestMakefileNamesLongTests(t *testing.T) {
 	named, folders, whole := strings.Split(makeVariable(t, "LONG_TESTS"), "|"), strings.Fields(makeVariable(t, "LONG_IN")), strings.Fields(makeVariable(t, "LONG"))
 	packages, shortened := map[string]functions{}, 0
