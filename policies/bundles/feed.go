@@ -81,7 +81,7 @@ type Policy interface {
 }
 
 // Start calls take with the newest bundle of the source, and with the last good one if that fails. refused says why the
-// newest bundle was rejected. It is nil if that bundle is in force or could not be fetched. An error means that neither
+// newest bundle was rejected. It is nil if the bundle is in force, and if it could not be fetched. With an error neither
 // bundle can be used.
 func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (refused, err error) {
 	kept, keptErr := f.kept()

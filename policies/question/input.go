@@ -158,8 +158,8 @@ func RowsAt(paths []string) (rows []*Row) {
 	return rows
 }
 
-// Term returns the input for a question with the values of these rows, which are in the table's order. The other rows have an empty value: every key is there, since
-// one that is missing would make a `not` true.
+// Term returns the input for a question with the values of these rows, which are in the table's order. The other rows have
+// an empty value: every key is there, since a missing one would make a `not` true.
 func Term(q *resources.Question, rows []*Row) *ast.Term {
 	all := table()
 	var root, part [][2]*ast.Term
@@ -196,7 +196,8 @@ func Value(q *resources.Question, path string) *ast.Term {
 	panic("question: no row " + path)
 }
 
-// AppendKey appends the values of these rows. Each says where it ends, so no two questions with unlike values share the bytes.
+// AppendKey appends the values of these rows. Each says where it ends, so no two questions with unlike values share the
+// bytes.
 func AppendKey(b []byte, q *resources.Question, rows []*Row) []byte {
 	for _, row := range rows {
 		b = row.key(b, q)
