@@ -40,12 +40,16 @@ NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in
 # make race has. Those that take longest come first.
 PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 AT_ONCE     = $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
-LONGEST     = $(BLACK_BOX) ./test/mcp ./test/console ./store/redis ./policies/engine
+LONGEST     = ./store/redis ./policies/engine
+
+# The packages that start no program, and the others without those that make test leaves to make setups.
+LEFT        = ./test/console ./test/doors ./test/mcp
+UNITS       = $(filter-out $(MODULE)/test $(MODULE)/test/%,$(shell go list $(EVERY)))
+STARTING    = $(filter-out $(LEFT:.%=$(MODULE)%),$(filter $(MODULE)/test $(MODULE)/test/%,$(shell go list $(EVERY))))
 
 # The tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the race
 # detector makes them five times as long. Those of the other black-box tests are in packages that make setups runs whole.
 LONG_TESTS  = TestRollingRestartFailsNoRequest|TestFaultsOfTheIdentityProvider|TestFollowerMissesNothing|TestFaults|TestBatchesOfOneTenantLoseNoVerdictOfAnother|TestAChangeMayBeLargerThanADocument|TestARareChangeOfALargeLogIsFound|TestTwoAdminsCannotRemoveEachOther|TestARevokedKeyIsRefusedAtOnce|TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf|TestASampleOfTheRules|TestGrantsOfUnlistedActionsAreFound|TestTwoRunsReportTheSame|TestEqualKeysHaveEqualAnswers|TestTheKeyNeedsAllItsParts|TestTheTreeThatHasDecidedDecidesTheSame|TestChangesAreShownForTheirTime|TestALargeGroupLeavesOneRecordWithAllOfIt|TestTenWorkersOnMongoDB|TestRoundTrips|TestFactsOfManyOnADatabase|TestThereAndBack
-LONG_MCP    = TestConformance|TestTypeScript|TestOfficial|TestReferenceServer|Replica
 LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources/access ./resources/apikeys ./resources/clusters ./store/rolecache ./store/transfer ./test/faults
 # The packages of which most tests are left to make setups.
 LONG        = ./store/mongodb
@@ -79,7 +83,8 @@ build: ## build the static binary bin/portcullis
 reference: ## write the flags, the table of imports and the tables of policy into docs/
 	PORTCULLIS_TEST_WRITE=1 go test -p 1 -count=1 -run 'ReferenceHas|PageHasTheTable' ./cmd/portcullis ./test ./policies/limits ./policies/proof ./policies/question
 
-# -count=1: the black-box tests build and start the program, and the test cache cannot see what it is made of.
+# -count=1: the black-box tests build and start the program, and the test cache cannot see what it is made of. It can see
+# what a unit test reads: those of packages without a change are not run again.
 # -short leaves to make check what is long and not needed at each change: see test/tier.
 # GOGC: a quarter of the time went into collecting garbage of tests that need little memory. make check runs the
 # black-box tests again without it.
@@ -88,7 +93,9 @@ test: check-fmt ## at each change: format, vet, policies, unit and black-box tes
 	@echo "=== make $@"
 	go vet $(EVERY) && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) $(LONGEST) $(EVERY)
+	@go run .ci/count.go -short -vet=off -timeout 10m -p $(PACKAGES) $(LONGEST) $(UNITS) \
+		-- -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) $(STARTING) \
+		-- left $(LEFT)
 
 check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a merge: all that CI runs
 
@@ -97,10 +104,10 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 # tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/doors ./test/flood ./test/proxies \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/flood ./test/proxies \
+		-- $(RACE) -vet=off -count=1 -timeout 15m -p $(AT_ONCE) $(LEFT) \
 		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
 		-- -vet=off -count=1 -timeout 15m $(LONG) \
-		-- -vet=off -count=1 -timeout 10m -run '$(LONG_MCP)' ./test/mcp \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
 		-- PORTCULLIS_TEST_EDGE=users PORTCULLIS_TEST_PROCESSES=two $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)

@@ -6,7 +6,8 @@
 // begin with settings of its environment, NAME=value, and its packages are shown with them.
 //
 // Further arguments that begin with "without" and a reason are a run that can't be made: all
-// tests of its packages are skipped.
+// tests of its packages are skipped. Those that begin with "left" are packages that another
+// tier runs: they are named.
 //
 // Tests and sub-tests count alike. A package that fails without a failing test (it does not
 // build, TestMain gave up, a panic, a timeout) counts as one failure.
@@ -72,11 +73,16 @@ func main() {
 		} else {
 			args, rest = rest[:at], rest[at+1:]
 		}
-		if args[0] == "without" {
+		switch args[0] {
+		case "without":
 			errs = append(errs, t.without(args[1], args[2:]))
-			continue
+		case "left":
+			for _, pkg := range args[1:] {
+				t.left[pkg] = []string{"all tests"}
+			}
+		default:
+			errs = append(errs, run(t, args))
 		}
-		errs = append(errs, run(t, args))
 	}
 	ok := t.close(errors.Join(errs...))
 	if !ok {

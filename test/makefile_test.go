@@ -76,22 +76,6 @@ func (p functions) doesLess(name string, seen map[string]bool) (less bool) {
 	return less
 }
 
-// TestMakefileNamesLongTestsOfMCP guarantees a run in `make setups` for each test of MCP calls left out by `make test`.
-func TestMakefileNamesLongTestsOfMCP(t *testing.T) {
-	names, long := regexp.MustCompile(makeVariable(t, "LONG_MCP")), 0
-	eachFunction(t, "mcp", func(_ string, f *ast.FuncDecl) {
-		if !strings.HasPrefix(f.Name.Name, "Test") || !callsTier(f) {
-			return
-		}
-		if long++; !names.MatchString(f.Name.Name) {
-			t.Errorf("%s is left to make check: name it in LONG_MCP", f.Name.Name)
-		}
-	})
-	if long == 0 {
-		t.Error("no test calls tier")
-	}
-}
-
 // TestMakefileRunsNightlyTests guarantees that `make nightly` runs each test and benchmark with the build tag nightly.
 func TestMakefileRunsNightlyTests(t *testing.T) {
 	runs, functions := nightlyRuns(t), 0
@@ -142,19 +126,6 @@ func nightlyRuns(t *testing.T) map[string][]*regexp.Regexp {
 		}
 	}
 	return runs
-}
-
-// callsTier reports whether a test calls a function of test/tier itself.
-func callsTier(f *ast.FuncDecl) (calls bool) {
-	ast.Inspect(f, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && x.Name == "tier" {
-				calls = true
-			}
-		}
-		return !calls
-	})
-	return calls
 }
 
 // TestRaceLeavesOutWhatStartsNoGoroutine guarantees that a package left out of `make race` starts no goroutine.

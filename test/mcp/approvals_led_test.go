@@ -17,7 +17,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/test/harness"
 	"github.com/portcullis-authz/portcullis/test/must"
-	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // leading are the capabilities of a client that can lead its user to a URL.
@@ -316,7 +315,6 @@ func TestOfficialClientsLeadTheirUser(t *testing.T) {
 		}
 	})
 	t.Run("TypeScript", func(t *testing.T) {
-		tier.Check(t)
 		got := typescriptClientWith(t, []string{"APPROVALS=" + list, "APPROVER=" + user}, g.URL+path, token, "auto", [2]any{merge, map[string]any{"q": "ts"}})
 		if one := got.Calls[merge]; one.Error != nil || len(one.Result.Content) != 1 || one.Result.Content[0].Text != "done "+merge || len(u.called()) != 2 {
 			t.Errorf("%+v %v", got, u.called())

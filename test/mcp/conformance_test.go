@@ -19,7 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
-	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // era is a revision of the conformance tool with the number of its checks.
@@ -46,7 +45,6 @@ const unlisted = "a resource without a row is denied as one without a role is (-
 // closed list.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	tier.Check(t)
 	for name, e := range eras {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

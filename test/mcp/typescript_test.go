@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
-	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // seenByClient is what the program with the official TypeScript client prints.
@@ -79,7 +78,6 @@ var query = map[string]any{"q": "x"}
 // TestTypeScriptClient guarantees lists, calls and whole denials with the official TypeScript client in both eras.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
-	tier.Check(t)
 	for mode, c := range map[string]struct {
 		stateless bool
 		version   string
@@ -113,7 +111,6 @@ func TestTypeScriptClient(t *testing.T) {
 // 401, in both modes.
 func TestTypeScriptClientLearnsFrom401(t *testing.T) {
 	t.Parallel()
-	tier.Check(t)
 	const issuer = "https://login.example"
 	provider := harness.NewIdentityProvider(t, issuer, "k1")
 	u := newUpstream(t, true)
@@ -149,7 +146,6 @@ func shownWhole(t *testing.T, tool string, e *clientError) {
 // that negotiates falls back to it.
 func TestReferenceServer(t *testing.T) {
 	t.Parallel()
-	tier.Check(t)
 	address := freeAddress(t)
 	_, port, _ := strings.Cut(address, ":")
 	cmd := node(t.Context(), tools(t), filepath.Join("node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js"), "streamableHttp")
