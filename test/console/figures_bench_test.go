@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -139,27 +140,31 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// BenchmarkQuestions measures E3 with and without pages that follow decisions, in turns of alternating order. It sends
-// a question every 2 ms and measures the latency from that moment. Its figures are medians over turns. A turn in which
-// the host took more than 2 % of the processors away from this machine doesn't count.
+// BenchmarkQuestions measures E3 alone, beside pages that follow decisions, and beside as many clients of a health
+// endpoint with as many requests a second. The order alternates. It sends a question every 2 ms and measures the latency from that moment. Its
+// figures are medians over turns. A turn in which the host took more than 2 % of the processors away from this machine
+// doesn't count.
 func BenchmarkQuestions(b *testing.B) {
 	g, _ := startMany(b)
 	ask := newAsker(b, g)
-	var turns []map[bool]window
-	n, disturbed := 0, 0
+	beside := map[string]func() (end func()){
+		"alone": func() func() { return func() {} },
+		"pages": func() func() { return follow(b, g, followed) },
+		"polls": func() func() { return poll(b, g, followed) },
+	}
+	var turns []map[string]window
+	order, disturbed := []string{"alone", "pages", "polls"}, 0
 	for b.Loop() {
-		turn := map[bool]window{}
-		for _, beside := range []bool{n%2 == 0, n%2 != 0} {
-			end := func() {}
-			if beside {
-				end = follow(b, g, followed)
-				time.Sleep(2 * time.Second) // each page has asked once
-			}
-			turn[beside] = questions(b, g, ask)
+		turn, stolen := map[string]window{}, 0.0
+		for _, name := range order {
+			end := beside[name]()
+			time.Sleep(2 * time.Second) // each has asked once
+			turn[name] = questions(b, g, ask)
 			end()
+			stolen = max(stolen, turn[name].stolen)
 		}
-		n++
-		if max(turn[true].stolen, turn[false].stolen) > 0.02 {
+		slices.Reverse(order)
+		if stolen > 0.02 {
 			disturbed++
 			continue
 		}
@@ -168,16 +173,16 @@ func BenchmarkQuestions(b *testing.B) {
 	if len(turns) == 0 {
 		b.Fatalf("each of %d turns was disturbed", disturbed)
 	}
-	middle := func(name string, figure func(turn map[bool]window) float64) {
-		slices.SortFunc(turns, func(x, y map[bool]window) int { return cmp.Compare(figure(x), figure(y)) })
+	middle := func(name string, figure func(turn map[string]window) float64) {
+		slices.SortFunc(turns, func(x, y map[string]window) int { return cmp.Compare(figure(x), figure(y)) })
 		b.ReportMetric(figure(turns[len(turns)/2]), name)
 	}
-	for beside, name := range map[bool]string{false: "alone-", true: "beside-"} {
-		middle(name+"p50-ms", func(turn map[bool]window) float64 { return turn[beside].p50 })
-		middle(name+"p99-ms", func(turn map[bool]window) float64 { return turn[beside].p99 })
-		middle(name+"cpu-µs", func(turn map[bool]window) float64 { return turn[beside].cpu })
+	for _, name := range order {
+		middle(name+"-p50-ms", func(turn map[string]window) float64 { return turn[name].p50 })
+		middle(name+"-p99-ms", func(turn map[string]window) float64 { return turn[name].p99 })
+		middle(name+"-cpu-µs", func(turn map[string]window) float64 { return turn[name].cpu })
+		middle(name+"-p99-ratio", func(turn map[string]window) float64 { return turn[name].p99 / turn["alone"].p99 })
 	}
-	middle("p99-ratio", func(turn map[bool]window) float64 { return turn[true].p99 / turn[false].p99 })
 	b.ReportMetric(float64(disturbed), "disturbed")
 }
 
@@ -288,6 +293,31 @@ func follow(b *testing.B, g *harness.Gateway, pages int) (end func()) {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				after = newer(ctx, b, client, admin.base+address, after)
+			}
+		})
+	}
+	return func() {
+		cancel()
+		all.Wait()
+		client.CloseIdleConnections()
+	}
+}
+
+// poll asks a health endpoint from many clients, each about once a second, until end is called. What it costs questions
+// is the cost of any request at that rate.
+func poll(b *testing.B, g *harness.Gateway, clients int) (end func()) {
+	b.Helper()
+	ctx, cancel := context.WithCancel(b.Context())
+	var all sync.WaitGroup
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	for range clients {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				select {
+				case <-time.After(time.Second/2 + rand.N(time.Second)):
+					newer(ctx, b, client, g.HealthURL+"/healthz/live?", "")
+				case <-ctx.Done():
+				}
 			}
 		})
 	}
