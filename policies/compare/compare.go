@@ -130,6 +130,8 @@ type comparison struct {
 	rules  [2]*rules
 	roles  [2]map[string]*resources.Role
 	scopes map[string]string // of the system roles of either tree
+	// granting holds, per tree and permission, the numbers of the system roles that have it.
+	granting [2]map[string]string
 	// consts are the constants that the rules of the root compare the input with.
 	consts constants
 	// gaps are those known before the first question.
@@ -153,9 +155,13 @@ func newComparison(ctx context.Context, old, next *engine.Set) (*comparison, err
 		c.rules[i] = r
 		c.roles[i] = map[string]*resources.Role{}
 		roles := set.Roles()
+		c.granting[i] = map[string]string{}
 		for n := range roles {
 			c.roles[i][roles[n].ID] = &roles[n]
 			c.scopes[roles[n].ID] = roles[n].Scope
+			for _, permission := range roles[n].Permissions {
+				c.granting[i][permission] += strconv.Itoa(n) + ","
+			}
 		}
 	}
 	return c, nil

@@ -15,32 +15,32 @@ func (c *comparison) requests(entry string) (out []request) {
 	if entry == engine.EntryGrantable {
 		return []request{{}}
 	}
+	name, routes := "", [2]*resources.Route{decisionRoute(c.sets[0]), decisionRoute(c.sets[1])}
+	if entry == engine.EntryAccess {
+		name = resources.RouteNamed
+		external := &resources.Route{Name: name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
+		routes = [2]*resources.Route{external, external}
+	}
 	for _, action := range c.actions() {
-		r := request{action: [2]resources.Action{action, action}}
-		if r.routes = [2]*resources.Route{decisionRoute(c.sets[0]), decisionRoute(c.sets[1])}; entry == engine.EntryAccess {
-			r.name = resources.RouteNamed
-			external := &resources.Route{Name: r.name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
-			r.routes = [2]*resources.Route{external, external}
-		}
-		out = append(out, r)
+		out = append(out, request{name: name, action: [2]resources.Action{action, action}, routes: routes})
 	}
 	if entry == engine.EntryDecision {
 		return out
 	}
-	routes := map[string]*request{}
+	byRoute := map[string]*request{}
 	for side, set := range c.sets {
 		for _, route := range set.Routes() {
-			r := routes[routeKey(&route)]
+			r := byRoute[routeKey(&route)]
 			if r == nil {
 				r = &request{name: route.Name}
-				routes[routeKey(&route)] = r
+				byRoute[routeKey(&route)] = r
 			}
 			r.action[side], _ = resources.ParseAction(route.Action)
 			r.routes[side] = &route
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(routes)) {
-		out = append(out, *routes[name])
+	for _, key := range slices.Sorted(maps.Keys(byRoute)) {
+		out = append(out, *byRoute[key])
 	}
 	return append(out, inheritedRoutes(c.sets[0].Routes(), c.sets[1].Routes())...)
 }
@@ -179,18 +179,12 @@ func (c *comparison) actionKind(a resources.Action) string {
 	if a.Verb == "*" || slices.Contains(c.consts.texts(nil, "action.verb", "grant.permissions"), a.Verb) {
 		text += " " + a.Verb
 	}
-	patterns := a.Patterns()
 	for side := range c.sets {
 		if c.sets[side].Strict() {
 			text += fmt.Sprint(" listed ", slices.ContainsFunc(c.sets[side].Actions(), func(l resources.ListedAction) bool { return l.ID == a.ID }))
 		}
-		for _, role := range c.sets[side].Roles() {
-			text += " "
-			for i, pattern := range patterns {
-				if _, held := slices.BinarySearch(role.Permissions, pattern); held {
-					text += fmt.Sprint(i)
-				}
-			}
+		for _, pattern := range a.Patterns() {
+			text += " " + c.granting[side][pattern]
 		}
 	}
 	return text
