@@ -346,30 +346,16 @@ func (t *table) union(s *side, g *group) int {
 	return t.id("is "+all.String(), all)
 }
 
-// decode returns the answer in the value of an entry point. An undefined value, an error or another type denies.
+// decode returns the answer in the value of an entry point, as the engine reads it. An undefined value, an error or
+// another form denies.
 func (t *table) decode(id int) Answer {
 	value := t.values[id]
 	if value == nil {
 		return Answer{Reason: t.texts[id]}
 	}
-	var out Answer
-	object, ok := value.(ast.Object)
-	if !ok {
+	d, err := t.sides[0].rules.set.Read(t.entry, ast.NewTerm(value))
+	if err != nil {
 		return Answer{Reason: "ill-typed: " + t.texts[id]}
 	}
-	if allow, ok := member[ast.Boolean](object, "allow"); ok {
-		out.Allow = bool(allow)
-	}
-	code, _ := member[ast.String](object, "code")
-	reason, _ := member[ast.String](object, "reason")
-	out.Code, out.Reason = string(code), string(reason)
-	return out
-}
-
-// member returns a member of an object, if it has the type T.
-func member[T ast.Value](object ast.Object, name string) (value T, ok bool) {
-	if term := object.Get(ast.StringTerm(name)); term != nil {
-		value, ok = term.Value.(T)
-	}
-	return value, ok
+	return Answer{Allow: d.Allowed, Code: d.Code, Reason: d.Reason}
 }

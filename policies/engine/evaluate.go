@@ -71,7 +71,7 @@ func (s *Set) evaluate(
 	case answer == nil:
 		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", entry)}
 	}
-	return s.read(entry, answer)
+	return s.Read(entry, answer)
 }
 
 // answer returns the value of a rule for an input, nil where it is undefined.
@@ -150,9 +150,9 @@ func stopped(entry string, exceeded error) *failed {
 // maxReason bounds what a policy gives as its reason, in bytes: callers are sent it.
 const maxReason = 64 << 10
 
-// read takes {"allow": boolean, "reason": string, "code": string} and nothing else. A tree may leave the code out,
-// which is then empty.
-func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
+// Read returns the decision in the answer of an entry point: {"allow": boolean, "reason": string, "code": string} and
+// nothing else. A tree may leave the code out, which is then empty. The error says that the answer has another form.
+func (s *Set) Read(entry string, answer *ast.Term) (resources.Decision, error) {
 	if o, ok := answer.Value.(ast.Object); ok {
 		allow, allowOK := valueAt[ast.Boolean](o, "allow")
 		reason, reasonOK := valueAt[ast.String](o, "reason")

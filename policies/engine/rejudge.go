@@ -158,7 +158,7 @@ func (r *Rejudge) Judge(ctx context.Context, q *Recorded) (d resources.AppDecisi
 	case value == nil:
 		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", q.query.name)}
 	}
-	if d.Decision, err = r.set.read(q.query.name, ast.NewTerm(value)); err != nil {
+	if d.Decision, err = r.set.Read(q.query.name, ast.NewTerm(value)); err != nil {
 		return d, err
 	}
 	d.Reason = question.Fill(d.Reason, func(path string) string {
