@@ -86,9 +86,9 @@ reference: ## write the flags, the table of imports and the tables of policy int
 # -count=1: the black-box tests build and start the program, and the test cache cannot see what it is made of. It can see
 # what a unit test reads: those of packages without a change are not run again.
 # -short leaves to make check what is long and not needed at each change: see test/tier.
-# GOGC: a quarter of the time went into collecting garbage of tests that need little memory. make check runs the
+# GOGC: a quarter of the time went into collecting garbage of tests that need little memory. make setups runs the
 # black-box tests again without it.
-test: export GOGC = 400
+test race: export GOGC = 400
 test: check-fmt ## at each change: format, vet, policies, unit and black-box tests on the embedded store
 	@echo "=== make $@"
 	go vet $(EVERY) && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
@@ -105,8 +105,8 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
 	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/docs ./test/flood ./test/proxies \
-		-- $(RACE) -vet=off -count=1 -timeout 15m -p $(AT_ONCE) $(LEFT) \
-		-- -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
+		-- GOGC=400 $(RACE) -vet=off -count=1 -timeout 15m -p $(AT_ONCE) $(LEFT) \
+		-- GOGC=400 -vet=off -count=1 -timeout 15m -run '^($(LONG_TESTS))$$' $(LONG_IN) \
 		-- -vet=off -count=1 -timeout 15m $(LONG) \
 		-- -vet=off -count=1 -timeout 10m -run 'TestOneMachineIsOutgrown|TestImageServesTheDemoAlone' ./test/cli \
 		-- PORTCULLIS_TEST_EDGE=users PORTCULLIS_TEST_PROCESSES=two $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
