@@ -42,10 +42,10 @@ PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 AT_ONCE     = $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN))
 LONGEST     = ./store/redis ./policies/engine
 
-# The packages that start no program, and the others without those that make test leaves to make setups.
+# The packages left to make setups by make test, those with unit tests, and the rest, which start the program.
 LEFT        = ./test/console ./test/doors ./test/mcp
 UNITS       = $(filter-out $(MODULE)/test $(MODULE)/test/%,$(shell go list $(EVERY)))
-STARTING    = $(filter-out $(LEFT:.%=$(MODULE)%),$(filter $(MODULE)/test $(MODULE)/test/%,$(shell go list $(EVERY))))
+STARTING    = $(filter-out $(UNITS) $(LEFT:.%=$(MODULE)%),$(shell go list $(EVERY)))
 
 # The tests of which make test does less (test/tier): make setups does all of it, and make race does not, since the race
 # detector makes them five times as long. Those of the other black-box tests are in packages that make setups runs whole.

@@ -6,8 +6,8 @@
 // begin with settings of its environment, NAME=value, and its packages are shown with them.
 //
 // Further arguments that begin with "without" and a reason are a run that can't be made: all
-// tests of its packages are skipped. Those that begin with "left" are packages that another
-// tier runs: they are named.
+// tests of its packages are skipped. Arguments that begin with "left" name packages of another
+// tier: they are shown at the end.
 //
 // Tests and sub-tests count alike. A package that fails without a failing test (it does not
 // build, TestMain gave up, a panic, a timeout) counts as one failure.

@@ -151,7 +151,7 @@ func stopped(entry string, exceeded error) *failed {
 const maxReason = 64 << 10
 
 // Read returns the decision in the answer of an entry point: {"allow": boolean, "reason": string, "code": string} and
-// nothing else. A tree may leave the code out, which is then empty. The error says that the answer has another form.
+// nothing else. The code is empty if a tree leaves it out. Any other form is an error, with the zero decision.
 func (s *Set) Read(entry string, answer *ast.Term) (resources.Decision, error) {
 	if o, ok := answer.Value.(ast.Object); ok {
 		allow, allowOK := valueAt[ast.Boolean](o, "allow")
