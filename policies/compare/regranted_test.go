@@ -36,3 +36,21 @@ func TestGrantsOfUnlistedActionsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// TestActionsOfUnlikeGrantsStayApart guarantees a row for the one of two listed actions that a role newly grants. All
+// other roles grant both or neither.
+func TestActionsOfUnlikeGrantsStayApart(t *testing.T) {
+	tree := policytest.Copy(t, policytest.Few(t, policies.Tree()))
+	const grants, reads = "grants/data.json", `"account:*:read": true`
+	for _, action := range []string{"project:security_group:create", "project:security_group:delete"} {
+		more := strings.Replace(string(tree[grants].Data), reads, reads+`, "`+action+`": true`, 1)
+		d, err := compare.Compare(t.Context(), compiled(t, tree), compiled(t, tree.With(grants, more)), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gained := slices.DeleteFunc(d.Rows, func(row compare.Row) bool { return row.Entry != "decision" || !row.New.Allow || row.Old.Allow })
+		if len(gained) == 0 || slices.ContainsFunc(gained, func(row compare.Row) bool { return row.Action != action }) {
+			t.Errorf("%s: %d rows, %+v", action, len(gained), gained)
+		}
+	}
+}
