@@ -22,7 +22,7 @@ type finding struct {
 	members                            *class
 }
 
-// shown are the values of each part that a finding was made with.
+// shown are the values of each part in questions. A finding has no holdings: all of its class show it.
 type shown [parts]map[int]bool
 
 // compare enumerates the questions of a root and compares the answers. It returns an error if a document cannot be read
@@ -142,7 +142,7 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 	}
 }
 
-// states returns the states of the values that a finding was made with.
+// states returns the states of the values.
 func (t *table) states(values *shown) map[State]bool {
 	out := map[State]bool{}
 	add := func(states []State) {
@@ -155,6 +155,9 @@ func (t *table) states(values *shown) map[State]bool {
 	}
 	for i := range values[targetPart] {
 		add(t.targets[i].states)
+	}
+	for i := range values[holdingPart] {
+		add(t.holdings[i].states)
 	}
 	for i := range values[grantPart] {
 		add(t.grants[i].states)

@@ -14,7 +14,7 @@ import (
 func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t := &table{
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
-		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[held]int{},
+		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[held][]int{},
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
 	}
@@ -32,12 +32,15 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	)
 	t.sides[0] = t.newSide(0, c.rules[0], nil)
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
-	t.numberReads(t.sides[0])
-	t.numberReads(t.sides[1])
+	t.numberReads()
 	if err := ctx.Err(); err != nil { // the numbers are incomplete
 		return nil, err
 	}
 	t.mergeValues()
+	t.places = numbered(len(t.targets), func(i int) [2]string {
+		return [2]string{t.targets[i].target.ProjectID, t.targets[i].target.Resource}
+	})
+	t.times = numbered(len(t.grants), func(i int) [2]resources.Time { return [2]resources.Time{t.grants[i].now, t.grants[i].until} })
 	first := map[[2]string]int{}
 	for i := range t.persons {
 		caller := [2]string{t.persons[i].caller, t.persons[i].credential}

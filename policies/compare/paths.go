@@ -43,7 +43,7 @@ func partOf(path string) part {
 }
 
 // heldRows are the rows that the assignments of the user determine.
-func heldRows() []string { return []string{"subject.roles", "subject.assignments", "subject.here"} }
+func heldRows() []string { return []string{"subject.here", "subject.roles", "subject.assignments"} }
 
 // sourcesOf returns the rows from which the gateway derives a row of two parts. Each source belongs to one part.
 func sourcesOf(path string) []string {

@@ -32,17 +32,13 @@ type rowKey struct {
 // rows turns findings into rows. If access changes, it names each holding of a class. It names a pair only if neither
 // role alone shows the same change.
 func (t *table) rows(findings map[finding]*shown, out *Difference) {
-	rows, turned := map[rowKey]content{}, map[rowKey]bool{}
+	rows, turned := map[rowKey]*content{}, map[rowKey]bool{}
 	bare := func(k rowKey) rowKey {
 		k.old, k.next = Answer{Allow: k.old.Allow}, Answer{Allow: k.next.Allow}
 		return k
 	}
-	stated := map[finding]content{}
-	for f, values := range findings {
-		stated[f] = content{t.states(values), values[targetPart], f.caller}
-	}
 	for _, pairs := range []bool{false, true} {
-		for f, c := range stated {
+		for f, values := range findings {
 			if t.ctx.Err() != nil {
 				return
 			}
@@ -53,7 +49,7 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 				k := rowKey{f.request, f.grants, caller.caller, caller.credential, "", "", old, next, f.reachable && (anyHolding || !holding.impossible)}
 				if anyHolding {
 					if !pairs {
-						merge(rows, k, c, nil)
+						merge(rows, k, values, f.caller)
 						turned[bare(k)] = true
 					}
 					break
@@ -64,12 +60,17 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 				k.place = holding.place
 				for _, name := range t.names(f, holding) {
 					k.role = name
-					merge(rows, k, c, holding.states)
+					merge(rows, k, values, f.caller).values[holdingPart][h] = true
 					turned[bare(k)] = true
 				}
 			}
 		}
 	}
+	most := 0
+	for k := range rows {
+		most += len(t.requests[k.request].aliases)
+	}
+	out.Rows = make([]Row, 0, most)
 	for k, c := range rows {
 		t.write(k, c, out)
 	}
@@ -87,32 +88,33 @@ func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
 	return false
 }
 
-// content is what questions of a row have: their states, the numbers of their targets, and the number of a caller.
+// content is the values of a row's questions, and the number of a caller.
 type content struct {
-	states  map[State]bool
-	targets map[int]bool
-	caller  int
+	values shown
+	caller int
 }
 
-// merge adds states and targets to a row. Of the callers it keeps the first.
-func merge(rows map[rowKey]content, k rowKey, c content, held []State) {
-	if rows[k].states == nil {
-		rows[k] = content{map[State]bool{}, map[int]bool{}, c.caller}
+// merge adds the values of a finding to a row, and returns the row. Of the callers it keeps the first.
+func merge(rows map[rowKey]*content, k rowKey, values *shown, caller int) *content {
+	row := rows[k]
+	if row == nil {
+		row = &content{caller: caller}
+		for p := range row.values {
+			row.values[p] = map[int]bool{}
+		}
+		rows[k] = row
 	}
-	merged := rows[k]
-	merged.caller = min(merged.caller, c.caller)
-	rows[k] = merged
-	maps.Copy(rows[k].states, c.states)
-	maps.Copy(rows[k].targets, c.targets)
-	for _, state := range held {
-		rows[k].states[state] = true
+	row.caller = min(row.caller, caller)
+	for p := range values {
+		maps.Copy(row.values[p], values[p])
 	}
+	return row
 }
 
 // contents returns what the questions of a row ask.
-func (t *table) contents(k rowKey, c content) (out Asked) {
+func (t *table) contents(k rowKey, c *content) (out Asked) {
 	out.Principal = t.persons[c.caller].principal
-	for _, i := range slices.Sorted(maps.Keys(c.targets)) {
+	for _, i := range slices.Sorted(maps.Keys(c.values[targetPart])) {
 		out.Targets = append(out.Targets, t.targets[i].target)
 	}
 	if k.grants >= 0 {
@@ -122,8 +124,8 @@ func (t *table) contents(k rowKey, c content) (out Asked) {
 }
 
 // write adds a row for each route and action merged into the request.
-func (t *table) write(k rowKey, c content, out *Difference) {
-	shared, contents, actions := listed(c.states), t.contents(k, c), t.requests[k.request].action
+func (t *table) write(k rowKey, c *content, out *Difference) {
+	shared, contents, actions := listed(t.states(&c.values)), t.contents(k, c), t.requests[k.request].action
 	for _, as := range t.requests[k.request].aliases {
 		row := Row{
 			Entry: strings.TrimPrefix(t.rule, "data.authz."), Route: as.route, Action: as.name(), Caller: k.caller, Credential: k.credential,

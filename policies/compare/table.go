@@ -49,23 +49,22 @@ type table struct {
 	classes     map[[parts]int][]class
 	// answers map the number of a value to the number of an answer. answerList maps that to the answer, and answerIDs
 	// back.
-	answers       map[int]int
-	answerList    []Answer
-	answerIDs     map[Answer]int
-	firstCaller   []int // by person, the first one with the same caller and credential
-	assignmentIDs map[held]int
+	answers     map[int]int
+	answerList  []Answer
+	answerIDs   map[Answer]int
+	firstCaller []int // by person, the first one with the same caller and credential
+	// places and times number, by target and by grant, what decides with a holding what the user has of it there.
+	places, times []int
+	assignmentIDs map[held][]int // by holding, 0 if it has no number yet
 	buffer        []byte
 	evaluations   int
 	epoch         [2]int // for cached values: [0] of groups independent of the holding, [1] of the others
 	subjects      map[[2]int]*resources.Subject
 }
 
-// held is what determines the rows of the assignments that a group reads.
-type held struct {
-	rows, holding     int // rows has a bit for each of heldRows
-	project, resource string
-	now, until        resources.Time
-}
+// held is what determines, with a holding, the rows of the assignments that a group reads. rows has a bit for each of
+// heldRows. place is -1 if it has no effect.
+type held struct{ rows, place, times int }
 
 // side is one tree in a table.
 type side struct {
@@ -169,8 +168,10 @@ func (t *table) sizes() [parts]int {
 
 // numberReads numbers, for each value of each part, what each group reads of it. A group can't distinguish two values
 // with the same number. If it only compares a path with constants, all other values of the path are one to it: -1.
-func (t *table) numberReads(s *side) {
-	s.reads = make([][parts][]int, len(s.groups))
+func (t *table) numberReads() {
+	for _, s := range t.sides {
+		s.reads = make([][parts][]int, len(s.groups))
+	}
 	for number, size := range t.sizes() {
 		part := part(number)
 		for value := range size {
@@ -179,21 +180,31 @@ func (t *table) numberReads(s *side) {
 			}
 			pt := point{}
 			pt[part] = value
-			read := t.rowNumbers(s, pt, part)
-			for i, g := range s.groups {
-				t.buffer = t.buffer[:0]
-				for row, id := range read {
-					if g.reads[row] && id >= 0 {
-						if constants := g.constants[row]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
-							id = -1
-						}
-						t.buffer = binary.AppendVarint(t.buffer, int64(id))
-					}
+			read := t.rowNumbers(t.sides[0], pt, part)
+			for _, s := range t.sides {
+				if s.number == 1 && part == requestPart { // which alone differs between the trees
+					read = t.rowNumbers(s, pt, part)
 				}
-				s.reads[i][part] = append(s.reads[i][part], t.id("tuple "+string(t.buffer), nil))
+				for i, g := range s.groups {
+					s.reads[i][part] = append(s.reads[i][part], t.readNumberOf(g, read))
+				}
 			}
 		}
 	}
+}
+
+// readNumberOf returns the number of what a group reads of the rows with these numbers.
+func (t *table) readNumberOf(g *group, rows []int) int {
+	t.buffer = t.buffer[:0]
+	for row, id := range rows {
+		if g.reads[row] && id >= 0 {
+			if constants := g.constants[row]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
+				id = -1
+			}
+			t.buffer = binary.AppendVarint(t.buffer, int64(id))
+		}
+	}
+	return t.id("tuple "+string(t.buffer), nil)
 }
 
 // rowNumbers returns, by row of the input, the number of its value; -1 for a row of another part.
@@ -287,24 +298,41 @@ func (t *table) value(s *side, n int, pt *point) int {
 
 // assignmentsNumber returns the number of these rows of the assignments at a point.
 func (t *table) assignmentsNumber(s *side, rows int, pt *point) int {
-	grant := &t.grants[pt[grantPart]]
-	key := held{rows: rows, holding: pt[holdingPart], now: grant.now, until: grant.until}
-	if rows&(1<<slices.Index(heldRows(), "subject.here")) != 0 {
-		target := &t.targets[pt[targetPart]].target
-		key.project, key.resource = target.ProjectID, target.Resource
+	key := held{rows, -1, t.times[pt[grantPart]]}
+	if rows&1 != 0 { // subject.here, the first of heldRows
+		key.place = t.places[pt[targetPart]]
 	}
-	id, ok := t.assignmentIDs[key]
-	if !ok {
+	numbers := t.assignmentIDs[key]
+	if numbers == nil {
+		numbers = make([]int, len(t.holdings))
+		t.assignmentIDs[key] = numbers
+	}
+	number := &numbers[pt[holdingPart]]
+	if *number == 0 {
 		q, text := t.question(s.number, *pt), "holds"
 		for i, path := range heldRows() {
 			if rows&(1<<i) != 0 {
 				text += " " + question.Value(&q, path).String()
 			}
 		}
-		id = t.id(text, nil)
-		t.assignmentIDs[key] = id
+		*number = t.id(text, nil) + 1
 	}
-	return id
+	return *number
+}
+
+// numbered returns the number of the key of each of n values.
+func numbered[K comparable](n int, keyOf func(i int) K) (out []int) {
+	numbers := map[K]int{}
+	for i := range n {
+		key := keyOf(i)
+		number, ok := numbers[key]
+		if !ok {
+			number = len(numbers)
+			numbers[key] = number
+		}
+		out = append(out, number)
+	}
+	return out
 }
 
 // evaluate evaluates a group with OPA, and returns the number of the value or of the error.
