@@ -20,7 +20,7 @@ type Service struct {
 
 // Use uses up the approval of a call. The result is ApprovalUsed for a call that may go on. Otherwise it is the user's
 // request about the same call, made now if there is none: ApprovalPending or ApprovalDenied. It has no id if the user has
-// MaxOpenApprovals open requests. call has no id, agent, status and times.
+// MaxOpenApprovals open requests, or MaxOpenOfClient of this client. call has no id, agent, status and times.
 func (s *Service) Use(ctx context.Context, call resources.Approval) (out resources.Approval, err error) {
 	for range 2 { // another process may make the same request meanwhile
 		err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
@@ -101,11 +101,17 @@ func (s *Service) request(ctx context.Context, tx store.Tx, call resources.Appro
 	if err := s.deleteExpired(ctx, tx, now); err != nil {
 		return resources.Approval{}, err
 	}
-	open, err := tx.Scan(ctx, s.Collections.Approvals.Schema(), records.Unexpired(store.Query{
+	open, err := s.Collections.Approvals.Find(ctx, tx, records.Unexpired(store.Query{
 		Index: records.ByStatus, Equal: []store.Value{store.String(call.AccountID), store.String(call.UserID), store.String(resources.ApprovalPending)},
 		Limit: resources.MaxOpenApprovals,
 	}, now))
-	if err != nil || len(open) >= resources.MaxOpenApprovals {
+	ofClient := 0
+	for _, rec := range open {
+		if rec.Value.Client == call.Client {
+			ofClient++
+		}
+	}
+	if err != nil || len(open) >= resources.MaxOpenApprovals || ofClient >= resources.MaxOpenOfClient {
 		return resources.Approval{}, err
 	}
 	call.ID, call.Status = s.IDs.New(resources.PrefixApproval), resources.ApprovalPending

@@ -228,32 +228,44 @@ func together(n int, f func()) {
 	all.Wait()
 }
 
-// TestAUsersOpenRequestsAreBounded guarantees MaxOpenApprovals of each user. Decided and expired ones do not count.
+// TestAUsersOpenRequestsAreBounded guarantees MaxOpenApprovals of each user, and MaxOpenOfClient of each client among them.
+// Decided and expired ones do not count.
 func TestAUsersOpenRequestsAreBounded(t *testing.T) {
 	w := newWorld(t)
 	numbered := func(n int) resources.Approval {
-		return call(func(a *resources.Approval) { a.ArgumentsHash = fmt.Sprint(n) })
+		return call(func(a *resources.Approval) {
+			a.ArgumentsHash = fmt.Sprint(n)
+			a.Client.ClientID += fmt.Sprint(n / resources.MaxOpenOfClient) // 0 to 9 are of one client
+		})
 	}
-	full := func(n int) {
+	full := func(call resources.Approval) {
 		t.Helper()
-		if got, err := w.Use(w.Ctx, numbered(n)); err != nil || got.ID != "" || got.Status != "" {
+		if got, err := w.Use(w.Ctx, call); err != nil || got.ID != "" || got.Status != "" {
 			t.Errorf("%+v %v", got, err)
 		}
 	}
 	first := w.ask(numbered(0), resources.ApprovalPending)
+	eleventh := func() resources.Approval {
+		a := numbered(200)
+		a.Client = numbered(0).Client
+		return a
+	}()
 	for n := 1; n < resources.MaxOpenApprovals; n++ {
+		if n == resources.MaxOpenOfClient {
+			full(eleventh)
+		}
 		w.ask(numbered(n), resources.ApprovalPending)
 	}
-	full(100)
+	full(numbered(100))
 	w.ask(numbered(3), resources.ApprovalPending) // it is there already
 	other := numbered(100)
 	other.UserID = "user-bob-v1"
 	w.ask(other, resources.ApprovalPending)
 	w.decide(first.ID, resources.ApprovalApproved)
 	w.ask(numbered(100), resources.ApprovalPending)
-	full(101)
+	full(numbered(101))
 	w.ask(numbered(0), resources.ApprovalUsed)
-	full(0)
+	full(numbered(0))
 	w.pass(resources.ApprovalLife)
 	w.ask(numbered(0), resources.ApprovalPending)
 }

@@ -201,8 +201,8 @@ func TestOneOfManyParallelCallsGoesOut(t *testing.T) {
 	}
 }
 
-// TestRequestsAreBounded guarantees at most 20 open requests of a user, and no request for arguments that are too large. A
-// declined call is denied with that reason, without another request.
+// TestRequestsAreBounded guarantees at most 10 open requests of a client, and no request for arguments that are too large.
+// A declined call is denied with that reason, without another request.
 func TestRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t, approvalRows)
@@ -211,16 +211,16 @@ func TestRequestsAreBounded(t *testing.T) {
 		t.Errorf("%s", got.text)
 	}
 	var last answer
-	for i := range 20 {
+	for i := range 10 {
 		if last = s.ask(t, agentPath, token, merge, fmt.Sprintf(`{"q":"%d"}`, i)).refused(t); last.id == "" {
 			t.Fatalf("%d: %s", i, last.text)
 		}
 	}
-	if got := s.ask(t, agentPath, token, merge, `{"q":"more"}`).refused(t); got.id != "" || !strings.Contains(got.text, "20 open requests") {
+	if got := s.ask(t, agentPath, token, merge, `{"q":"more"}`).refused(t); got.id != "" || !strings.Contains(got.text, "20 open requests, or 10 of this client") {
 		t.Errorf("%s", got.text)
 	}
 	s.decide(t, last.id, "DENIED")
-	if got := s.ask(t, agentPath, token, merge, `{"q":"19"}`).refused(t); got.id != "" || !strings.Contains(got.text, "you have declined this call") {
+	if got := s.ask(t, agentPath, token, merge, `{"q":"9"}`).refused(t); got.id != "" || !strings.Contains(got.text, "you have declined this call") {
 		t.Errorf("%s", got.text)
 	}
 	if got := s.ask(t, agentPath, token, merge, `{"q":"more"}`).refused(t); got.id == "" {

@@ -166,7 +166,8 @@ func (n *needed) reason(page string, r row, server string) string {
 	case n.refusal != "":
 		return call + ": " + n.refusal
 	case n.request.ID == "":
-		return fmt.Sprintf("%s, and you have %d open requests: decide some of them, then call again", call, resources.MaxOpenApprovals)
+		return fmt.Sprintf("%s, and you have %d open requests, or %d of this client: decide some of them, then call again",
+			call, resources.MaxOpenApprovals, resources.MaxOpenOfClient)
 	case n.request.Status == resources.ApprovalDenied:
 		return fmt.Sprintf("you have declined this call of the tool %q of the server %q", r.name, server)
 	case page == "":
