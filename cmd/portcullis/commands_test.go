@@ -157,7 +157,8 @@ func TestHelpHasExamples(t *testing.T) {
 	leaves(newRoot())
 }
 
-// TestAStrangerAtAURLIsTold guarantees that the answer of another server is not taken for a tree or a decision.
+// TestAStrangerAtAURLIsTold guarantees that the answer of another server is not taken for a tree or a decision. A tool
+// asks before it prints anything.
 func TestAStrangerAtAURLIsTold(t *testing.T) {
 	for body, says := range map[string]string{"{}": "private listener", "[]": "", "": "", "\x00": ""} {
 		stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
@@ -166,7 +167,7 @@ func TestAStrangerAtAURLIsTold(t *testing.T) {
 			var out bytes.Buffer
 			root.SetOut(&out)
 			root.SetArgs(append(strings.Fields(line), "--url", stranger.URL))
-			if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(out.String(), "decision_id") {
+			if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), says) || out.Len() > 0 {
 				t.Errorf("%s, %q: %v, %s", line, body, err, &out)
 			}
 		}

@@ -34,6 +34,13 @@ func newPolicyCheck() *cobra.Command {
 			if err := tree.fill(args); err != nil {
 				return err
 			}
+			var other *policies.Source
+			if tree.other != "" { // the proof takes a second: a silent gateway is reported before it
+				var err error
+				if other, err = readTree(cmd.Context(), tree.other, url, tree.key); err != nil {
+					return err
+				}
+			}
 			src, err := tree.read()
 			if err == nil {
 				err = checkTree(cmd.Context(), src, tree.where, cmd.OutOrStdout())
@@ -41,10 +48,10 @@ func newPolicyCheck() *cobra.Command {
 			if err != nil {
 				return tellProblems(cmd, err)
 			}
-			if tree.other == "" {
+			if other == nil {
 				return nil
 			}
-			return tree.askOther(cmd, url, src)
+			return tree.askGuards(cmd, other, src)
 		},
 	}
 	tree.flags(cmd)
@@ -53,12 +60,8 @@ func newPolicyCheck() *cobra.Command {
 	return cmd
 }
 
-// askOther has the guards of the other tree judge the change to the next one.
-func (a *treeArgument) askOther(cmd *cobra.Command, url string, next *policies.Source) error {
-	other, err := readTree(cmd.Context(), a.other, url, a.key)
-	if err != nil {
-		return err
-	}
+// askGuards has the guards of the other tree judge the change to the next one.
+func (a *treeArgument) askGuards(cmd *cobra.Command, other, next *policies.Source) (err error) {
 	var sets [2]*engine.Set
 	for i, src := range []*policies.Source{other, next} {
 		if sets[i], _, err = proof.Compile(cmd.Context(), src); err != nil {
