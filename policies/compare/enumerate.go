@@ -1,18 +1,11 @@
 package compare
 
 import (
-	"cmp"
 	"context"
-	"reflect"
-	"strings"
-
-	"github.com/open-policy-agent/opa/v1/ast"
+	"errors"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
-
-// mostPoints limits the points of a table, not counting holdings.
-const mostPoints = 5_000_000
 
 // finding is a difference for a class of holdings. caller is the index of a person, and grants of a grant, -1 outside
 // grantable; old and next are numbers of answers.
@@ -40,15 +33,16 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 		return out, nil
 	}
 	t, err := c.newTable(ctx, root)
+	if errors.Is(err, errTooMany) {
+		gaps, err := c.tooMany(ctx, root)
+		out.Gaps = append(out.Gaps, gaps...)
+		out.Unasked = root.rule == root.entry
+		return out, err
+	}
 	if err != nil {
 		return out, err
 	}
 	changed := t.newChanges()
-	if points := len(t.requests) * len(t.persons) * len(t.targets) * len(t.grants); points > mostPoints {
-		out.Gaps = append(out.Gaps, c.tooMany(root, t, changed.every.pairs)...)
-		out.Unasked = root.rule == root.entry
-		return out, nil
-	}
 	findings := map[finding]*shown{}
 	var pt point
 	for pt[requestPart] = range t.requests {
@@ -80,32 +74,6 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 		out.Gaps = append(out.Gaps, c.permissionSetGaps()...)
 	}
 	return out, ctx.Err() // a cancelled evaluation is not an answer
-}
-
-// tooMany returns the gaps of a table with too many points: at the root, at each changed rule of either tree, and at each
-// changed list of routes, roles and actions.
-func (c *comparison) tooMany(root root, t *table, pairs []pair) (gaps []Gap) {
-	add := func(location *ast.Location) {
-		gaps = append(gaps, gap(location, strings.TrimPrefix(root.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
-	}
-	old, next := c.sets[0], c.sets[1]
-	for file, same := range map[string]bool{
-		"routes/data.json": reflect.DeepEqual(old.Routes(), next.Routes()), "grants/data.json": reflect.DeepEqual(old.Roles(), next.Roles()),
-		"actions/data.json": old.Strict() == next.Strict() && sameActions(c.sets),
-	} {
-		if !same {
-			add(&ast.Location{File: file, Row: 1})
-		}
-	}
-	add(cmp.Or(c.rules[1].groups[root.rule].location, c.rules[0].groups[root.rule].location, c.rules[1].reached[0].Location))
-	for _, p := range pairs {
-		for n, s := range t.sides {
-			if location := s.groups[p.groups[n]].location; location != nil {
-				add(location)
-			}
-		}
-	}
-	return gaps
 }
 
 // compareAt compares the answers at a point, once per class of holdings.

@@ -22,8 +22,7 @@ func (c constants) spots() []spot {
 		{"resource beside", AnyProject, otherResource},
 		{"resource of no project", "", AnyResource},
 	}
-	projects := c.texts([]string{AnyProject}, "target.project")
-	for _, project := range projects {
+	for _, project := range c.projects() {
 		if project != AnyProject {
 			out = append(out, spot{"project", project, ""}, spot{"resource", project, AnyResource})
 		}
@@ -60,13 +59,16 @@ func standings(ends []resources.Time) (out []standing) {
 // holdings returns what a user can hold: nothing, one role in each standing at each place, and pairs that count. roles
 // has the scope of each system role. Representatives and the custom role with all permissions are also held in
 // standings that do not count, if the place covers the target. combined adds pairs with one assignment that does not
-// count.
+// count. More than mostHoldings are nil.
 func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, combined bool) []holding {
 	out := []holding{{states: []State{{"assignment", "none"}}}}
 	all := standings(ends)
 	var good, idle []holding
 	named := c.texts(nil, "subject.here.role")
 	for _, place := range c.spots() {
+		if len(out) > mostHoldings {
+			return nil
+		}
 		for _, r := range c.roles(roles, patterns) {
 			for _, s := range all {
 				counts := s.counts()
@@ -83,6 +85,9 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 				}
 			}
 		}
+	}
+	if len(out)+len(good)*(len(good)/2+len(idle)) > mostHoldings {
+		return nil
 	}
 	return append(out, pairs(good, idle)...)
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// newTable enumerates the values of each part and numbers them. An error is the context's.
+// newTable enumerates the values of each part and numbers them. An error is errTooMany or the context's.
 func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
+	if c.consts.tooManyValues(r.entry == engine.EntryDecision) {
+		return nil, errTooMany
+	}
 	t := &table{
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
 		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[held][]int{},
@@ -30,6 +33,9 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t.holdings = c.consts.holdings(
 		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), c.combined,
 	)
+	if t.holdings == nil {
+		return nil, errTooMany
+	}
 	t.sides[0] = t.newSide(0, c.rules[0], nil)
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
 	t.numberReads()
@@ -37,6 +43,9 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		return nil, err
 	}
 	t.mergeValues()
+	if len(t.requests)*len(t.persons)*len(t.targets)*len(t.grants) > mostPoints {
+		return nil, errTooMany
+	}
 	t.places = numbered(len(t.targets), func(i int) [2]string {
 		return [2]string{t.targets[i].target.ProjectID, t.targets[i].target.Resource}
 	})

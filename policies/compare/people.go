@@ -81,7 +81,7 @@ func (p person) withAgents() (out []person) {
 // users returns the users in each state, in each account.
 func (c constants) users() (out []person) {
 	for _, account := range c.accounts() {
-		for _, id := range c.texts([]string{AnyUser}, "subject.id", "principal.id", "target.user") {
+		for _, id := range c.userIDs() {
 			base := account.subject
 			base.UserID, base.UserUUID = id, AnyUUID
 			add := func(state string, impossible bool, change func(*resources.Subject)) {
@@ -104,6 +104,11 @@ func (c constants) users() (out []person) {
 		}
 	}
 	return out
+}
+
+// userIDs returns the ids of the users in question.
+func (c constants) userIDs() []string {
+	return c.texts([]string{AnyUser}, "subject.id", "principal.id", "target.user")
 }
 
 // accounts returns the accounts in each state, and a question without an account.

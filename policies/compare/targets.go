@@ -8,10 +8,8 @@ import (
 
 // targets returns the values of the target part: each account and user of a path, with each project and resource.
 func (c constants) targets() (out []target) {
-	accounts := append([]string{"", AnyAccount, OtherAccount}, c.texts(nil, "target.account", "account.id")...)
-	users := append([]string{"", AnyUser, AnyUUID, OtherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
-	for _, account := range accounts {
-		for _, user := range users {
+	for _, account := range c.pathAccounts() {
+		for _, user := range c.pathUsers() {
 			for _, t := range c.targetsInAccount() {
 				t.target.AccountID, t.target.UserID = account, user
 				t.states = append([]State{{"path_account", nameOfAccount(account)}, {"path_user", NameOfUser(user)}}, t.states...)
@@ -20,6 +18,16 @@ func (c constants) targets() (out []target) {
 		}
 	}
 	return out
+}
+
+// pathAccounts returns the accounts that a path can name, "" for none.
+func (c constants) pathAccounts() []string {
+	return append([]string{"", AnyAccount, OtherAccount}, c.texts(nil, "target.account", "account.id")...)
+}
+
+// pathUsers returns the users that a path can name, "" for none.
+func (c constants) pathUsers() []string {
+	return append([]string{"", AnyUser, AnyUUID, OtherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
 }
 
 // pathRests returns the resources and collections that a path can name below an account or a project.
@@ -41,8 +49,8 @@ func (c constants) pathRests() []resources.Target {
 func (c constants) targetsInAccount() (out []target) {
 	for _, rest := range c.pathRests() {
 		out = append(out, target{target: rest, states: []State{{"project", "none"}, {"path", NameOfPath(rest)}}})
-		for _, project := range c.texts([]string{AnyProject}, "target.project") {
-			for _, state := range []string{resources.ProjectActive, resources.ProjectDeleting, resources.ProjectAbsent} {
+		for _, project := range c.projects() {
+			for _, state := range projectStates() {
 				t := rest
 				t.ProjectID = project
 				place := target{target: t, projectState: state, states: []State{{"project", state}, {"path", NameOfPath(rest)}}}
@@ -54,6 +62,14 @@ func (c constants) targetsInAccount() (out []target) {
 		}
 	}
 	return out
+}
+
+// projects returns the projects that a path can name.
+func (c constants) projects() []string { return c.texts([]string{AnyProject}, "target.project") }
+
+// projectStates returns the states of a project.
+func projectStates() []string {
+	return []string{resources.ProjectActive, resources.ProjectDeleting, resources.ProjectAbsent}
 }
 
 func nameOfAccount(id string) string {
