@@ -50,65 +50,69 @@ func (l *accessLog) request(r *gateway.Record) {
 	l.lines.Put(line)
 }
 
+// text is a field of a line, left out if it is optional and empty.
+type text struct {
+	name, value string
+	optional    bool
+}
+
+// The status stands behind statusAfter texts, the duration behind durationAfter.
+const statusAfter, durationAfter = 4, 10
+
+// textsOf returns the texts of a line in their order.
+func textsOf(r *gateway.Record) [18]text {
+	direct := r.Original == catalogue.Call{}
+	return [...]text{
+		{"request_id", r.RequestID, false},
+		{"method", r.Method, false},
+		{"path", r.Path, false},
+		{"route", r.Route, false},
+		{"principal", r.Principal, false},
+		{"action", r.Action, false},
+		{"account", r.Account, false},
+		{"decision", decisionWord(r.Allowed), false},
+		{"reason", r.Reason, false},
+		{"policy_revision", r.PolicyRevision, false},
+		{"subject", r.Subject, true},
+		{"decision_id", r.DecisionID, true},
+		{"key_id", r.KeyID, true},
+		{"original_host", r.Original.Host, direct},
+		{"original_method", r.Original.Method, direct},
+		{"original_path", r.Original.Path, direct},
+		{"problems", r.Problems, true},
+		{"trace_id", r.TraceID, true},
+	}
+}
+
 // plain reports whether a line can be written by hand: JSON writes every string of it as it
 // is, none holds a credential, and the request has no error.
 func plain(r *gateway.Record) bool {
-	return r.Err == nil &&
-		plainText(r.RequestID) && plainText(r.Method) && plainText(r.Path) && plainText(r.Route) && plainText(r.Principal) &&
-		plainText(r.Action) && plainText(r.Account) && plainText(r.Reason) && plainText(r.PolicyRevision) &&
-		plainText(r.Subject) && plainText(r.DecisionID) && plainText(r.KeyID) && plainText(r.Problems) && plainText(r.TraceID) &&
-		plainText(r.Original.Host) && plainText(r.Original.Method) && plainText(r.Original.Path)
+	for _, t := range textsOf(r) {
+		if !plainText(t.value) {
+			return false
+		}
+	}
+	return r.Err == nil
 }
 
 func plainText(text string) bool { return wire.Plain(text) && !resources.HoldsCredential(text) }
 
 // appendLine appends what accessLine writes of a plain record.
 func appendLine(dst []byte, r *gateway.Record) []byte {
-	dst = appendDuration(appendAbout(appendStart(dst, r), r), r)
-	if r.Subject != "" {
-		dst = appendText(dst, `,"subject":"`, r.Subject)
-	}
-	if r.DecisionID != "" {
-		dst = appendText(dst, `,"decision_id":"`, r.DecisionID)
-	}
-	if r.KeyID != "" {
-		dst = appendText(dst, `,"key_id":"`, r.KeyID)
-	}
-	if call := &r.Original; *call != (catalogue.Call{}) {
-		dst = appendText(dst, `,"original_host":"`, call.Host)
-		dst = appendText(dst, `,"original_method":"`, call.Method)
-		dst = appendText(dst, `,"original_path":"`, call.Path)
-	}
-	if r.Problems != "" {
-		dst = appendText(dst, `,"problems":"`, r.Problems)
-	}
-	if r.TraceID != "" {
-		dst = appendText(dst, `,"trace_id":"`, r.TraceID)
+	dst = r.At.AppendFormat(append(dst, `{"time":"`...), time.RFC3339Nano)
+	dst = append(dst, `","level":"INFO","msg":"request"`...)
+	for i, t := range textsOf(r) {
+		switch i {
+		case statusAfter:
+			dst = strconv.AppendInt(append(dst, `,"status":`...), int64(r.Status), 10)
+		case durationAfter:
+			dst = appendDuration(dst, r)
+		}
+		if !t.optional || t.value != "" {
+			dst = append(append(append(append(append(dst, `,"`...), t.name...), `":"`...), t.value...), '"')
+		}
 	}
 	return append(dst, '}', '\n')
-}
-
-func appendText(dst []byte, name, value string) []byte {
-	return append(append(append(dst, name...), value...), '"')
-}
-
-// appendStart appends the fields that differ for every request.
-func appendStart(dst []byte, r *gateway.Record) []byte {
-	dst = r.At.AppendFormat(append(dst, `{"time":"`...), time.RFC3339Nano)
-	return appendText(dst, `","level":"INFO","msg":"request","request_id":"`, r.RequestID)
-}
-
-func appendAbout(dst []byte, r *gateway.Record) []byte {
-	dst = appendText(dst, `,"method":"`, r.Method)
-	dst = appendText(dst, `,"path":"`, r.Path)
-	dst = appendText(dst, `,"route":"`, r.Route)
-	dst = strconv.AppendInt(append(dst, `,"status":`...), int64(r.Status), 10)
-	dst = appendText(dst, `,"principal":"`, r.Principal)
-	dst = appendText(dst, `,"action":"`, r.Action)
-	dst = appendText(dst, `,"account":"`, r.Account)
-	dst = appendText(dst, `,"decision":"`, decisionWord(r.Allowed))
-	dst = appendText(dst, `,"reason":"`, r.Reason)
-	return appendText(dst, `,"policy_revision":"`, r.PolicyRevision)
 }
 
 // appendDuration appends the milliseconds of a request as a member of its line.
@@ -138,30 +142,16 @@ func accessLine(handler slog.Handler, r *gateway.Record) {
 		return
 	}
 	line := slog.NewRecord(r.At, level, "request", 0)
-	line.AddAttrs(
-		slog.String("request_id", r.RequestID), slog.String("method", r.Method), slog.String("path", r.Path),
-		slog.String("route", r.Route), slog.Int("status", r.Status), slog.String("principal", r.Principal),
-		slog.String("action", r.Action), slog.String("account", r.Account), slog.String("decision", decisionWord(r.Allowed)),
-		slog.String("reason", r.Reason), slog.String("policy_revision", r.PolicyRevision),
-		slog.Float64("duration_ms", milliseconds(r.Duration)),
-	)
-	if r.Subject != "" {
-		line.AddAttrs(slog.String("subject", r.Subject))
-	}
-	if r.DecisionID != "" {
-		line.AddAttrs(slog.String("decision_id", r.DecisionID))
-	}
-	if r.KeyID != "" {
-		line.AddAttrs(slog.String("key_id", r.KeyID))
-	}
-	if call := &r.Original; *call != (catalogue.Call{}) {
-		line.AddAttrs(slog.String("original_host", call.Host), slog.String("original_method", call.Method), slog.String("original_path", call.Path))
-	}
-	if r.Problems != "" {
-		line.AddAttrs(slog.String("problems", r.Problems))
-	}
-	if r.TraceID != "" {
-		line.AddAttrs(slog.String("trace_id", r.TraceID))
+	for i, t := range textsOf(r) {
+		switch i {
+		case statusAfter:
+			line.AddAttrs(slog.Int("status", r.Status))
+		case durationAfter:
+			line.AddAttrs(slog.Float64("duration_ms", milliseconds(r.Duration)))
+		}
+		if !t.optional || t.value != "" {
+			line.AddAttrs(slog.String(t.name, t.value))
+		}
 	}
 	if r.Err != nil {
 		line.AddAttrs(slog.String("error", r.Err.Error()))

@@ -6,52 +6,22 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
 // enumerate shows with 0 what can happen, so that a first increase is seen as one.
 func (m *Metrics) enumerate() {
-	for _, result := range []string{reloadTaken, reloadRefused} {
-		m.reloads.WithLabelValues(result)
-		m.keySets.WithLabelValues(result)
-	}
 	for _, entry := range engine.CountedEntries() {
 		m.byEntry[entry] = entryMetrics{m.evaluations.WithLabelValues(entry), m.reused.WithLabelValues(entry)}
 		for _, kind := range engine.Failures() {
 			m.failures.WithLabelValues(entry, string(kind))
 		}
 	}
-	for _, outcome := range []string{outbox.ResultDelivered, outbox.ResultFailed, outbox.ResultDead} {
-		m.deliveries.WithLabelValues(outcome)
-	}
-	for _, reason := range authn.Reasons() {
-		m.unauthorized.WithLabelValues(reason)
-	}
-}
-
-func newUnauthorized() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portcullis_unauthorized_total", Help: "Requests that were refused with 401, by the reason, which the client is not told.",
-	}, []string{"reason"})
-}
-
-func newKeySets() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portcullis_jwks_fetches_total", Help: "Fetches of the key sets of issuers, by whether the keys were taken into use.",
-	}, []string{"result"})
 }
 
 // KeySetFetched counts a fetch of a key set.
-func (m *Metrics) KeySetFetched(err error) {
-	if err == nil {
-		m.keySets.WithLabelValues(reloadTaken).Inc()
-	} else {
-		m.keySets.WithLabelValues(reloadRefused).Inc()
-	}
-}
+func (m *Metrics) KeySetFetched(err error) { m.keySets.WithLabelValues(reloadResult(err == nil)).Inc() }
 
 func newWrites() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{

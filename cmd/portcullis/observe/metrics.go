@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
@@ -65,22 +67,33 @@ func NewMetrics() *Metrics {
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_policy_failures_total", Help: "Evaluations that gave no decision and therefore denied, by entry point and kind.",
 		}, []string{"entry", "kind"}),
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_policy_reloads_total", Help: "Changed policy trees, by whether they were taken into use or refused.",
-		}, []string{"result"}),
 		policy: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "portcullis_policy_info", Help: "1 for the policy revision in force.",
 		}, []string{"revision"}),
-		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
-		}, []string{"outcome"}),
-		limited: newLimited(), unauthorized: newUnauthorized(), keySets: newKeySets(), writes: newWrites(),
+		writes: newWrites(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.decisions.vec, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
-		m.unauthorized, m.keySets, m.writes,
+	m.registry.MustRegister(m.requests, m.seconds, m.decisions.vec, m.evaluations, m.reused, m.failures, m.policy, m.writes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.reloads = m.preset("portcullis_policy_reloads_total", "Changed policy trees, by whether they were taken into use or refused.", "result", reloadTaken, reloadRefused)
+	m.deliveries = m.preset("portcullis_outbox_deliveries_total", "Attempts to deliver a message, by outcome.",
+		"outcome", outbox.ResultDelivered, outbox.ResultFailed, outbox.ResultDead)
+	m.limited = m.preset("portcullis_rate_limited_total", "Requests that were refused with 429, by the rate that refused them.",
+		"limit", gateway.LimitPrincipal, gateway.LimitService, gateway.LimitAccount, gateway.LimitFailures)
+	m.unauthorized = m.preset("portcullis_unauthorized_total", "Requests that were refused with 401, by the reason, which the client is not told.", "reason", authn.Reasons()...)
+	m.keySets = m.preset("portcullis_jwks_fetches_total", "Fetches of the key sets of issuers, by whether the keys were taken into use.",
+		"result", reloadTaken, reloadRefused)
 	m.enumerate()
 	return m
+}
+
+// preset registers counters by one label, with the values that it shows from the start.
+func (m *Metrics) preset(name, help, label string, values ...string) *prometheus.CounterVec {
+	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	m.registry.MustRegister(vec)
+	for _, value := range values {
+		vec.WithLabelValues(value)
+	}
+	return vec
 }
 
 // Handler serves the metrics in the format of Prometheus.
@@ -105,14 +118,8 @@ func (m *Metrics) Delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.R
 // WatchCache returns a function that counts a lookup in the shared cache by its result, and
 // logs a forged value.
 func (m *Metrics) WatchCache(log *slog.Logger) (observe func(result string)) {
-	lookups := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portcullis_shared_cache_lookups_total",
-		Help: "Lookups in the shared cache, by result; forged is a value that no gateway with this master key wrote.",
-	}, []string{"result"})
-	m.registry.MustRegister(lookups)
-	for _, result := range []string{rolecache.RemoteHit, rolecache.RemoteMiss, rolecache.RemoteForged, rolecache.RemoteDown} {
-		lookups.WithLabelValues(result)
-	}
+	lookups := m.preset("portcullis_shared_cache_lookups_total", "Lookups in the shared cache, by result; forged is a value that no gateway with this master key wrote.",
+		"result", rolecache.RemoteHit, rolecache.RemoteMiss, rolecache.RemoteForged, rolecache.RemoteDown)
 	return func(result string) {
 		lookups.WithLabelValues(result).Inc()
 		if result == rolecache.RemoteForged {
@@ -135,12 +142,13 @@ const (
 )
 
 // PolicyReloaded counts a changed policy tree.
-func (m *Metrics) PolicyReloaded(taken bool) {
+func (m *Metrics) PolicyReloaded(taken bool) { m.reloads.WithLabelValues(reloadResult(taken)).Inc() }
+
+func reloadResult(taken bool) string {
 	if taken {
-		m.reloads.WithLabelValues(reloadTaken).Inc()
-	} else {
-		m.reloads.WithLabelValues(reloadRefused).Inc()
+		return reloadTaken
 	}
+	return reloadRefused
 }
 
 // PolicyInForce shows the revision that decides.

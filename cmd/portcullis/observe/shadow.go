@@ -6,10 +6,7 @@ import (
 
 // WatchShadow returns a function that counts a question of the candidate policy by its outcome, one of these.
 func (m *Metrics) WatchShadow(outcomes ...string) (observe func(outcome string)) {
-	judged := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portcullis_shadow_total", Help: "Questions that the policy of --shadow-policy-dir was asked beside the one in force, by outcome.",
-	}, []string{"outcome"})
-	m.registry.MustRegister(judged)
+	judged := m.preset("portcullis_shadow_total", "Questions that the policy of --shadow-policy-dir was asked beside the one in force, by outcome.", "outcome")
 	counters := map[string]prometheus.Counter{} // each found once: what is dropped is counted on the way of requests
 	for _, outcome := range outcomes {
 		counters[outcome] = judged.WithLabelValues(outcome)

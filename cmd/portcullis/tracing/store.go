@@ -105,36 +105,32 @@ func end(span api.Span, err error) {
 	finish(span, err)
 }
 
+// query traces a read.
+func query[T any](ctx context.Context, c commands, operation string, schema *store.Schema, do func(context.Context) (T, error)) (T, error) {
+	ctx, span := c.begin(ctx, operation, schema)
+	out, err := do(ctx)
+	end(span, err)
+	return out, err
+}
+
 // Get implements store.Tx.
 func (c commands) Get(ctx context.Context, schema *store.Schema, key string) (store.Row, error) {
-	ctx, span := c.begin(ctx, "get", schema)
-	row, err := c.Tx.Get(ctx, schema, key)
-	end(span, err)
-	return row, err
+	return query(ctx, c, "get", schema, func(ctx context.Context) (store.Row, error) { return c.Tx.Get(ctx, schema, key) })
 }
 
 // Find implements store.Tx.
-func (c commands) Find(ctx context.Context, schema *store.Schema, query store.Query) ([]store.Row, error) {
-	ctx, span := c.begin(ctx, "find", schema)
-	rows, err := c.Tx.Find(ctx, schema, query)
-	end(span, err)
-	return rows, err
+func (c commands) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]store.Row, error) {
+	return query(ctx, c, "find", schema, func(ctx context.Context) ([]store.Row, error) { return c.Tx.Find(ctx, schema, q) })
 }
 
 // Scan implements store.Tx.
-func (c commands) Scan(ctx context.Context, schema *store.Schema, query store.Query) ([]store.Cursor, error) {
-	ctx, span := c.begin(ctx, "scan", schema)
-	places, err := c.Tx.Scan(ctx, schema, query)
-	end(span, err)
-	return places, err
+func (c commands) Scan(ctx context.Context, schema *store.Schema, q store.Query) ([]store.Cursor, error) {
+	return query(ctx, c, "scan", schema, func(ctx context.Context) ([]store.Cursor, error) { return c.Tx.Scan(ctx, schema, q) })
 }
 
 // Count implements store.Tx.
-func (c commands) Count(ctx context.Context, schema *store.Schema, query store.Query) (int, error) {
-	ctx, span := c.begin(ctx, "count", schema)
-	n, err := c.Tx.Count(ctx, schema, query)
-	end(span, err)
-	return n, err
+func (c commands) Count(ctx context.Context, schema *store.Schema, q store.Query) (int, error) {
+	return query(ctx, c, "count", schema, func(ctx context.Context) (int, error) { return c.Tx.Count(ctx, schema, q) })
 }
 
 // Together implements store.Tx.
@@ -147,18 +143,12 @@ func (c commands) Together(ctx context.Context, account string, reads ...store.R
 
 // Revision implements store.Tx.
 func (c commands) Revision(ctx context.Context, account string) (int64, error) {
-	ctx, span := c.begin(ctx, "revision", nil)
-	revision, err := c.Tx.Revision(ctx, account)
-	end(span, err)
-	return revision, err
+	return query(ctx, c, "revision", nil, func(ctx context.Context) (int64, error) { return c.Tx.Revision(ctx, account) })
 }
 
 // Bump implements store.Tx.
 func (c commands) Bump(ctx context.Context, account string) (int64, error) {
-	ctx, span := c.begin(ctx, "bump", nil)
-	revision, err := c.Tx.Bump(ctx, account)
-	end(span, err)
-	return revision, err
+	return query(ctx, c, "bump", nil, func(ctx context.Context) (int64, error) { return c.Tx.Bump(ctx, account) })
 }
 
 // Insert implements store.Tx.
