@@ -33,12 +33,7 @@ func (p *page) agents(status int, f form) error {
 		Next   string            `json:"next_page_token"`
 	}
 	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
-	err = p.api.get(p.r.Context(), p.account("agents"), query, &answer)
-	if refused := refusalOf(err); refused != nil {
-		if v.Form.Problem == nil {
-			v.Form.Problem, status = refused, refused.Status
-		}
-	} else if err != nil {
+	if status, err = v.Form.refused(p.api.get(p.r.Context(), p.account("agents"), query, &answer), status); err != nil {
 		return err
 	}
 	v.Agents, v.Next = answer.Agents, answer.Next
@@ -49,12 +44,8 @@ func makeAgent(p *page) error {
 	f := p.form()
 	client := resources.AgentClient{Issuer: p.field("issuer"), ClientID: p.field("client_id")}
 	body := map[string]any{"name": p.field("name"), "clients": []resources.AgentClient{client}}
-	err := p.send(call{method: http.MethodPost, path: p.account("agents"), body: body})
-	if f.Problem = refusalOf(err); f.Problem != nil {
-		return p.agents(f.Problem.Status, f)
-	}
-	if err != nil {
-		return err
+	if err := p.send(call{method: http.MethodPost, path: p.account("agents"), body: body}); err != nil {
+		return p.again(f, err, p.agents)
 	}
 	return p.done("/agents", "added")
 }

@@ -37,6 +37,9 @@ func (e *apiError) Error() string { return fmt.Sprintf("the API returned %d: %s"
 
 // Field returns the API's problem with a field of the request, or "".
 func (e *apiError) Field(name string) string {
+	if e == nil {
+		return ""
+	}
 	for _, detail := range e.Details {
 		if text, ok := strings.CutPrefix(detail, name+": "); ok {
 			return text
@@ -156,39 +159,21 @@ func detailsOf(raw json.RawMessage) (out []string) {
 
 // may returns which actions the user may do in a project, or in the account if project is "".
 func (p *page) may(project string, actions ...string) (map[string]bool, error) {
-	type entity struct {
-		Type       string            `json:"type"`
-		ID         string            `json:"id"`
-		Properties map[string]string `json:"properties,omitempty"`
-	}
-	type item struct {
-		Action struct {
-			Name string `json:"name"`
-		} `json:"action"`
-	}
-	place := entity{Type: "account", ID: p.session.AccountID}
+	place := &entity{Type: "account", ID: p.session.AccountID}
 	if project != "" {
-		place = entity{"project", project, map[string]string{"account_id": p.session.AccountID}}
+		place = &entity{"project", project, map[string]string{"account_id": p.session.AccountID}}
 	}
-	ask := struct {
-		Subject     entity `json:"subject"`
-		Resource    entity `json:"resource"`
-		Evaluations []item `json:"evaluations"`
-	}{Subject: entity{Type: "user", ID: p.session.UserID}, Resource: place, Evaluations: make([]item, len(actions))}
+	questions := make([]tuple, len(actions))
 	for i, action := range actions {
-		ask.Evaluations[i].Action.Name = action
+		questions[i] = tuple{Subject: &entity{Type: "user", ID: p.session.UserID}, Action: &actionName{action}, Resource: place}
 	}
-	var answer struct {
-		Evaluations []struct {
-			Decision bool `json:"decision"`
-		} `json:"evaluations"`
-	}
-	if err := p.api.call(p.r.Context(), http.MethodPost, "/access/v1/evaluations", nil, ask, &answer); err != nil {
+	answers, err := p.evaluate(questions)
+	if err != nil {
 		return nil, err
 	}
 	out := map[string]bool{}
-	for i, action := range actions {
-		out[action] = i < len(answer.Evaluations) && answer.Evaluations[i].Decision
+	for i, action := range actions { // evaluate returns an answer to each
+		out[action] = answers[i].Allowed
 	}
 	return out, nil
 }

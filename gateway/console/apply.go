@@ -23,12 +23,7 @@ type applyView struct {
 }
 
 // Wrong returns the API's problem with the end of the assignment, or "".
-func (v applyView) Wrong() string {
-	if v.Problem == nil {
-		return ""
-	}
-	return v.Problem.Field("expiresAt")
-}
+func (v applyView) Wrong() string { return v.Problem.Field("expiresAt") }
 
 // errOtherFix refuses to apply a fix after the facts have changed.
 var errOtherFix = &apiError{Status: http.StatusConflict, Message: "The facts have changed since this fix was shown. Ask again."}
@@ -134,16 +129,17 @@ func (p *page) perform(q question, step stepView, end resources.Time) (err error
 // assignmentBody is an assignment in the API's form.
 type assignmentBody struct {
 	AssigneeType string         `json:"assigneeType"`
+	RoleID       string         `json:"roleId,omitempty"`
 	ProjectID    string         `json:"projectId,omitempty"`
 	ResourceID   string         `json:"resourceId,omitempty"`
-	Status       string         `json:"status"`
+	Status       string         `json:"status,omitempty"`
 	ExpiresAt    resources.Time `json:"expiresAt,omitzero"`
 }
 
 // assignment returns the assignment after a step. A reactivated assignment keeps its end.
 func (p *page) assignment(q question, s resources.Step, end resources.Time) (assignmentBody, error) {
 	kind, assignee := assigneeOf(q, s)
-	body := assignmentBody{kind, s.ProjectID, s.ResourceID, resources.StatusActive, end}
+	body := assignmentBody{kind, "", s.ProjectID, s.ResourceID, resources.StatusActive, end}
 	if s.Kind != resources.StepActivateAssignment {
 		return body, nil
 	}

@@ -24,13 +24,7 @@ func (p *page) question() question {
 
 // Link returns the address of a page about the question, with further fields as pairs of name and value.
 func (q question) Link(page string, more ...string) string {
-	values := url.Values{}
-	pairs := append([]string{"user", q.User, "action", q.Action, "project", q.Project, "resource", q.Resource}, more...)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			values.Set(pairs[i], pairs[i+1])
-		}
-	}
+	values := given(append([]string{"user", q.User, "action", q.Action, "project", q.Project, "resource", q.Resource}, more...)...)
 	if len(values) == 0 {
 		return page
 	}

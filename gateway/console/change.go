@@ -13,24 +13,7 @@ import (
 
 // change is an entry of the account's change log.
 type change struct {
-	ID        string         `json:"id"`
-	At        resources.Time `json:"at"`
-	Action    string         `json:"action"`
-	Revision  int64          `json:"account_revision"`
-	RequestID string         `json:"request_id"`
-	Actor     struct {
-		Kind       string `json:"kind"`
-		ID         string `json:"id"`
-		Credential string `json:"credential"`
-	} `json:"actor"`
-	Subject struct {
-		Type string `json:"type"`
-		ID   string `json:"id"`
-	} `json:"subject"`
-	Before json.RawMessage `json:"before"`
-	After  json.RawMessage `json:"after"`
-
-	// names holds the names of the ids in the change.
+	resources.Change
 	names names
 }
 

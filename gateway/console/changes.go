@@ -27,12 +27,7 @@ type changesView struct {
 func (v changesView) Filtered() bool { return v.Actor+v.Subject+v.Action+v.Since+v.Until != "" }
 
 // Wrong returns the API's problem with a filter, or "".
-func (v changesView) Wrong(filter string) string {
-	if v.Problem == nil {
-		return ""
-	}
-	return v.Problem.Field(filter)
-}
+func (v changesView) Wrong(filter string) string { return v.Problem.Field(filter) }
 
 // UndoLink returns the address of the page that undoes a change. It returns "" if no single call can undo the change, or
 // if the user may not make that call.
@@ -46,13 +41,7 @@ func (v changesView) UndoLink(c change) string {
 
 // Older returns the address of the next page.
 func (v changesView) Older() string {
-	values := url.Values{"page_token": {v.Next}}
-	for name, value := range map[string]string{"actor": v.Actor, "subject": v.Subject, "action": v.Action, "since": v.Since, "until": v.Until} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	return "/changes?" + values.Encode()
+	return "/changes?" + given("page_token", v.Next, "actor", v.Actor, "subject", v.Subject, "action", v.Action, "since", v.Since, "until", v.Until).Encode()
 }
 
 // changePage is a page of the change log.
@@ -77,14 +66,8 @@ func timeOf(text string, days int) string {
 
 func showChanges(p *page) error {
 	v := changesView{Actor: p.field("actor"), Subject: p.field("subject"), Action: p.field("action"), Since: p.field("since"), Until: p.field("until")}
-	query := url.Values{"page_size": {"50"}}
-	for name, value := range map[string]string{
-		"actor": v.Actor, "subject": v.Subject, "action": v.Action, "since": timeOf(v.Since, 0), "until": timeOf(v.Until, 1), "page_token": p.field("page_token"),
-	} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
+	query := given("page_size", "50", "actor", v.Actor, "subject", v.Subject, "action", v.Action,
+		"since", timeOf(v.Since, 0), "until", timeOf(v.Until, 1), "page_token", p.field("page_token"))
 	answer, err := p.changes(query)
 	if refused, ok := isRefusal(err, http.StatusBadRequest, http.StatusForbidden); ok {
 		v.Problem = refused

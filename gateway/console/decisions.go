@@ -38,24 +38,14 @@ func (v decisionsView) Filtered() bool {
 }
 
 // Wrong returns the API's problem with a filter, or "".
-func (v decisionsView) Wrong(filter string) string {
-	if v.Problem == nil {
-		return ""
-	}
-	return v.Problem.Field(filter)
-}
+func (v decisionsView) Wrong(filter string) string { return v.Problem.Field(filter) }
 
 // Followable reports whether the page can follow newer decisions.
 func (v decisionsView) Followable() bool { return v.After != "" && v.Until == "" }
 
 // values returns the filters as a query of this page, with a verdict.
 func (v decisionsView) values(verdict string) url.Values {
-	out := url.Values{}
-	for name, value := range map[string]string{"user": v.User, "action": v.Action, "place": v.Place, "path": v.Path, "since": v.Since, "until": v.Until, "verdict": verdict} {
-		if value != "" {
-			out.Set(name, value)
-		}
-	}
+	out := given("user", v.User, "action", v.Action, "place", v.Place, "path", v.Path, "since", v.Since, "until", v.Until, "verdict", verdict)
 	if v.Lookups {
 		out.Set("lookups", "true")
 	}

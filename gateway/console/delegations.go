@@ -65,12 +65,8 @@ func delegate(p *page) error {
 			body[name] = value
 		}
 	}
-	err := p.send(call{method: http.MethodPut, path: p.account("users", p.session.UserID, "delegations", agent), body: body})
-	if f.Problem = refusalOf(err); f.Problem != nil {
-		return p.delegationForm(f.Problem.Status, f)
-	}
-	if err != nil {
-		return err
+	if err := p.send(call{method: http.MethodPut, path: p.account("users", p.session.UserID, "delegations", agent), body: body}); err != nil {
+		return p.again(f, err, p.delegationForm)
 	}
 	return p.done(linkOf("people", p.session.UserID), "saved")
 }

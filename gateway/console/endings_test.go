@@ -50,7 +50,7 @@ func TestARefusedTokenEndsItsSession(t *testing.T) {
 		"a refusal, no ending": {"/roles", "GET " + account + "/roles", http.StatusForbidden, answer{403, `{"error":"You may not do this."}`}},
 	} {
 		var ended []string
-		s := newSiteOf(t, map[string]answer{"POST /access/v1/evaluations": {200, `{"evaluations":[]}`}}, func(cfg *console.Config) { cfg.Sessions = endedSessions{ended: &ended} })
+		s := newSiteOf(t, map[string]answer{"POST /access/v1/evaluations": {200, `{"evaluations":[{"decision":false}]}`}}, func(cfg *console.Config) { cfg.Sessions = endedSessions{ended: &ended} })
 		s.api.answers[c.refused] = c.answer
 		got := s.get(c.path)
 		over := c.answer.status == 401 || name == "suspended"

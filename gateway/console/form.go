@@ -74,6 +74,29 @@ func fieldTime(t resources.Time) string {
 	return time.UnixMilli(int64(t)).UTC().Format("2006-01-02T15:04:05")
 }
 
+// again shows the form of a call once more: after a refusal with the problem, without an error with its preview.
+func (p *page) again(f form, err error, show func(status int, f form) error) error {
+	if f.Problem = refusalOf(err); f.Problem != nil {
+		return show(f.Problem.Status, f)
+	}
+	if err != nil {
+		return err
+	}
+	return show(http.StatusOK, f)
+}
+
+// refused notes why a list can't be read, unless the form has a problem of its own. The error is any other one.
+func (f *form) refused(err error, status int) (int, error) {
+	refused := refusalOf(err)
+	switch {
+	case refused == nil:
+		return status, err
+	case f.Problem == nil:
+		f.Problem, status = refused, refused.Status
+	}
+	return status, nil
+}
+
 // call is an API call that makes a change.
 type call struct {
 	method, path string

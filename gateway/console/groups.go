@@ -12,17 +12,9 @@ var groupActions = []string{
 	"account:group:create", "account:group:update", "account:group:delete", "account:role_assignment:update", "account:role_assignment:delete", "account:change:read",
 }
 
-// group is a group of the account.
-type group struct {
-	ID          string         `json:"id"`
-	Name        string         `json:"name"`
-	Description string         `json:"description"`
-	CreatedAt   resources.Time `json:"created_at"`
-}
-
 // groupsView is the data of the list of groups.
 type groupsView struct {
-	Groups []group
+	Groups []resources.Group
 	Next   string
 	Total  int
 	Form   form
@@ -39,17 +31,12 @@ func (p *page) groups(status int, f form) error {
 		return err
 	}
 	var answer struct {
-		Groups []group `json:"groups"`
-		Total  int     `json:"total_count"`
-		Next   string  `json:"next_page_token"`
+		Groups []resources.Group `json:"groups"`
+		Total  int               `json:"total_count"`
+		Next   string            `json:"next_page_token"`
 	}
 	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
-	err = p.api.get(p.r.Context(), p.account("groups"), query, &answer)
-	if refused := refusalOf(err); refused != nil {
-		if v.Form.Problem == nil {
-			v.Form.Problem, status = refused, refused.Status
-		}
-	} else if err != nil {
+	if status, err = v.Form.refused(p.api.get(p.r.Context(), p.account("groups"), query, &answer), status); err != nil {
 		return err
 	}
 	v.Groups, v.Next, v.Total = answer.Groups, answer.Next, answer.Total
@@ -59,19 +46,15 @@ func (p *page) groups(status int, f form) error {
 func makeGroup(p *page) error {
 	f := p.form()
 	body := membersOf(given("name", p.field("name"), "description", p.field("description")))
-	err := p.send(call{method: http.MethodPost, path: p.account("groups"), body: body})
-	if f.Problem = refusalOf(err); f.Problem != nil {
-		return p.groups(f.Problem.Status, f)
-	}
-	if err != nil {
-		return err
+	if err := p.send(call{method: http.MethodPost, path: p.account("groups"), body: body}); err != nil {
+		return p.again(f, err, p.groups)
 	}
 	return p.done("/groups", "added")
 }
 
-func (p *page) group(id string) (group, error) {
+func (p *page) group(id string) (resources.Group, error) {
 	var answer struct {
-		Group group `json:"group"`
+		Group resources.Group `json:"group"`
 	}
 	err := p.api.get(p.r.Context(), p.account("groups", id), nil, &answer)
 	return answer.Group, err
@@ -79,8 +62,8 @@ func (p *page) group(id string) (group, error) {
 
 // groupView is the data of the page of a group.
 type groupView struct {
-	Group   group
-	Members []groupMember
+	Group   resources.Group
+	Members []resources.GroupMember
 	Next    string
 	Total   int
 	Roles   []assignment
@@ -88,11 +71,6 @@ type groupView struct {
 	MoreRoles bool
 	Names     names
 	May       map[string]bool
-}
-
-type groupMember struct {
-	UserID  string         `json:"user_id"`
-	AddedAt resources.Time `json:"added_at"`
 }
 
 // assignment is a role assignment of a person, a group or an agent.
@@ -132,9 +110,9 @@ func showGroup(p *page) error {
 		return err
 	}
 	var members struct {
-		Members []groupMember `json:"members"`
-		Total   int           `json:"total_count"`
-		Next    string        `json:"next_page_token"`
+		Members []resources.GroupMember `json:"members"`
+		Total   int                     `json:"total_count"`
+		Next    string                  `json:"next_page_token"`
 	}
 	query := given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token"))
 	if err := p.api.get(p.r.Context(), p.account("groups", id, "members"), query, &members); err != nil {
@@ -212,7 +190,7 @@ func removeMember(p *page) (*step, error) {
 
 // addMemberView is the data of the form that adds a person to a group.
 type addMemberView struct {
-	Group      group
+	Group      resources.Group
 	People     []person
 	Form       form
 	MayPreview bool
@@ -247,11 +225,5 @@ func addMember(p *page) error {
 	} else if err = p.send(call{method: http.MethodPut, path: p.account("groups", id, "members", user)}); err == nil {
 		return p.done(linkOf("groups", id), "added")
 	}
-	if f.Problem = refusalOf(err); f.Problem != nil {
-		return p.addMemberForm(f.Problem.Status, f)
-	}
-	if err != nil {
-		return err
-	}
-	return p.addMemberForm(http.StatusOK, f)
+	return p.again(f, err, p.addMemberForm)
 }

@@ -49,12 +49,7 @@ func (p *page) keys(status int, f form) error {
 			Keys []apiKey `json:"keys"`
 		} `json:"data"`
 	}
-	err = p.api.get(p.r.Context(), p.account("users", id, "keys"), nil, &answer)
-	if refused := refusalOf(err); refused != nil {
-		if v.Form.Problem == nil {
-			v.Form.Problem, status = refused, refused.Status
-		}
-	} else if err != nil {
+	if status, err = v.Form.refused(p.api.get(p.r.Context(), p.account("users", id, "keys"), nil, &answer), status); err != nil {
 		return err
 	}
 	v.Keys = answer.Data.Keys

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -105,12 +104,7 @@ func (v whoView) MatrixCSV() string {
 func (p *page) matrix(v *whoView) (*matrix, error) {
 	m := &matrix{People: p.field("people"), Filter: p.field("actions"), Token: p.field("page_token")}
 	m.choose(v, p.field("from"))
-	query := url.Values{"page_size": {strconv.Itoa(matrixPeople)}}
-	for name, value := range map[string]string{"q": m.People, "page_token": m.Token} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
+	query := given("page_size", strconv.Itoa(matrixPeople), "q", m.People, "page_token", m.Token)
 	var users struct {
 		Users []person `json:"users"`
 		Next  string   `json:"next_page_token"`

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -28,12 +29,7 @@ type profile struct {
 }
 
 // Shown returns the user's name or, without a name, the id.
-func (p profile) Shown() string {
-	if p.Name != "" {
-		return p.Name
-	}
-	return p.ID
-}
+func (p profile) Shown() string { return cmp.Or(p.Name, p.ID) }
 
 // view is the data of the layout.
 type view struct {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -82,12 +83,7 @@ type member struct {
 }
 
 // Shown returns the member's name or, without a name, the id.
-func (m member) Shown() string {
-	if m.Name != "" {
-		return m.Name
-	}
-	return m.ID
-}
+func (m member) Shown() string { return cmp.Or(m.Name, m.ID) }
 
 // memberPage is a page of the API's list of members.
 type memberPage struct {
@@ -132,12 +128,8 @@ func (p *page) people(status int, invitation form) error {
 // invite invites an address.
 func invite(p *page) error {
 	f := p.form()
-	err := p.send(call{method: http.MethodPost, path: p.account("users", "invite"), body: map[string]string{"email": p.field("email")}})
-	if f.Problem = refusalOf(err); f.Problem != nil {
-		return p.people(f.Problem.Status, f)
-	}
-	if err != nil {
-		return err
+	if err := p.send(call{method: http.MethodPost, path: p.account("users", "invite"), body: map[string]string{"email": p.field("email")}}); err != nil {
+		return p.again(f, err, p.people)
 	}
 	return p.done("/people", "invited")
 }

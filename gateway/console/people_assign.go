@@ -82,13 +82,7 @@ func assign(holderOf func(*page) (assignee, error)) func(*page) error {
 				return p.done(holder.Page, "assigned")
 			}
 		}
-		if f.Problem = refusalOf(err); f.Problem != nil {
-			return p.assignForm(f.Problem.Status, holderOf, f)
-		}
-		if err != nil {
-			return err
-		}
-		return p.assignForm(http.StatusOK, holderOf, f)
+		return p.again(f, err, func(status int, f form) error { return p.assignForm(status, holderOf, f) })
 	}
 }
 

@@ -53,11 +53,7 @@ func (p *page) projects(status int, f form) error {
 		return err
 	}
 	answer, err := p.projectPage(given("page_size", pageSize, "page_token", p.r.URL.Query().Get("page_token")))
-	if refused := refusalOf(err); refused != nil {
-		if v.Form.Problem == nil {
-			v.Form.Problem, status = refused, refused.Status
-		}
-	} else if err != nil {
+	if status, err = v.Form.refused(err, status); err != nil {
 		return err
 	}
 	v.Projects, v.Next, v.Total = answer.Projects, answer.Next, answer.Total
@@ -77,12 +73,8 @@ func (p *page) projectPage(query url.Values) (out projectPage, err error) {
 
 func makeProject(p *page) error {
 	f := p.form()
-	err := p.send(call{method: http.MethodPost, path: p.account("projects"), body: map[string]string{"name": p.field("name")}})
-	if f.Problem = refusalOf(err); f.Problem != nil {
-		return p.projects(f.Problem.Status, f)
-	}
-	if err != nil {
-		return err
+	if err := p.send(call{method: http.MethodPost, path: p.account("projects"), body: map[string]string{"name": p.field("name")}}); err != nil {
+		return p.again(f, err, p.projects)
 	}
 	return p.done("/platform", "added")
 }

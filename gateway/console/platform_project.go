@@ -11,29 +11,6 @@ import (
 // clusterKinds holds the actions that delete clusters, by the last segment of the list's path.
 var clusterKinds = map[string]string{"kubernetes": "project:kubernetes_cluster:delete", "gpu-clusters": "project:gpu_cluster:delete"}
 
-// securityGroup is a security group with its rules.
-type securityGroup struct {
-	ID          string         `json:"id"`
-	Name        string         `json:"name"`
-	Description string         `json:"description"`
-	Status      string         `json:"status"`
-	Rules       []securityRule `json:"rules"`
-	CreatedAt   resources.Time `json:"created_at"`
-}
-
-type securityRule struct {
-	Direction   string `json:"direction"`
-	Protocol    string `json:"protocol"`
-	PortMin     *int   `json:"port_range_min"`
-	PortMax     *int   `json:"port_range_max"`
-	ICMPType    *int   `json:"icmp_type"`
-	ICMPCode    *int   `json:"icmp_code"`
-	Prefix      string `json:"remote_ip_prefix"`
-	RemoteGroup string `json:"remote_security_group_id"`
-	Priority    int    `json:"priority"`
-	Description string `json:"description"`
-}
-
 // cluster is a Kubernetes or a GPU cluster in a list.
 type cluster struct {
 	ID        string         `json:"id"`
@@ -62,7 +39,7 @@ type projectView struct {
 	Project project
 	// Kind is the kind of the clusters, or "" for security groups.
 	Kind     string
-	Groups   []securityGroup
+	Groups   []resources.SecurityGroup
 	Clusters []cluster
 	Next     string
 	Total    int
@@ -110,9 +87,9 @@ func showSecurityGroups(p *page) error {
 		return err
 	}
 	var answer struct {
-		Groups []securityGroup `json:"security_groups"`
-		Total  int             `json:"total_count"`
-		Next   string          `json:"next_page_token"`
+		Groups []resources.SecurityGroup `json:"security_groups"`
+		Total  int                       `json:"total_count"`
+		Next   string                    `json:"next_page_token"`
 	}
 	status, err := p.inside(&v, "security-groups", &answer)
 	if err != nil {
@@ -221,14 +198,14 @@ func deleteCluster(p *page) (*step, error) {
 // securityGroupView is the data of the page of a security group.
 type securityGroupView struct {
 	Project   project
-	Group     securityGroup
+	Group     resources.SecurityGroup
 	MayDelete bool
 }
 
 // securityGroup reads the security group that the request's path names.
-func (p *page) securityGroup() (securityGroup, error) {
+func (p *page) securityGroup() (resources.SecurityGroup, error) {
 	var answer struct {
-		Group securityGroup `json:"security_group"`
+		Group resources.SecurityGroup `json:"security_group"`
 	}
 	err := p.api.call(p.r.Context(), http.MethodGet, p.inProject("security-groups", p.r.PathValue("id")), p.inAccount(), nil, &answer)
 	return answer.Group, err
@@ -266,18 +243,18 @@ func deleteSecurityGroup(p *page) (*step, error) {
 	}, nil
 }
 
-// Ports returns the ports or the ICMP type and code of a rule.
-func (r securityRule) Ports() string {
-	first, last := r.PortMin, r.PortMax
+// ports returns the ports or the ICMP type and code of a rule.
+func ports(r resources.SecurityGroupRule) string {
+	first, last := r.PortRangeMin, r.PortRangeMax
 	if first == nil {
 		first, last = r.ICMPType, r.ICMPCode
 	}
 	switch {
 	case first == nil:
 		return "all"
-	case r.PortMin == nil && last == nil:
+	case r.PortRangeMin == nil && last == nil:
 		return "type " + strconv.Itoa(*first)
-	case r.PortMin == nil:
+	case r.PortRangeMin == nil:
 		return "type " + strconv.Itoa(*first) + ", code " + strconv.Itoa(*last)
 	case last == nil || *first == *last:
 		return strconv.Itoa(*first)

@@ -29,21 +29,11 @@ type policyView struct {
 	File     string
 	Lines    [][]piece
 	TooLarge bool
-	Roles    []systemRole
+	Roles    []role
 }
 
 // Line converts an index to a line number.
 func (policyView) Line(index int) int { return index + 1 }
-
-// systemRole is a role that the policy defines.
-type systemRole struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Scope       string   `json:"scope"`
-	Description string   `json:"description"`
-	Permissions []string `json:"permissions"`
-	IsCustom    bool     `json:"isCustom"`
-}
 
 // policyFile is a file of the policy tree.
 type policyFile struct {
@@ -120,12 +110,10 @@ func showPolicy(p *page) error {
 
 // showSystemRoles shows the roles that the policy defines. Members may read them.
 func showSystemRoles(p *page) error {
-	var answer struct {
-		Data []systemRole `json:"data"`
-	}
+	var answer rolePage
 	if err := p.api.get(p.r.Context(), p.account("roles"), url.Values{"pageSize": {"100"}}, &answer); err != nil {
 		return err
 	}
-	v := policyView{Roles: slices.DeleteFunc(answer.Data, func(r systemRole) bool { return r.IsCustom })}
+	v := policyView{Roles: slices.DeleteFunc(answer.Data, func(r role) bool { return r.IsCustom })}
 	return p.show(http.StatusOK, "policy", "Policy", "/policy", v)
 }

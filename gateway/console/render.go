@@ -99,7 +99,7 @@ func readTemplates(a *assets, log *slog.Logger) (*templates, error) {
 		},
 		"moment": momentOf, "count": countOf, "sentence": sentence, "isoTime": func(t resources.Time) string { return t.String() },
 		"map": mapOf, "list": func(all ...any) []any { return all },
-		"menu": menu, "link": linkOf, "sourceLink": sourceLink, "state": stateOf, "lower": strings.ToLower, "parts": partsOf, "join": strings.Join,
+		"menu": menu, "link": linkOf, "sourceLink": sourceLink, "state": stateOf, "lower": strings.ToLower, "parts": partsOf, "ports": ports, "join": strings.Join,
 	})
 	base, err := base.ParseFS(files, "templates/_*.html")
 	if err != nil {

@@ -64,17 +64,10 @@ func showRoles(p *page) error {
 	return p.show(status, "roles", "Roles", peopleHere, v)
 }
 
-// listedAction is an action of the policy in force.
-type listedAction struct {
-	Action      string `json:"action"`
-	Scope       string `json:"scope"`
-	Description string `json:"description"`
-}
-
 // actions reads the actions of the policy in force.
-func (p *page) actions() ([]listedAction, error) {
+func (p *page) actions() ([]offeredAction, error) {
 	var answer struct {
-		Actions []listedAction `json:"actions"`
+		Actions []offeredAction `json:"actions"`
 	}
 	err := p.api.get(p.r.Context(), "/api/v1/actions", nil, &answer)
 	return answer.Actions, err
@@ -83,11 +76,11 @@ func (p *page) actions() ([]listedAction, error) {
 // expanded is a pattern with the actions that it matches.
 type expanded struct {
 	Pattern string
-	Actions []listedAction
+	Actions []offeredAction
 }
 
 // expand matches patterns against actions, segment by segment.
-func expand(patterns []string, actions []listedAction) (out []expanded) {
+func expand(patterns []string, actions []offeredAction) (out []expanded) {
 	for _, pattern := range patterns {
 		one := expanded{Pattern: pattern}
 		for _, action := range actions {

@@ -11,7 +11,7 @@ type roleFormView struct {
 	ID         string
 	Form       form
 	Projects   []project
-	Actions    []listedAction
+	Actions    []offeredAction
 	Patterns   []expanded
 	MayPreview bool
 }
@@ -95,11 +95,5 @@ func saveRole(p *page) error {
 	} else if err = p.send(call{method: http.MethodPut, path: p.account("roles", id), body: body}); err == nil {
 		return p.done(linkOf("roles", id), "saved")
 	}
-	if f.Problem = refusalOf(err); f.Problem != nil {
-		return p.roleForm(f.Problem.Status, f)
-	}
-	if err != nil {
-		return err
-	}
-	return p.roleForm(http.StatusOK, f)
+	return p.again(f, err, p.roleForm)
 }

@@ -29,9 +29,9 @@ func (c change) inverse() *undoCall {
 		return c.inverseAssignment()
 	case "group_member":
 		before, after := sides[changedSubject](c)
-		u := &undoCall{Action: "account:group:update", Method: http.MethodPut, Path: pathOf("groups", before.GroupID, "members", c.Subject.ID)}
+		u := &undoCall{Action: "account:group:update", Method: http.MethodPut, Path: linkOf("groups", before.GroupID, "members", c.Subject.ID)}
 		if c.isMade() {
-			u.Method, u.Path = http.MethodDelete, pathOf("groups", after.GroupID, "members", c.Subject.ID)
+			u.Method, u.Path = http.MethodDelete, linkOf("groups", after.GroupID, "members", c.Subject.ID)
 		}
 		return u
 	case "user":
@@ -41,37 +41,22 @@ func (c change) inverse() *undoCall {
 		if c.isMade() || c.isEnded() || reflect.DeepEqual(before, after) {
 			return nil
 		}
-		return &undoCall{Action: "account:role:update", Method: http.MethodPut, Path: pathOf("roles", c.Subject.ID), Body: before}
+		return &undoCall{Action: "account:role:update", Method: http.MethodPut, Path: linkOf("roles", c.Subject.ID), Body: before}
 	}
 	return nil
 }
 
-// heldAs is an assignment in the form that changes and calls share.
-type heldAs struct {
-	AssigneeType string         `json:"assigneeType"`
-	RoleID       string         `json:"roleId,omitempty"`
-	ProjectID    string         `json:"projectId,omitempty"`
-	ResourceID   string         `json:"resourceId,omitempty"`
-	Status       string         `json:"status,omitempty"`
-	ExpiresAt    resources.Time `json:"expiresAt,omitzero"`
-}
-
 func (c change) inverseAssignment() *undoCall {
-	before, after := sides[heldAs](c)
+	before, after := sides[assignmentBody](c)
 	if c.isMade() {
-		query := url.Values{"assigneeType": {after.AssigneeType}}
-		for name, value := range map[string]string{"projectId": after.ProjectID, "resourceId": after.ResourceID} {
-			if value != "" {
-				query.Set(name, value)
-			}
-		}
-		return &undoCall{Action: "account:role_assignment:delete", Method: http.MethodDelete, Path: pathOf("roles", after.RoleID, "assignments", c.Subject.ID), Query: query}
+		query := given("assigneeType", after.AssigneeType, "projectId", after.ProjectID, "resourceId", after.ResourceID)
+		return &undoCall{Action: "account:role_assignment:delete", Method: http.MethodDelete, Path: linkOf("roles", after.RoleID, "assignments", c.Subject.ID), Query: query}
 	}
 	body := before
 	if body.RoleID = ""; !c.isEnded() && before.RoleID != after.RoleID {
 		body.RoleID = after.RoleID // the call replaces the role of this assignment
 	}
-	return &undoCall{Action: "account:role_assignment:update", Method: http.MethodPut, Path: pathOf("roles", before.RoleID, "assignments", c.Subject.ID), Body: body}
+	return &undoCall{Action: "account:role_assignment:update", Method: http.MethodPut, Path: linkOf("roles", before.RoleID, "assignments", c.Subject.ID), Body: body}
 }
 
 // inverseStatus returns the call that undoes a change of only a user's status.
@@ -81,14 +66,6 @@ func (c change) inverseStatus() *undoCall {
 		return nil
 	}
 	return &undoCall{Action: "account:user:update", Method: http.MethodPut, Path: "/api/v1/users/" + url.PathEscape(c.Subject.ID), Body: map[string]string{"status": before.Status}}
-}
-
-// pathOf joins the segments of a path in the account.
-func pathOf(segments ...string) (out string) {
-	for _, segment := range segments {
-		out += "/" + url.PathEscape(segment)
-	}
-	return out
 }
 
 // undoView is the data of the page that confirms an undo.
