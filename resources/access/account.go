@@ -29,15 +29,10 @@ type accountBody struct {
 
 // getAccount answers account.get (N2). Only a service can name an account that does not exist.
 func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := r.Bare(); err != nil {
-		return wire.Response{}, err
+	find := func(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[resources.Account], error) {
+		return s.findAccount(ctx, tx, r.Params["accountId"])
 	}
-	var rec store.Record[resources.Account]
-	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		rec, err = s.findAccount(ctx, tx, r.Params["accountId"])
-		return err
-	})
-	return wire.Answer(accountBody{rec.Value}, err)
+	return read(ctx, s, r, find, func(one resources.Account) any { return accountBody{one} })
 }
 
 // findAccount reads an account; 404 for an unknown one.

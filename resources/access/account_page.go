@@ -65,3 +65,18 @@ func listByToken[T any](
 	}
 	return out, page, nil
 }
+
+// read answers a request for one record, which find finds.
+func read[T any](
+	ctx context.Context, s *Service, r *wire.Request, find func(context.Context, store.Tx, *wire.Request) (store.Record[T], error), body func(T) any,
+) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	var rec store.Record[T]
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		rec, err = find(ctx, tx, r)
+		return err
+	})
+	return wire.Answer(body(rec.Value), err)
+}

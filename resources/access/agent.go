@@ -109,15 +109,7 @@ func (s *Service) listAgents(ctx context.Context, r *wire.Request) (wire.Respons
 
 // getAgent answers agent.get (N25).
 func (s *Service) getAgent(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := r.Bare(); err != nil {
-		return wire.Response{}, err
-	}
-	var rec store.Record[resources.Agent]
-	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		rec, err = s.pathAgent(ctx, tx, r)
-		return err
-	})
-	return wire.Answer(agentBody{rec.Value}, err)
+	return read(ctx, s, r, s.pathAgent, func(one resources.Agent) any { return agentBody{one} })
 }
 
 // agentUpdate is the body of agent.update. An absent field leaves the agent's as it is.

@@ -76,15 +76,7 @@ func (s *Service) getApproval(ctx context.Context, r *wire.Request) (wire.Respon
 	if err := ownByToken(r, decides); err != nil {
 		return wire.Response{}, err
 	}
-	if err := r.Bare(); err != nil {
-		return wire.Response{}, err
-	}
-	var rec store.Record[resources.Approval]
-	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		rec, err = s.pathApproval(ctx, tx, r)
-		return err
-	})
-	return wire.Answer(approvalBody{rec.Value}, err)
+	return read(ctx, s, r, s.pathApproval, func(one resources.Approval) any { return approvalBody{one} })
 }
 
 // updateApproval answers approval.update (N27): the user's decision. There is one decision about a request.

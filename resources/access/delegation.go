@@ -138,15 +138,7 @@ func (s *Service) listDelegations(ctx context.Context, r *wire.Request) (wire.Re
 
 // getDelegation answers delegation.get (N26).
 func (s *Service) getDelegation(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := r.Bare(); err != nil {
-		return wire.Response{}, err
-	}
-	var rec store.Record[resources.Delegation]
-	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		rec, err = s.pathDelegation(ctx, tx, r)
-		return err
-	})
-	return wire.Answer(delegationBody{rec.Value}, err)
+	return read(ctx, s, r, s.pathDelegation, func(one resources.Delegation) any { return delegationBody{one} })
 }
 
 // deleteDelegation answers delegation.delete (N26). The user ends it, or somebody with the action.

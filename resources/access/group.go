@@ -86,15 +86,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 
 // getGroup answers group.get (N7).
 func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := r.Bare(); err != nil {
-		return wire.Response{}, err
-	}
-	var rec store.Record[resources.Group]
-	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		rec, err = s.pathGroup(ctx, tx, r)
-		return err
-	})
-	return wire.Answer(groupBody{rec.Value}, err)
+	return read(ctx, s, r, s.pathGroup, func(one resources.Group) any { return groupBody{one} })
 }
 
 // deleteGroup answers group.delete (N7). It deletes the group's memberships and assignments too.

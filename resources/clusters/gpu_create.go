@@ -102,7 +102,7 @@ func readGPU(r *wire.Request, p *wire.Problems) resources.GPURecord {
 		},
 		Plan: resources.GPUPlan{
 			FlavorID: requiredID(body, "flavor_id"), ImageID: requiredID(body, "image_id"), SSHKeyID: optionalID(body, "ssh_key_id"),
-			GPUCount:          readCount(body, "gpu_count", maxGPUs),
+			GPUCount:          int(readBetween(body, "gpu_count", 1, 1, maxGPUs)),
 			PricingTemplateID: optionalID(body, "pricing_template_id"),
 			SecurityGroupIDs:  readGroups(body),
 		},

@@ -43,16 +43,3 @@ func checkID(body *wire.Object, field, id string) {
 		body.Add(field, resources.IDRule)
 	}
 }
-
-// readCount reads a whole number from 1 to limit; 1 where it is absent.
-func readCount(body *wire.Object, field string, limit int64) int {
-	n, ok := body.Int(field)
-	switch {
-	case !ok:
-		return 1
-	case n < 1 || n > limit:
-		body.Add(field, "must be a whole number from 1 to %d", limit)
-		return 1
-	}
-	return int(n)
-}

@@ -54,7 +54,7 @@ func readKubernetes(r *wire.Request) (resources.KubernetesRecord, error) {
 				Name: readName(body, "name"), Status: resources.ClusterPending.Kubernetes(),
 				AccountID: place.account, ProjectID: place.project,
 			},
-			NodeCount: readCount(body, "node_count", maxNodes), InstalledApps: []resources.InstalledApp{},
+			NodeCount: int(readBetween(body, "node_count", 1, 1, maxNodes)), InstalledApps: []resources.InstalledApp{},
 		},
 		Plan: resources.KubernetesPlan{
 			FlavorID: requiredID(body, "flavor_id"), ImageID: requiredID(body, "image_id"), SSHKeyID: optionalID(body, "ssh_key_id"),
