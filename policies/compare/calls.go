@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -83,23 +81,8 @@ func generalises(rule *ast.Rule) bool {
 }
 
 // generalising is the body of that function, as textOf writes it.
-const generalising = ` := $1 if { $1 = {$2 | charged:split($0, ":", $3); [$4, $5, $6] = $3; $7 = {"*", $4}; $8 = $7[$9]; ` +
-	`$10 = {"*", $5}; $11 = $10[$12]; $13 = {"*", $6}; $14 = $13[$15]; charged:concat(":", [$8, $11, $14], $16); $2 = $16} }`
-
-var local = regexp.MustCompile(`__local[0-9]+__`)
-
-// textOf returns the text of a compiled rule, with its variables numbered in order of appearance.
-func textOf(rule *ast.Rule) string {
-	rule = rule.Copy()
-	rule.Annotations = nil
-	names := map[string]string{}
-	return local.ReplaceAllStringFunc(rule.String(), func(name string) string {
-		if names[name] == "" {
-			names[name] = "$" + strconv.Itoa(len(names))
-		}
-		return names[name]
-	})
-}
+const generalising = ` := @1 if { @1 = {@2 | charged:split(@0, ":", @3); [@4, @5, @6] = @3; @7 = {"*", @4}; @8 = @7[@9]; ` +
+	`@10 = {"*", @5}; @11 = @10[@12]; @13 = {"*", @6}; @14 = @13[@15]; charged:concat(":", [@8, @11, @14], @16); @2 = @16} }`
 
 // builtin returns the value of a call of a built-in. A built-in that could distinguish open values is a gap.
 func (c *expression) builtin(name string, args []*value) *value {

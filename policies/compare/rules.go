@@ -24,7 +24,7 @@ type group struct {
 	// inputRows are the parts of the input that the group and its dependencies read.
 	inputRows   []*question.Row
 	definitions []*ast.Rule // and the functions that they call
-	// print is the fingerprint of what the group computes, independent of names.
+	// print is the fingerprint of what the group computes: of its text, its data and its dependencies.
 	print string
 	// ownPrint is the fingerprint of the group's text and data, with the names of its dependencies. ungrantedPrint is
 	// the same without data.grants. location is the place of its first rule.
@@ -215,13 +215,11 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 	})
 	g.definitions = definitions
 	g.noteReads(read)
-	var texts, forms, deps []string
-	named, unnamed := formWriter{rules: r}, formWriter{rules: r, self: nameWithin(g), written: map[string]bool{}}
+	var texts, deps []string
 	for _, rule := range definitions {
-		texts, forms = append(texts, named.form(rule)), append(forms, unnamed.form(rule))
+		texts = append(texts, nameOf(rule)+" "+textOf(rule))
 	}
 	slices.Sort(texts)
-	slices.Sort(forms)
 	data, err := r.documentsOf(ctx, definitions)
 	if err != nil {
 		return err
@@ -230,15 +228,9 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 	g.ownPrint = fingerprint(slices.Concat(texts, []string{"data"}, data.texts()))
 	g.ungrantedPrint = fingerprint(slices.Concat(texts, []string{"data"}, data.withoutGrants()))
 	for _, dep := range g.deps {
-		if g.union || unnamed.written[dep.name] {
-			deps = append(deps, dep.print)
-		} else {
-			deps = append(deps, dep.name+" "+dep.print)
-		}
+		deps = append(deps, dep.name, dep.print)
 	}
-	slices.Sort(deps)
-	forms = slices.Concat(forms, []string{"data"}, data.texts(), []string{"rests on"}, deps)
-	g.print = fingerprint(forms)
+	g.print = fingerprint(append(deps, g.ownPrint))
 	return nil
 }
 
