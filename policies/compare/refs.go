@@ -81,8 +81,8 @@ func (c *expression) dataRef(ref ast.Ref) *value {
 		}
 		return c.ofRule(prefix[:i], ref[i:])
 	}
-	if facts := c.facts(prefix); facts != nil {
-		return c.descend(facts, ref[len(prefix):])
+	if members := c.members(prefix); members != nil {
+		return c.descend(members, ref[len(prefix):])
 	}
 	if len(c.rules.compiler.GetRules(prefix)) > 0 || len(prefix) < 2 {
 		c.gap(prefix.String(), "what rules by such names give")
@@ -103,25 +103,25 @@ func (c *expression) dataRef(ref ast.Ref) *value {
 	return c.descend(constant(document), ref[len(prefix):])
 }
 
-// facts joins rules that are unconditional members with constant names and plain values. It returns nil for any others.
-func (c *expression) facts(prefix ast.Ref) *value {
+// members joins the rules with constant names below a reference. It returns nil for any others, and for values that are
+// not plain.
+func (c *expression) members(prefix ast.Ref) *value {
 	var all *value
-	for _, r := range c.rules.compiler.GetRulesWithPrefix(prefix) {
-		ref := r.Ref()
-		isFact := len(r.Body) == 1 && r.Body[0].Equal(ast.NewExpr(ast.BooleanTerm(true))) && r.Else == nil && !r.Default && len(r.Head.Args) == 0
-		if !isFact || len(ref) != len(prefix)+1 || r.Head.DocKind() == ast.PartialSetDoc || !ast.IsConstant(ref[len(prefix)].Value) {
+	for _, rule := range c.rules.compiler.GetRulesWithPrefix(prefix) {
+		ref := rule.Ref()
+		if len(ref) != len(prefix)+1 || !ref.IsGround() || len(rule.Head.Args) > 0 {
 			return nil
 		}
-		member := c.analyzer.term(&scope{map[ast.Var]*value{}, map[string]bool{}}, r.Head.Value)
-		if !member.isPlain() {
+		r := c.followRule(ref)
+		if !r.value.isPlain() || r.defined != (needs{}) {
 			return nil
 		}
-		all = join(join(all, constant(ref[len(prefix)].Value)), member)
+		all = join(join(all, constant(ref[len(prefix)].Value)), r.value)
 	}
 	return all
 }
 
-// ruleRef returns the value of a rule, or of a member of it. A body counts the needs of a rule once, even if it refers
+// ofRule returns the value of a rule, or of a member of it. A body counts the needs of a rule once, even if it refers
 // to the rule twice.
 func (c *expression) ofRule(ref, rest ast.Ref) *value {
 	r := c.followRule(ref)
