@@ -207,6 +207,13 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 			}
 		}
 	}
+	for _, a := range both {
+		if len(a.searches) > 1 && root.entry == engine.EntryGrantable {
+			for _, location := range a.searches {
+				gaps[gap(location, "grant.permissions", "sets of several permissions that are not a system role's")] = true
+			}
+		}
+	}
 	if root.entry == engine.EntryGrantable && len(c.consts["now"])+len(c.consts["grant.until"]) > 0 {
 		for _, r := range c.rules {
 			gaps[gap(r.groups[root.rule].location, "grant.until", "ends of assignments beside the times that rules name")] = true

@@ -70,9 +70,6 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 		return out, err
 	}
 	t.rows(findings, &out)
-	if root.entry == engine.EntryGrantable {
-		out.Gaps = append(out.Gaps, c.permissionSetGaps()...)
-	}
 	return out, ctx.Err() // a cancelled evaluation is not an answer
 }
 

@@ -30,8 +30,10 @@ type analyzer struct {
 	// holdingLoops are the expressions that iterate over the assignments. loops counts the loops in the current body.
 	holdingLoops []*ast.Location
 	loops        int
-	location     *ast.Location
-	negated      bool
+	// searches are the expressions that iterate over the permissions to grant, or look one up.
+	searches []*ast.Location
+	location *ast.Location
+	negated  bool
 }
 
 // result is the outcome of a rule or of a function call.
@@ -45,10 +47,15 @@ type result struct {
 type scope struct {
 	vars    map[ast.Var]*value
 	counted map[string]bool
+	// ofRule says that the body is that of a rule without parameters. iterates says that it iterates over open values,
+	// searches that it searches the permissions to grant.
+	ofRule, iterates, searches bool
 }
 
+func newScope() *scope { return &scope{vars: map[ast.Var]*value{}, counted: map[string]bool{}} }
+
 // inner returns the scope of a nested body.
-func (s *scope) inner() *scope { return &scope{maps.Clone(s.vars), map[string]bool{}} }
+func (s *scope) inner() *scope { return &scope{vars: maps.Clone(s.vars), counted: map[string]bool{}} }
 
 // follow analyzes a rule with everything it refers to. It returns the needs of its allowing.
 func (a *analyzer) follow(name string) needs {
@@ -137,7 +144,8 @@ func (a *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
 	out := &result{}
 	before, chosen := 0, 0 // needs of rejecting all earlier branches, and of choosing one of them
 	for r := rule; r != nil; r = r.Else {
-		s := &scope{map[ast.Var]*value{}, map[string]bool{}}
+		s := newScope()
+		s.ofRule = len(args) == 0
 		for i, arg := range rule.Head.Args {
 			a.bind(s, arg, args[i])
 		}
@@ -170,7 +178,11 @@ func (v *value) isOne() bool { return v.isPlain() && !v.flat().made && len(v.fla
 func (a *analyzer) head(s *scope, r *ast.Rule) *value {
 	switch r.Head.DocKind() {
 	case ast.PartialSetDoc:
-		return &value{shape: elements, items: []*value{a.term(s, r.Head.Key)}}
+		element := a.term(s, r.Head.Key)
+		if s.searches { // the set may be printed, or be empty or not
+			element = &value{shape: printed}
+		}
+		return &value{shape: elements, items: []*value{element}}
 	case ast.PartialObjectDoc:
 		for _, t := range r.Head.Reference[1:] {
 			if v := a.term(s, t); !v.isPlain() {
@@ -181,7 +193,11 @@ func (a *analyzer) head(s *scope, r *ast.Rule) *value {
 	if r.Head.Value == nil {
 		return &value{}
 	}
-	return a.term(s, r.Head.Value)
+	v := a.term(s, r.Head.Value)
+	if s.iterates && (r.Head.DocKind() == ast.PartialObjectDoc || !ast.IsConstant(r.Head.Value.Value) && !v.isOne()) {
+		return a.gapOf("whether it has several values", &value{shape: unknown})
+	}
+	return v
 }
 
 // body analyzes the expressions of a body, which must all hold, and returns their needs.

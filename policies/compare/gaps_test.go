@@ -57,6 +57,37 @@ func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 	}
 }
 
+// TestSeveralAtOnceAreSaid guarantees a gap for rules that only a grant of several permissions, or several assignments,
+// can distinguish: with two, such a rule is true, or gives two values, which is an error.
+func TestSeveralAtOnceAreSaid(t *testing.T) {
+	const words = `{"read": "r", "create": "w"}`
+	small := policytest.Small(t)
+	grantable := func(condition string) string {
+		return "package authz\n\ngrantable := {\"allow\": true, \"reason\": \"so\"} if {\n\tinput.principal.kind == \"user\"\n\t" + condition + "\n}\n\n"
+	}
+	next := compiled(t, small.With("authz/more.rego", grantable("true")))
+	for name, rules := range map[string]string{
+		"a function of a permission": "x if { _f(\"project:a:read\"); _f(\"project:b:read\") }\n\n_f(p) if input.grant.permissions[p]\n",
+		"a set of permissions":       "x if { \"project:a:read\" in _g; \"project:b:read\" in _g }\n\n_g contains p if some p, _ in input.grant.permissions\n",
+		"a comprehension":            "x if { g := {p | some p, _ in input.grant.permissions}; \"project:a:read\" in g; \"project:b:read\" in g }\n",
+		"a set of words":             "x if { \"r\" in _g; \"w\" in _g }\n\n_g contains " + words + "[v] if { some p, _ in input.grant.permissions; [_, _, v] := split(p, \":\") }\n",
+		"an object of words":         "x if { _g.r; _g.w }\n\n_g[k] := true if { some p, _ in input.grant.permissions; [_, _, v] := split(p, \":\"); k := " + words + "[v] }\n",
+		"every permission":           "x if every p in {\"project:a:read\", \"project:b:read\"} { input.grant.permissions[p] }\n",
+		"not one of some":            "x if not _g\n\n_g if { some k in {\"project:a:read\", \"project:b:read\"}; not _f(k) }\n\n_f(k) if { some p, _ in input.grant.permissions; p == k }\n",
+		"two verbs in conflict":      "x if _g == \"z\"\n\n_g := v if { some p, _ in input.grant.permissions; [_, _, v] := split(p, \":\") }\n",
+		"two roles in conflict":      "x if is_number(_g)\n\n_g := a.role if { some a in input.subject.here; a.status != \"ACTIVE\" }\n",
+		"two patterns in conflict":   "x if is_number(_g)\n\n_g := p if { some a in input.subject.here; a.custom; some p, _ in a.permissions }\n",
+		"a function in conflict":     "x if is_number(_g(1))\n\n_g(_) := a.role if { some a in input.subject.here; a.status != \"ACTIVE\" }\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			gaps, err := compare.GapsOf(t.Context(), compiled(t, small.With("authz/more.rego", grantable("not x")+rules)), next)
+			if err != nil || len(gaps) == 0 {
+				t.Errorf("gaps %v, %v", gaps, err)
+			}
+		})
+	}
+}
+
 // TestMoreTimesThanActions guarantees a comparison when rules name more times than the trees have distinct actions.
 func TestMoreTimesThanActions(t *testing.T) {
 	tree := policytest.Small(t)

@@ -198,6 +198,7 @@ func (c *expression) setMember(v *value, key *ast.Term) *value {
 		}
 		return is
 	}
+	c.scope.iterates = c.scope.iterates || !v.isPlain()
 	out := joined(v.items)
 	c.bind(key, out)
 	return out
@@ -206,6 +207,7 @@ func (c *expression) setMember(v *value, key *ast.Term) *value {
 // iterate returns the members of a value under any key, and binds the variable to the keys.
 func (c *expression) iterate(v *value, key ast.Var) *value {
 	bind := func(keys *value) { c.scope.vars[key] = keys }
+	c.scope.iterates = c.scope.iterates || !v.isPlain()
 	switch v.shape {
 	case plain:
 		bind(v)
@@ -218,6 +220,8 @@ func (c *expression) iterate(v *value, key ast.Var) *value {
 		case "route.access":
 			bind(&value{made: true})
 			return truth()
+		case "grant.permissions":
+			c.search()
 		}
 		bind(openAt(v.paths...))
 		return truth()
@@ -274,11 +278,22 @@ func (c *expression) hasMember(v, key *value) *value {
 	case path == "principal.scopes" && key.isPlain():
 		c.noteConstants(key, openAt("named scope"))
 		return truth()
-	case path == "grant.permissions" && key.isPlain():
+	case path == "grant.permissions" && key.isOne():
+		c.search()
 		c.noteConstants(key, openAt(path))
 		return truth()
 	}
 	return c.gapOf("whether it has a name", v, key)
+}
+
+// search notes a search of the permissions to grant. The comparison grants the empty set, single permissions, and the
+// sets of system roles. They suffice if rules search once, in the body of a rule without parameters, and otherwise only
+// ask whether there is a permission: the answer to a larger set is then the answer to one of its permissions.
+func (c *expression) search() {
+	c.searches, c.scope.searches = append(c.searches, c.location), true
+	if !c.scope.ofRule {
+		c.gap("grant.permissions", "what is searched for each of some values")
+	}
 }
 
 // field returns a member of an assignment or of a system role.
