@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // class is a set of holdings with the same value of every group that reads them.
@@ -20,7 +19,6 @@ func (t *table) classify(pt point) []class {
 	}
 	var out []class
 	byNumber := map[int]int{}
-	numbers := t.numbersOfHoldings(&pt)
 	patterns, roleOf := t.lookups(&pt)
 	for h := range t.holdings {
 		if t.ctx.Err() != nil {
@@ -29,30 +27,18 @@ func (t *table) classify(pt point) []class {
 		if !t.holdable(&pt, h, patterns, roleOf) {
 			continue
 		}
-		if numbers[h] == 0 {
-			pt[holdingPart] = h
-			numbers[h] = t.holdingNumber(pt)
-		}
-		i, cached := byNumber[numbers[h]]
+		pt[holdingPart] = h
+		number := t.holdingNumber(pt)
+		i, cached := byNumber[number]
 		if !cached {
 			i = len(out)
-			byNumber[numbers[h]] = i
+			byNumber[number] = i
 			out = append(out, class{})
 		}
 		out[i].members = append(out[i].members, h)
 	}
 	t.classes[key] = out
 	return out
-}
-
-// numbersOfHoldings returns the cached holdingNumber of each holding; 0 is unknown. Points with the same numberKeys
-// share them.
-func (t *table) numbersOfHoldings(pt *point) []int {
-	key := pointKey(&t.numberKeys, pt)
-	if t.numbers[key] == nil {
-		t.numbers[key] = make([]int, len(t.holdings))
-	}
-	return t.numbers[key]
 }
 
 // holdingNumber numbers the values of the groups that read a holding, at a point.
@@ -66,7 +52,7 @@ func (t *table) holdingNumber(pt point) int {
 			}
 		}
 	}
-	return t.id(string(vector), nil) + 1
+	return t.id(string(vector), nil)
 }
 
 // projectReads numbers, by part and value, what the groups of both trees read together with a further text.
@@ -85,29 +71,20 @@ func (t *table) projectReads(groups [2][]int, context func(p part, i int) string
 	return out
 }
 
-// valueContext returns what else determines the values of groups that read the holding: whether the user can hold
-// anything, the place of the target, and the times.
-func (t *table) valueContext(part part, i int) string {
+// classContext returns what determines the classes of holdings beside what groups read: which holdings the table asks
+// about, the place of the target, and the times.
+func (t *table) classContext(part part, i int) string {
 	switch part {
+	case requestPart:
+		return t.requests[i].action[0].ID + " " + t.requests[i].action[1].ID
 	case personPart:
 		return fmt.Sprint(t.persons[i].canHold())
 	case targetPart:
 		return t.targets[i].target.ProjectID + "\n" + t.targets[i].target.Resource
 	case grantPart:
-		return fmt.Sprint(t.grants[i].now, t.grants[i].until)
+		return fmt.Sprint(t.grants[i].now, t.grants[i].until, t.grants[i].permissions)
 	}
 	return ""
-}
-
-// classContext returns valueContext, and what decides which holdings the table asks about.
-func (t *table) classContext(part part, i int) string {
-	switch part {
-	case requestPart:
-		return t.requests[i].action[0].ID + " " + t.requests[i].action[1].ID
-	case grantPart:
-		return t.valueContext(part, i) + " " + strings.Join(t.grants[i].permissions, " ")
-	}
-	return t.valueContext(part, i)
 }
 
 // pointKey returns the numbers of the values at a point.

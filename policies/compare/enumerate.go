@@ -46,7 +46,6 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 	findings := map[finding]*shown{}
 	var pt point
 	for pt[requestPart] = range t.requests {
-		t.sameRequest = changed.sameRequest[pt[requestPart]]
 		for pt[personPart] = range t.persons {
 			for pt[targetPart] = range t.targets {
 				if err := ctx.Err(); err != nil {

@@ -17,7 +17,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	}
 	t := &table{
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
-		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, assignmentIDs: map[held][]int{},
+		memos: map[string]map[string]int{}, classes: map[[parts]int][]class{}, assignmentIDs: map[held][]int{},
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
 	}
@@ -36,8 +36,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	if t.holdings == nil {
 		return nil, errTooMany
 	}
-	t.sides[0] = t.newSide(0, c.rules[0], nil)
-	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
+	t.sides = [2]*side{t.newSide(0, c.rules[0]), t.newSide(1, c.rules[1])}
 	t.numberReads()
 	if err := ctx.Err(); err != nil { // the numbers are incomplete
 		return nil, err
@@ -58,8 +57,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		}
 		t.firstCaller = append(t.firstCaller, first[caller])
 	}
-	groups := [2][]int{t.sides[0].holdingGroups, t.sides[1].holdingGroups}
-	t.classKeys, t.numberKeys = t.projectReads(groups, t.classContext), t.projectReads(groups, t.valueContext)
+	t.classKeys = t.projectReads([2][]int{t.sides[0].holdingGroups, t.sides[1].holdingGroups}, t.classContext)
 	return t, ctx.Err()
 }
 

@@ -35,18 +35,14 @@ type table struct {
 	// differs between the trees there.
 	roleOf    []map[string]string
 	sameRoles []bool
-	// classKeys number, by part, everything that determines the classes of holdings. numberKeys omit what only decides
-	// which holdings the table asks about.
-	classKeys, numberKeys [parts][]int
-	// numbers cache numbersOfHoldings, by pointKey.
-	numbers map[[parts]int][]int
-	// sameRequest says whether both trees get the same request at the current point.
-	sameRequest bool
-	sides       [2]*side
-	ids         map[string]int // of values and texts
-	values      []ast.Value
-	texts       []string
-	classes     map[[parts]int][]class
+	// classKeys number, by part, everything that determines the classes of holdings.
+	classKeys [parts][]int
+	sides     [2]*side
+	ids       map[string]int // of values and texts
+	values    []ast.Value
+	texts     []string
+	classes   map[[parts]int][]class
+	memos     map[string]map[string]int // of groups, by fingerprint: equal groups of both trees share one
 	// answers map the number of a value to the number of an answer. answerList maps that to the answer, and answerIDs
 	// back.
 	answers     map[int]int
@@ -73,8 +69,6 @@ type side struct {
 	groups []*group // of the root and its dependencies, each after its own dependencies
 	index  map[*group]int
 	deps   [][]int // of each group
-	// byPrint are the groups by fingerprint.
-	byPrint map[string]int
 	// memos cache values by the numbers that they depend on.
 	memos []map[string]int
 	// reads are, by group, part and value, the number of what the group reads.
@@ -84,8 +78,6 @@ type side struct {
 	onHoldings []bool
 	heldRows   []int
 	dependsOn  []partSet
-	// twins are the groups of the first tree with the same fingerprint, -1 for none.
-	twins []int
 	// holdingGroups are the groups that read the holding themselves, and their dependencies.
 	holdingGroups []int
 	// cached are the values at the current point. They are valid if cachedEpoch is the current epoch.
@@ -104,10 +96,9 @@ func (t *table) id(text string, value ast.Value) int {
 	return id
 }
 
-// newSide orders the groups of a root after their dependencies, and finds the groups that read the holding. Groups with
-// the same fingerprint in the other tree share cached values.
-func (t *table) newSide(number int, r *rules, other *side) *side {
-	s := &side{rules: r, number: number, index: map[*group]int{}, byPrint: map[string]int{}}
+// newSide orders the groups of a root after their dependencies, and finds the groups that read the holding.
+func (t *table) newSide(number int, r *rules) *side {
+	s := &side{rules: r, number: number, index: map[*group]int{}}
 	s.groups = withDependencies(r.groups[t.rule])
 	var readers []*group
 	for i, g := range s.groups {
@@ -120,19 +111,15 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 		}
 		held := rows != 0 || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
 		s.heldRows, s.onHoldings = append(s.heldRows, rows), append(s.onHoldings, held)
-		memo, twin := map[string]int{}, -1
-		if other != nil {
-			if n, ok := other.byPrint[g.print]; ok {
-				twin, memo = n, other.memos[n]
-			}
+		if t.memos[g.print] == nil {
+			t.memos[g.print] = map[string]int{}
 		}
-		s.byPrint[g.print] = i
+		s.memos = append(s.memos, t.memos[g.print])
 		var deps []int
 		for _, dep := range g.deps {
 			deps = append(deps, s.index[dep])
 		}
 		s.deps = append(s.deps, deps)
-		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
 		s.dependsOn = append(s.dependsOn, s.partsOf(g))
 		if rows != 0 {
 			readers = append(readers, g)
@@ -265,10 +252,6 @@ func (t *table) value(s *side, n int, pt *point) int {
 		level = 1
 	}
 	if s.cachedEpoch[n] == t.epoch[level] {
-		return s.cached[n]
-	}
-	if twin := s.twins[n]; twin >= 0 && t.sameRequest {
-		s.cached[n], s.cachedEpoch[n] = t.value(t.sides[0], twin, pt), t.epoch[level]
 		return s.cached[n]
 	}
 	g := s.groups[n]
