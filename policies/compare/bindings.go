@@ -75,8 +75,6 @@ func (c *expression) compare(a, b *value) {
 	}
 	switch {
 	case a.isPlain() && b.isPlain(), a.neverEqual(b):
-	case a.shape == plain && b.shape == plain: // values of rules that read the holding
-		c.needs = c.needs.and(a.needs.either()).and(b.needs.either())
 	case a.isPlain() && b.shape == open:
 		c.noteConstants(a, b)
 	case a.isPlain() && b.shape == size:

@@ -141,8 +141,7 @@ func wordParts(name string, args []*value) *value {
 	return nil
 }
 
-// aggregate returns the result of count, min, max and union over sets, and of count over members. It returns nil for
-// other calls.
+// aggregate returns the result of count and min over sets, and of count over members. It returns nil for other calls.
 func (c *expression) aggregate(name string, args []*value) *value {
 	set := args[0]
 	switch {
@@ -152,11 +151,9 @@ func (c *expression) aggregate(name string, args []*value) *value {
 		return nil
 	case name == "count":
 		return &value{shape: size, needs: set.needs}
-	case name == "min", name == "max":
+	case name == "min":
 		c.needs = c.needs.and(set.needs)
 		return joined(set.items).chosen()
-	case (name == "or" || name == "union") && len(args) == 2 && args[1].shape == elements:
-		return join(set, args[1])
 	}
 	return nil
 }

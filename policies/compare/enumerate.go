@@ -24,10 +24,8 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 	if c, err = c.forRoot(ctx, root); err != nil {
 		return out, err
 	}
-	if out.Gaps = append(c.gaps, c.partGaps(root)...); len(out.Gaps) > len(c.gaps) {
-		return out, nil
-	}
-	if gaps := c.withGaps(root.rule); len(gaps) > 0 {
+	out.Gaps = c.gaps
+	if gaps := append(c.partGaps(root), c.withGaps(root.rule)...); len(gaps) > 0 {
 		out.Gaps = append(out.Gaps, gaps...)
 		out.Unasked = root.rule == root.entry
 		return out, nil

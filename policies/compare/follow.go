@@ -59,14 +59,11 @@ func (s *scope) inner() *scope { return &scope{vars: maps.Clone(s.vars), counted
 
 // follow analyzes a rule with everything it refers to. It returns the needs of its allowing.
 func (a *analyzer) follow(name string) needs {
-	ref := ast.MustParseRef(name)
-	if rules := a.rules.compiler.GetRulesExact(ref); len(rules) > 0 {
-		return a.followDefinitions(rules, nil).allows
+	rules := a.rules.compiler.GetRulesExact(ast.MustParseRef(name))
+	if len(rules) == 0 {
+		return needs{}
 	}
-	for _, rule := range a.rules.compiler.GetRules(ref) {
-		a.followDefinition(rule, nil)
-	}
-	return needs{}
+	return a.followDefinitions(rules, nil).allows
 }
 
 // gap notes a gap at the current expression.

@@ -71,7 +71,7 @@ func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err 
 func (c *comparison) partGaps(root root) (gaps []Gap) {
 	ref := ast.MustParseRef(root.rule)
 	for _, r := range c.rules {
-		if root.rule == root.entry || len(r.compiler.GetRulesExact(ref)) > 0 {
+		if len(r.compiler.GetRulesExact(ref)) > 0 {
 			continue
 		}
 		for _, rule := range r.compiler.GetRulesWithPrefix(ref) {

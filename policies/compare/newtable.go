@@ -23,16 +23,11 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	}
 	sets, ends := [][]string{nil}, []resources.Time{0, ended}
 	if r.entry == engine.EntryGrantable {
-		sets = c.permissionSets()
-	}
-	if r.entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
-		ends = append(ends, Later)
+		sets, ends = c.permissionSets(), append(ends, Later)
 	}
 	t.grants = c.consts.grantCases(sets)
 	t.dropUnasked()
-	t.holdings = c.consts.holdings(
-		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), c.combined,
-	)
+	t.holdings = c.consts.holdings(c.scopes, c.representatives(t), t.patterns(sets), ends, c.combined)
 	if t.holdings == nil {
 		return nil, errTooMany
 	}
@@ -161,7 +156,7 @@ func (c *comparison) permissionSets() (out [][]string) {
 // notes in the table which role each one is represented by.
 func (c *comparison) representatives(t *table) []string {
 	named := map[string]bool{}
-	for _, id := range c.consts.texts(nil, "subject.here.role", "grants") {
+	for _, id := range c.consts.texts(nil, "subject.here.role") {
 		named[id] = true
 	}
 	all, fixed := map[string]bool{}, c.consts.patternsAmong()

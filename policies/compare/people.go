@@ -113,7 +113,7 @@ func (c constants) userIDs() []string {
 
 // accounts returns the accounts in each state, and a question without an account.
 func (c constants) accounts() (out []person) {
-	for _, id := range c.texts([]string{AnyAccount}, "account.id", "target.account", "principal.account") {
+	for _, id := range c.texts([]string{AnyAccount}, "account.id", "target.account") {
 		for _, status := range append(statuses("account.status"), "absent") {
 			subject := &resources.Subject{AccountID: id}
 			if status != "absent" {

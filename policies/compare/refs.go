@@ -159,20 +159,6 @@ func (c *expression) member(v *value, key *ast.Term) *value {
 		return c.hasMember(v, c.term(key))
 	case assignment, systemRole:
 		return c.field(v, key)
-	case object:
-		if text, isText := key.Value.(ast.String); isText {
-			if named := v.named[string(text)]; named != nil {
-				return named.withNeeds(v.needs)
-			}
-			return &value{needs: v.needs}
-		}
-	case list:
-		if n, isNumber := key.Value.(ast.Number); isNumber {
-			if i, ok := n.Int(); ok && i >= 0 && i < len(v.items) {
-				return v.items[i].withNeeds(v.needs)
-			}
-			return &value{}
-		}
 	case elements:
 		return c.setMember(v, key)
 	}
@@ -185,10 +171,6 @@ func (c *expression) member(v *value, key *ast.Term) *value {
 // setMember returns the element of a set that equals a key. Variables of the key are bound to any element.
 func (c *expression) setMember(v *value, key *ast.Term) *value {
 	c.needs = c.needs.and(v.needs)
-	if len(v.items) == 0 {
-		c.bind(key, &value{})
-		return &value{}
-	}
 	if !c.unbound(key) {
 		is := c.term(key)
 		for _, item := range v.items {

@@ -201,7 +201,7 @@ func (c *comparison) namesAction(a resources.Action) bool {
 		return true
 	}
 	patterns := a.Patterns()
-	ids := c.consts.texts(nil, "action.id", "action.patterns", "grant.permissions", "subject.here.permissions", "subject.roles", "grants")
+	ids := c.consts.texts(nil, "action.id", "action.patterns", "grant.permissions")
 	for _, id := range ids {
 		if slices.Contains(patterns[:], id) {
 			return true

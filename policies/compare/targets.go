@@ -27,7 +27,7 @@ func (c constants) pathAccounts() []string {
 
 // pathUsers returns the users that a path can name, "" for none.
 func (c constants) pathUsers() []string {
-	return append([]string{"", AnyUser, AnyUUID, OtherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
+	return append([]string{"", AnyUser, AnyUUID, OtherUser}, c.texts(nil, "target.user", "principal.id", "subject.id")...)
 }
 
 // pathRests returns the resources and collections that a path can name below an account or a project.
