@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -26,24 +25,22 @@ type ArgumentRule struct {
 // ArgumentRules returns the rules over arguments that only one of the trees has, in order.
 func ArgumentRules(ctx context.Context, old, next *engine.Set) (changed []ArgumentRule, err error) {
 	for _, server := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(old.MCPServers(), next.MCPServers())))) {
-		before, err := argumentForms(ctx, old, server)
+		deny := engine.ToolRules(server) + ".deny"
+		forms, err := changedForms(ctx, [2]*engine.Set{old, next}, deny)
 		if err != nil {
 			return nil, err
 		}
-		after, err := argumentForms(ctx, next, server)
-		if err != nil {
-			return nil, err
-		}
-		for form, r := range before {
-			if _, stays := after[form]; !stays {
-				r.Old = r.New
-				r.New = ""
-				changed = append(changed, r)
-			}
-		}
-		for form, r := range after {
-			if _, existed := before[form]; !existed {
-				changed = append(changed, r)
+		for side := range forms {
+			for _, f := range forms[side] {
+				rule := ArgumentRule{Server: server, location: f.location}
+				if f.name != deny {
+					rule.Message = f.name
+				}
+				text := f.location.File + ":" + strconv.Itoa(f.location.Row) + " sha256:" + f.print[:12]
+				if rule.New = text; side == 0 {
+					rule.Old, rule.New = text, ""
+				}
+				changed = append(changed, rule)
 			}
 		}
 	}
@@ -51,32 +48,6 @@ func ArgumentRules(ctx context.Context, old, next *engine.Set) (changed []Argume
 		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Old, b.Old), cmp.Compare(a.New, b.New))
 	})
 	return changed, nil
-}
-
-// argumentForms returns the rules over arguments of a tree by their fingerprints. New names the form of each.
-func argumentForms(ctx context.Context, set *engine.Set, server string) (map[string]ArgumentRule, error) {
-	r, err := openRules(ctx, set)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close(ctx)
-	deny := engine.ToolRules(server) + ".deny"
-	all, err := r.forms(ctx, deny)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]ArgumentRule{}
-	for _, message := range slices.Sorted(maps.Keys(all)) {
-		for form, location := range all[message] {
-			rule := ArgumentRule{Server: server, Message: message, location: location}
-			rule.New = location.File + ":" + strconv.Itoa(location.Row) + " sha256:" + form[:12]
-			if message == deny {
-				rule.Message = ""
-			}
-			out[message+" "+form] = rule
-		}
-	}
-	return out, nil
 }
 
 // argumentGaps returns a gap for each rule over arguments that the new tree lacks: since such rules only deny, the new

@@ -18,7 +18,7 @@ import (
 )
 
 // Prints returns, by name, fingerprints of the rules of a package. Each covers the rule's text, the rules it depends
-// on, and the package's own documents. An element of a set is named by its text if that is a constant.
+// on, and the package's own documents.
 func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]string, error) {
 	r, err := openRules(ctx, set)
 	if err != nil {
@@ -28,30 +28,61 @@ func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]stri
 	r.prefix = pkg
 	all, err := r.forms(ctx, pkg)
 	out := map[string][]string{}
-	for name, forms := range all {
-		out[name] = slices.Sorted(maps.Keys(forms))
+	for _, f := range all {
+		out[f.name] = append(out[f.name], f.print)
 	}
 	return out, err
 }
 
-// forms returns the locations of the rules below a reference, by their names and fingerprints.
-func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*ast.Location, error) {
-	out := map[string]map[string]*ast.Location{}
+// form is a rule with its fingerprint. An element of a set is named by its text if that is a constant.
+type form struct {
+	name, print string
+	location    *ast.Location
+}
+
+// forms returns the rules below a reference, ordered by location.
+func (r *rules) forms(ctx context.Context, pkg string) (out []form, err error) {
 	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
 		g := &group{name: nameOf(rule), rule: r.set.Rule(nameOf(rule))}
 		if err := r.readDependencies(ctx, g, []*ast.Rule{rule}, map[*ast.Rule]bool{}); err != nil {
 			return nil, err
 		}
-		name := strings.TrimPrefix(nameOf(rule), pkg+".")
+		f := form{strings.TrimPrefix(nameOf(rule), pkg+"."), g.print, rule.Location}
 		if isElement(rule) {
 			if text, ok := rule.Head.Key.Value.(ast.String); ok {
-				name = string(text)
+				f.name = string(text)
 			}
 		}
-		if out[name] == nil {
-			out[name] = map[string]*ast.Location{}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b form) int { return a.location.Compare(b.location) })
+	return out, nil
+}
+
+// changedForms returns the rules below a reference for which the other tree has none with the same name, text,
+// dependencies and data. A different document beside the rules changes all of them.
+func changedForms(ctx context.Context, sets [2]*engine.Set, pkg string) (out [2][]form, err error) {
+	var all [2][]form
+	var documents [2]string
+	for i, set := range sets {
+		r, err := openRules(ctx, set)
+		if err != nil {
+			return out, err
 		}
-		out[name][g.print] = rule.Location
+		defer r.close(ctx)
+		if documents[i], err = r.documentPrint(ctx, ast.MustParseRef(pkg)); err != nil {
+			return out, err
+		}
+		if all[i], err = r.forms(ctx, pkg); err != nil {
+			return out, err
+		}
+	}
+	for i := range all {
+		for _, f := range all[i] {
+			if documents[0] != documents[1] || !slices.ContainsFunc(all[1-i], func(o form) bool { return o.name == f.name && o.print == f.print }) {
+				out[i] = append(out[i], f)
+			}
+		}
 	}
 	return out, nil
 }

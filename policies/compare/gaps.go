@@ -56,12 +56,14 @@ func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err 
 		}
 	}
 	for rules, g := range compared {
-		changed, err := changedRules(ctx, old, next, rules)
+		changed, err := changedForms(ctx, [2]*engine.Set{old, next}, rules)
 		if err != nil {
 			return nil, err
 		}
-		for _, location := range changed {
-			gaps = append(gaps, gap(location, g.Reads, g.LeftOut))
+		for _, forms := range changed {
+			if len(forms) > 0 {
+				gaps = append(gaps, gap(forms[0].location, g.Reads, g.LeftOut))
+			}
 		}
 	}
 	return gaps, nil
@@ -97,43 +99,4 @@ func (c *comparison) withGaps(name string) (gaps []Gap) {
 		}
 	}
 	return gaps
-}
-
-// changedRules returns the first changed rule of each tree below a reference. A rule has changed if the other tree has
-// none with the same text, dependencies and data there. A different document beside the rules changes all of them.
-func changedRules(ctx context.Context, old, next *engine.Set, pkg string) (places []*ast.Location, err error) {
-	var forms [2]map[string]*ast.Location
-	for i, set := range []*engine.Set{old, next} {
-		r, err := openRules(ctx, set)
-		if err != nil {
-			return nil, err
-		}
-		defer r.close(ctx)
-		document, err := r.documentPrint(ctx, ast.MustParseRef(pkg))
-		if err != nil {
-			return nil, err
-		}
-		all, err := r.forms(ctx, pkg)
-		if err != nil {
-			return nil, err
-		}
-		forms[i] = map[string]*ast.Location{}
-		for name, prints := range all {
-			for text, location := range prints {
-				forms[i][fingerprint([]string{document, name, text})] = location
-			}
-		}
-	}
-	for i := range forms {
-		var first *ast.Location
-		for form, location := range forms[1-i] {
-			if forms[i][form] == nil && (first == nil || location.Compare(first) < 0) {
-				first = location
-			}
-		}
-		if first != nil {
-			places = append(places, first)
-		}
-	}
-	return places, nil
 }
