@@ -18,8 +18,10 @@ const (
 	ApprovalLife = 10 * time.Minute
 	// MaxApprovalArguments limits the arguments of a call that can be approved, with its further parameters, in bytes.
 	MaxApprovalArguments = 16 << 10
-	// MaxOpenApprovals limits the open requests of a user, MaxOpenOfClient those of one client among them.
-	MaxOpenApprovals, MaxOpenOfClient = 20, 10
+	// MaxOpenApprovals limits the open requests of a user.
+	MaxOpenApprovals = 20
+	// MaxOpenOfClient limits those of one client among them.
+	MaxOpenOfClient = 10
 )
 
 // Approval is a user's decision about one call of a tool at an MCP server. It lets that call through once, and only if

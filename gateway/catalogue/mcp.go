@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -45,6 +46,12 @@ func (x *Index) claim(row, taken *route.Row) error {
 	return nil
 }
 
+// isModern says whether a revision, a date, is resources.MCPRevisionModern or later.
+func isModern(revision string) bool {
+	_, err := time.Parse(time.DateOnly, revision)
+	return err == nil && revision >= resources.MCPRevisionModern
+}
+
 // row returns the row of a message. The error is KindNotFound without one, and KindBadRequest for headers that the service
 // might not hold to the body. An older revision has no such rule.
 func (h MCPHeaders) row(messages map[resources.RouteMCP]*route.Row) (*route.Row, error) {
@@ -53,7 +60,7 @@ func (h MCPHeaders) row(messages map[resources.RouteMCP]*route.Row) (*route.Row,
 		return nil, &resources.Error{Kind: resources.KindNotFound, Message: "The routes of this path are for calls with the headers Mcp-Method and Mcp-Name."}
 	case h.Malformed != "":
 		return nil, resources.BadRequest(resources.Problem{Field: h.Malformed, Text: "must be sent once, in one spelling, with hyphens and with a value"})
-	case len(h.Version) != len(resources.MCPRevisionModern) || h.Version < resources.MCPRevisionModern:
+	case !isModern(h.Version):
 		return nil, resources.BadRequest(resources.Problem{Field: HeaderMCPVersion, Text: "must be " + resources.MCPRevisionModern + " or later: a server of an older revision does not compare the headers with the body"})
 	}
 	if row := messages[h.RouteMCP]; row != nil {

@@ -60,8 +60,9 @@ func TestMessagesOfOnePathHaveRowsOfTheirOwn(t *testing.T) {
 	}
 	old, none, twice := sent("tools/call", "close_ticket"), sent("tools/call", "close_ticket"), sent("tools/call", "")
 	old.Version, none.Version, twice.Malformed = "2025-11-25", "", catalogue.HeaderMCPName
-	long := old
+	long, word := old, old
 	long.Version = "2026-07-28, 2025-11-25"
+	word.Version = "zzzzzzzzzz"
 	for name, c := range map[string]struct {
 		sentMCP
 		want resources.Kind
@@ -77,6 +78,7 @@ func TestMessagesOfOnePathHaveRowsOfTheirOwn(t *testing.T) {
 		"a name for a list":   {sent("tools/list", "close_ticket"), resources.KindNotFound},
 		"twice":               {twice, resources.KindBadRequest},
 		"an older revision":   {old, resources.KindBadRequest},
+		"no date":             {word, resources.KindBadRequest},
 		"no revision":         {none, resources.KindBadRequest},
 		"two revisions":       {long, resources.KindBadRequest},
 		"a public row's tool": {sent("tools/call", "close_ticket"), resources.KindNotFound},

@@ -57,8 +57,8 @@ func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 	}
 }
 
-// TestSeveralAtOnceAreSaid guarantees a gap for rules that only a grant of several permissions, or several assignments,
-// can distinguish: with two, such a rule is true, or gives two values, which is an error.
+// TestSeveralAtOnceAreSaid guarantees a gap for rules with an effect only on a grant of several permissions, or on several
+// assignments. With two, such a rule is true, or has two values: an error.
 func TestSeveralAtOnceAreSaid(t *testing.T) {
 	const words = `{"read": "r", "create": "w"}`
 	small := policytest.Small(t)

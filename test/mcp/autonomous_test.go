@@ -214,7 +214,7 @@ func TestAnAgentAloneIsNobodyElsewhere(t *testing.T) {
 }
 
 // TestAnAgentsOwnStreamEnds guarantees the end of its open stream within a second of the answer to a suspension, to the end
-// of the agent or of its client, and to the revoke of its role.
+// of the agent or of its client, and to the revoke of its role. Without a role it ends by itself.
 func TestAnAgentsOwnStreamEnds(t *testing.T) {
 	t.Parallel()
 	s := newAgentScene(t, aloneRows)
@@ -224,15 +224,12 @@ func TestAnAgentsOwnStreamEnds(t *testing.T) {
 		"without a role": func(_, role string) {
 			s.api(t, 200, "DELETE", role+"?assigneeType=AGENT&projectId=proj-outside-v1", "")
 		},
-		"deleted":          func(id, _ string) { s.api(t, 200, "DELETE", "/agents/"+id, "") },
-		"never had a role": func(id, _ string) { s.api(t, 200, "PATCH", "/agents/"+id, `{"status":"SUSPENDED"}`) },
+		"deleted": func(id, _ string) { s.api(t, 200, "DELETE", "/agents/"+id, "") },
 	} {
 		client := strings.ReplaceAll(name, " ", "-")
 		id := s.register(t, client)
 		role := "/roles/project_admin/assignments/" + id
-		if name != "never had a role" {
-			s.api(t, 200, "PUT", role, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
-		}
+		s.api(t, 200, "PUT", role, `{"assigneeType":"AGENT","projectId":"proj-outside-v1"}`)
 		stream := listen(t, s.Gateway, alonePath, s.alone(t, client))
 		select {
 		case <-stream:
@@ -249,5 +246,11 @@ func TestAnAgentsOwnStreamEnds(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Errorf("%s: the stream goes on", name)
 		}
+	}
+	s.register(t, "never-had-a-role")
+	select {
+	case <-listen(t, s.Gateway, alonePath, s.alone(t, "never-had-a-role")):
+	case <-time.After(10 * time.Second):
+		t.Error("the stream of an agent without a role goes on")
 	}
 }

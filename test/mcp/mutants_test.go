@@ -102,8 +102,12 @@ func mutantsOfStreams() []mutant {
 	const door, streams, requests, lines = "gateway/doors/mcp/forward.go", "gateway/doors/mcp/streams.go", "gateway/doors/mcp/requests.go", "gateway/doors/mcp/message/events.go"
 	const answers, lists = "TestAnAnswerIsJudgedAsItsCall", "TestNoListComesByAnotherStream"
 	return []mutant{
-		{"a subscription needs no scope", []overlay.Edit{{File: streams, Old: "		if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {\n			return", New: "		if scopes := lacking(v.call.Caller, rows...); len(scopes) > 2 {\n			return"}}, "TestAStreamNeedsTheScopesOfWhatItShows"},
-		{"a resumed stream needs no scope", []overlay.Edit{{File: streams, Old: "	if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {\n		return", New: "	if scopes := lacking(v.call.Caller, rows...); len(scopes) > 2 {\n		return"}}, "TestAResumedStreamNeedsTheScopeOfItsCall"},
+		{"a subscription needs no scope", []overlay.Edit{{File: streams, Old: "len(scopes) > 0 {\n		return doors.Answer{Scopes: scopes}, errScopes(scopes)\n	}\n	return v.forward", New: "len(scopes) > 2 {\n		return doors.Answer{Scopes: scopes}, errScopes(scopes)\n	}\n	return v.forward"}}, "TestAStreamNeedsTheScopesOfWhatItShows"},
+		{"a resumed stream needs no scope", []overlay.Edit{{File: streams, Old: "len(scopes) > 0 {\n		return doors.Answer{Scopes: scopes}, errScopes(scopes)\n	}\n	ctx, err", New: "len(scopes) > 2 {\n		return doors.Answer{Scopes: scopes}, errScopes(scopes)\n	}\n	ctx, err"}}, "TestAResumedStreamNeedsTheScopeOfItsCall"},
+		{"a stream needs no right", []overlay.Edit{{File: streams, Old: "err == nil && len(rows) == 0 {", New: "err != nil {"}}, "TestAStreamNeedsARight"},
+		{"a stream goes on without a right", []overlay.Edit{{File: streams, Old: "!judged && !slices.Contains(next, true) {", New: "!judged && v.expired() {"}}, "TestAStreamNeedsARight"},
+		{"anybody speaks for an account", []overlay.Edit{{File: requests, Old: "v.account() != v.call.Caller.AccountID {", New: "v.account() == \"\" {"}}, "TestNobodySpeaksForAnotherAccount"},
+		{"a late list has the rights of before", []overlay.Edit{{File: "gateway/doors/mcp/lists.go", Old: "v.Door.Judge.Pinned().Quiet(), *v", New: "v.judge.Quiet(), *v"}}, "TestALateListIsNarrowedByTheRightsOfThen"},
 		{"updates need no scope", []overlay.Edit{{File: door, Old: "!may[0] || len(lacking(v.call.Caller, rows...)) > 0 {", New: "!may[0] {"}}, "TestUpdatesOfResourcesNeedTheScope"},
 		{"a stream stays at its upstream", []overlay.Edit{{File: streams, Old: " now.server.Upstream != v.server.Upstream,", New: ""}}, "TestAStreamOfAnotherUpstreamEnds"},
 		{"an unclear list passes", []overlay.Edit{{File: streams, Old: "		case !errors.Is(err, message.ErrNoItems):\n", New: "		case errors.Is(err, context.Canceled):\n"}}, lists},

@@ -8,7 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// narrowList removes from a list what the caller may not use, by the verdicts that calls get.
+// narrowList removes from a list what the caller may not use, by the verdicts that calls get now: the server may have taken
+// minutes to answer.
 func (v *visit) narrowList(ctx context.Context, p *posted, raw []byte) ([]byte, error) {
 	list, err := message.ReadList(p.Method, raw)
 	if errors.Is(err, message.ErrNoList) {
@@ -17,11 +18,15 @@ func (v *visit) narrowList(ctx context.Context, p *posted, raw []byte) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	rows, asked := v.listedRows(p.Method, list.Items)
+	judge, now := v.Door.Judge.Pinned().Quiet(), *v
+	if now.server = judge.Pin().MCPServer(v.place.server); now.server == nil {
+		return nil, errGone
+	}
+	rows, asked := now.listedRows(p.Method, list.Items)
 	allowed := make([]bool, len(rows))
 	if len(rows) > 0 {
 		v.call.Rates.Owe(len(rows) - 1)
-		out, err := v.ask(ctx, v.judge.Quiet(), rows...)
+		out, err := now.ask(ctx, judge, rows...)
 		if err != nil {
 			return nil, err
 		}

@@ -49,14 +49,12 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 	switch class := m.Class(spoken.Era); {
 	case m.AsTask && m.Method != message.MethodCall:
 		return unknown(p, "This gateway runs calls of tools as tasks, and nothing else."), nil
-	case class == message.Passes, class == message.Levelled:
-		return v.forward(p, nil, nil)
+	case class == message.Passes, class == message.Levelled, class == message.Listed:
+		return v.passed(ctx, p)
 	case class == message.Answers:
 		return v.answers(ctx, p)
 	case class == message.Named:
 		return v.judged(ctx, p, v.rowOf(p))
-	case class == message.Listed:
-		return v.forward(p, nil, nil)
 	case class == message.OfTask:
 		return v.ofTask(ctx, p)
 	case class == message.Streamed:

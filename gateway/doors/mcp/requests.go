@@ -70,16 +70,40 @@ func (v *visit) answers(ctx context.Context, p *posted) (doors.Answer, error) {
 // mayAnswer returns an error unless the caller may still use the rows, all of them. A request on the stream of a session is
 // about no row: then the caller may still use one of the server's.
 func (v *visit) mayAnswer(ctx context.Context, rows []row) error {
-	judge, ofCall := v.judge, len(rows) > 0
-	if !ofCall {
-		judge, rows = v.judge.Quiet(), used(v.server)
+	if len(rows) == 0 {
+		return v.mayUse(ctx)
 	}
-	allowed, err := v.allowed(ctx, judge, rows, ofCall)
+	allowed, err := v.allowed(ctx, v.judge, rows, true)
 	switch {
 	case err != nil:
 		return silent(err)
-	case ofCall && slices.Contains(allowed, false), !slices.Contains(allowed, true):
+	case slices.Contains(allowed, false):
 		return resources.Forbidden("The call that this answers is not allowed any more.")
 	}
 	return nil
+}
+
+// mayUse returns an error unless policy allows the caller one of the server's rows. It records no verdict.
+func (v *visit) mayUse(ctx context.Context) error {
+	rows := used(v.server)
+	v.call.Rates.Owe(max(0, len(rows)-1))
+	allowed, err := v.allowed(ctx, v.judge.Quiet(), rows, false)
+	switch {
+	case err != nil:
+		return silent(err)
+	case !slices.Contains(allowed, true):
+		return resources.Forbidden("You may not use this server here.")
+	}
+	return nil
+}
+
+// passed forwards a message about no row. The gateway then vouches for the account in the path, so a caller of another
+// account must be allowed something there.
+func (v *visit) passed(ctx context.Context, p *posted) (doors.Answer, error) {
+	if v.account() != v.call.Caller.AccountID {
+		if err := v.mayUse(ctx); err != nil {
+			return doors.Answer{}, err
+		}
+	}
+	return v.forward(p, nil, nil)
 }

@@ -135,7 +135,8 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 
 // watch judges the rows of an open stream every rejudgeEvery and ends the stream once an allowed row is denied. Rows that
 // were judged before the call count as allowed: the server may have taken minutes to answer. Without rows watch judges
-// all rows of the server.
+// all rows of the server, and ends the stream also once none is allowed. It begins with that after rejudgeEvery: a server
+// may answer on a stream to a caller without a right, for example with a list.
 func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 	judged := len(rows) > 0
 	if !judged {
@@ -144,7 +145,10 @@ func (v *visit) watch(ctx context.Context, s *stream, rows []row) {
 	held := slices.Repeat([]bool{judged}, len(rows))
 	tick := time.NewTicker(rejudgeEvery)
 	defer tick.Stop()
-	err := v.still(ctx, rows, held, judged)
+	var err error
+	if judged {
+		err = v.still(ctx, rows, held, judged)
+	}
 	for ; err == nil; err = v.still(ctx, rows, held, judged) {
 		select {
 		case <-ctx.Done():
@@ -204,6 +208,9 @@ func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool)
 			return errGone
 		}
 		held[i] = next[i]
+	}
+	if !judged && !slices.Contains(next, true) {
+		return errGone
 	}
 	return nil
 }
@@ -272,23 +279,24 @@ func (v *visit) streamed(ctx context.Context, p *posted) (doors.Answer, error) {
 	for _, id := range p.Listen.TaskIDs {
 		rows = append(rows, v.taskRow(id))
 	}
-	if len(rows) > 0 {
-		v.call.Rates.Owe(len(rows) - 1)
-		out, err := v.ask(ctx, v.judge, rows...)
-		if err != nil {
-			if resources.IsKind(err, resources.KindUnavailable) {
-				return v.undecided(p, err), nil
-			}
-			return doors.Answer{}, err
+	if len(rows) == 0 {
+		return v.passed(ctx, p)
+	}
+	v.call.Rates.Owe(len(rows) - 1)
+	out, err := v.ask(ctx, v.judge, rows...)
+	if err != nil {
+		if resources.IsKind(err, resources.KindUnavailable) {
+			return v.undecided(p, err), nil
 		}
-		for i := range out {
-			if !out[i].Allowed {
-				return doors.Answer{Status: http.StatusOK, Outcome: out[i], Body: v.denied(p, &out[i], rows[i])}, nil
-			}
+		return doors.Answer{}, err
+	}
+	for i := range out {
+		if !out[i].Allowed {
+			return doors.Answer{Status: http.StatusOK, Outcome: out[i], Body: v.denied(p, &out[i], rows[i])}, nil
 		}
-		if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {
-			return doors.Answer{Scopes: scopes}, errScopes(scopes)
-		}
+	}
+	if scopes := lacking(v.call.Caller, rows...); len(scopes) > 0 {
+		return doors.Answer{Scopes: scopes}, errScopes(scopes)
 	}
 	return v.forward(p, rows, nil)
 }
@@ -300,6 +308,9 @@ func (v *visit) listen(judging context.Context) (doors.Answer, error) {
 		return doors.Answer{}, err
 	}
 	rows, err := v.resumed(judging, &o)
+	if err == nil && len(rows) == 0 {
+		err = v.mayUse(judging)
+	}
 	if err != nil {
 		return doors.Answer{}, err
 	}
