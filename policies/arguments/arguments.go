@@ -122,7 +122,7 @@ func TooLong(n json.Number) bool {
 // Problems returns where decoded arguments do not fit the schema, nil if they fit.
 func (s *Schema) Problems(members map[string]any) []resources.Problem {
 	r := report{shapes: s.shapes}
-	r.folded(s.compiled, members, []string{field})
+	r.folded([]*jsonschema.Schema{s.compiled}, members, []string{field})
 	if err := s.compiled.Validate(members); err != nil {
 		var invalid *jsonschema.ValidationError
 		if !errors.As(err, &invalid) {

@@ -68,6 +68,47 @@ func TestAMemberInAnotherCaseIsRejected(t *testing.T) {
 	}
 }
 
+// TestAMemberInAnotherCaseIsRejectedBelowEachKeyword guarantees it also for schemas that apply to some values only, for
+// names without a schema, and for patterns. A name in the case of one branch fits all of them.
+func TestAMemberInAnotherCaseIsRejectedBelowEachKeyword(t *testing.T) {
+	const draft7 = `"$schema": "http://json-schema.org/draft-07/schema#", `
+	for schema, sent := range map[string]string{
+		`{"patternProperties": {"^x": {"properties": {"a": {}}}}}`:                                                          `{"x1": {"A": 1}}`,
+		`{"unevaluatedProperties": {"properties": {"a": {}}}}`:                                                              `{"any": {"A": 1}}`,
+		`{"dependentSchemas": {"x": {"properties": {"a": {}}}}}`:                                                            `{"x": 1, "A": 1}`,
+		`{` + draft7 + `"dependencies": {"x": {"properties": {"a": {}}}}}`:                                                  `{"x": 1, "A": 1}`,
+		`{` + draft7 + `"dependencies": {"x": ["a"]}}`:                                                                      `{"A": 1}`,
+		`{"dependentSchemas": {"a": true}}`:                                                                                 `{"A": 1}`,
+		`{"$schema": "https://json-schema.org/draft/2019-09/schema", "properties": {"a": {}, "o": {"$recursiveRef": "#"}}}`: `{"o": {"o": {"A": 1}}}`,
+		`{"dependentRequired": {"x": ["a"]}}`:                                                                               `{"A": 1}`,
+		`{"not": {"required": ["a"]}}`:                                                                                      `{"A": 1}`,
+		`{"not": {"properties": {"a": {"const": 7}}}}`:                                                                      `{"A": 7, "a": 1}`,
+		`{"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a", "properties": {"a": {}}}}}`:                           `{"A": 1}`,
+		`{"properties": {"l": {"contains": {"properties": {"a": {}}}}}}`:                                                    `{"l": [{"A": 1}]}`,
+		`{"properties": {"l": {"unevaluatedItems": {"properties": {"a": {}}}}}}`:                                            `{"l": [{"A": 1}]}`,
+		`{` + draft7 + `"properties": {"l": {"items": [{}], "additionalItems": {"required": ["a"]}}}}`:                      `{"l": [1, {"A": 1, "a": 1}]}`,
+	} {
+		if got := problems(t, schema, sent); !strings.Contains(got, `A: must be spelt "a"`) {
+			t.Errorf("%s %s: %s", schema, sent, got)
+		}
+		if got := problems(t, schema, strings.ReplaceAll(sent, `"A"`, `"B"`)); strings.Contains(got, "spelt") {
+			t.Errorf("%s %s with B: %s", schema, sent, got)
+		}
+	}
+	const patterns = `{"properties": {"a": {}}, "patternProperties": {"^x-": {"maximum": 5}, "^y": {}, "^Y": {}, "^A": {}}}`
+	for sent, want := range map[string]string{
+		`{"x-a": 1, "Y": 1, "b": 1}`: "", `{"X-a": 9}`: `arguments.X-a: must be spelt in the case of the pattern "^x-"`, `{"A": 1}`: `arguments.A: must be spelt "a"`, `{"a": 1}`: "",
+	} {
+		if got := problems(t, patterns, sent); got != want {
+			t.Errorf("%s: %s, want %s", sent, got, want)
+		}
+	}
+	const branches = `{"allOf": [{"properties": {"o": {"properties": {"a": {}}}}}, {"properties": {"o": {"properties": {"A": {}}}}}]}`
+	if got := problems(t, branches, `{"o": {"A": 1, "a": 1}}`); got != "" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestArgumentsAreBounded guarantees that neither numbers, values nor problems exceed their bounds.
 func TestArgumentsAreBounded(t *testing.T) {
 	many := "[" + strings.Repeat("0,", 10_000) + "0]"
