@@ -92,7 +92,7 @@ func checkTree(ctx context.Context, src *policies.Source, where string, out io.W
 	if err != nil {
 		return err
 	}
-	src.Warnings = append(append(src.Warnings, hiddenPages(rows)...), proof.IdleRules(set)...)
+	src.Warnings = slices.Concat(src.Warnings, hiddenPages(rows), proof.IdleRules(set), proof.UnfoldedRules(set))
 	return reportChecked(ctx, set, src, tests, where, out)
 }
 

@@ -1,10 +1,12 @@
 package proof
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -123,6 +125,84 @@ func IdleRules(set *engine.Set) (warnings []string) {
 	}
 	slices.Sort(warnings)
 	return warnings
+}
+
+// UnfoldedRules returns a warning for each rule that reads arguments of a tool without a schema. At such a tool nothing
+// rejects a member in another case.
+func UnfoldedRules(set *engine.Set) (warnings []string) {
+	c := set.Compiled().Compiler
+	for _, server := range set.MCPServers() {
+		tools := set.MCPServer(server).Tools
+		for _, rule := range c.GetRulesExact(ast.MustParseRef(engine.ToolRules(server) + ".deny")) {
+			names, named := toolsOf(rule)
+			if !named {
+				names = slices.Sorted(maps.Keys(tools))
+			}
+			names = slices.DeleteFunc(names, func(name string) bool { row, has := tools[name]; return !has || row.InputSchema != nil })
+			if len(names) == 0 || !readsArguments(c, rule, map[*ast.Rule]bool{}) {
+				continue
+			}
+			if more := len(names) - maxToolsNamed; more > 0 {
+				names = append(names[:maxToolsNamed], fmt.Sprintf("%d more", more))
+			}
+			warnings = append(warnings, fmt.Sprintf("%s:%d: deny reads arguments of tools without a schema (%s): it does not see a member in another case, such as Name for name; add their schemas",
+				rule.Location.File, rule.Location.Row, strings.Join(names, ", ")))
+		}
+	}
+	slices.Sort(warnings)
+	return warnings
+}
+
+// maxToolsNamed bounds the tools that a warning names.
+const maxToolsNamed = 5
+
+// toolsOf returns the tools to which a rule applies by its own comparison of input.tool with a text, a set or an array.
+// named is false if it has none.
+func toolsOf(rule *ast.Rule) (names []string, named bool) {
+	tool := ast.NewTerm(ast.MustParseRef("input.tool"))
+	stands := []*ast.Term{tool} // with the variables that the compiler has for it
+	isTool := func(t *ast.Term) bool { return slices.ContainsFunc(stands, t.Equal) }
+	for _, expr := range rule.Body {
+		if expr.IsEquality() && expr.Operand(1).Equal(tool) {
+			if _, ok := expr.Operand(0).Value.(ast.Var); ok {
+				stands = append(stands, expr.Operand(0))
+			}
+		}
+	}
+	for _, expr := range rule.Body {
+		if expr.Negated || len(expr.With) > 0 || !expr.IsEquality() && !expr.Operator().Equal(ast.Member.Ref()) {
+			continue
+		}
+		one, other := expr.Operand(0), expr.Operand(1)
+		if expr.IsEquality() && !isTool(one) {
+			one, other = other, one
+		}
+		if texts, constant := textsOf(other); constant && isTool(one) {
+			return texts, true
+		}
+	}
+	return nil, false
+}
+
+// textsOf returns a text, or the texts of a set or an array of nothing else.
+func textsOf(t *ast.Term) (texts []string, constant bool) {
+	if text, ok := t.Value.(ast.String); ok {
+		return []string{string(text)}, true
+	}
+	constant = true
+	each := func(member *ast.Term) {
+		text, ok := member.Value.(ast.String)
+		texts, constant = append(texts, string(text)), constant && ok
+	}
+	switch all := t.Value.(type) {
+	case ast.Set:
+		all.Foreach(each)
+	case *ast.Array:
+		all.Foreach(each)
+	default:
+		return nil, false
+	}
+	return texts, constant
 }
 
 // readsArguments reports whether a rule, or one that it depends on, may read input.arguments.
