@@ -66,11 +66,13 @@ type noLoader struct{}
 // Load implements jsonschema.URLLoader.
 func (noLoader) Load(string) (any, error) { return nil, errRemote }
 
-// Decode parses arguments, a JSON object; nothing is an empty object. A number stays as it is written.
-func Decode(raw []byte) (map[string]any, []resources.Problem) {
+// Decode parses arguments, a JSON object; nothing is an empty object. It returns their readings: servers read some
+// numbers in several ways, most of them as doubles. The first reading has the exact values, and is mostly the only one.
+// A number is spelt as shortly as it can be, if that changes no value: 5.0 is 5.
+func Decode(raw []byte) (readings []map[string]any, problems []resources.Problem) {
 	members := map[string]any{}
 	if len(raw) == 0 {
-		return members, nil
+		return []map[string]any{members}, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -84,14 +86,17 @@ func Decode(raw []byte) (map[string]any, []resources.Problem) {
 		return nil, []resources.Problem{{Field: field, Text: fmt.Sprintf("must have at most %d values", maxValues)}}
 	case b.tooLong:
 		return nil, []resources.Problem{{Field: field, Text: fmt.Sprintf("must have numbers of at most %d characters, with an exponent of at most %d", maxNumber, maxExponent)}}
+	case b.tooLarge:
+		return nil, []resources.Problem{{Field: field, Text: "must have numbers within the range of doubles, up to about 1.8e308"}}
 	}
-	return members, nil
+	return b.numbers.readings(members), nil
 }
 
-// bounded counts values, and finds numbers that are too long.
+// bounded counts values, and finds numbers that are too long, too large or read in several ways.
 type bounded struct {
-	budget  int
-	tooLong bool
+	budget            int
+	tooLong, tooLarge bool
+	numbers           numbers
 }
 
 func (b *bounded) value(v any) {
@@ -100,7 +105,9 @@ func (b *bounded) value(v any) {
 	}
 	switch v := v.(type) {
 	case json.Number:
-		b.tooLong = b.tooLong || TooLong(v)
+		if b.tooLong = b.tooLong || TooLong(v); !b.tooLong && !b.tooLarge {
+			b.tooLarge = !b.numbers.add(v)
+		}
 	case map[string]any:
 		for _, member := range v {
 			b.value(member)
@@ -119,7 +126,7 @@ func TooLong(n json.Number) bool {
 	return len(n) > maxNumber || exponent != "" && (err != nil || power > maxExponent || power < -maxExponent)
 }
 
-// Problems returns where decoded arguments do not fit the schema, nil if they fit.
+// Problems returns where a reading of arguments does not fit the schema, nil if it fits.
 func (s *Schema) Problems(members map[string]any) []resources.Problem {
 	r := report{shapes: s.shapes}
 	r.folded([]*jsonschema.Schema{s.compiled}, members, []string{field})
@@ -131,6 +138,11 @@ func (s *Schema) Problems(members map[string]any) []resources.Problem {
 			r.leaves(invalid.DetailedOutput())
 		}
 	}
+	return r.sorted()
+}
+
+// sorted returns the problems in order, and last how many there are beyond them.
+func (r *report) sorted() []resources.Problem {
 	slices.SortFunc(r.problems, func(a, b resources.Problem) int { return strings.Compare(a.String(), b.String()) })
 	if r.more > 0 {
 		r.problems = append(r.problems, resources.Problem{Field: field, Text: fmt.Sprintf("%d further problems", r.more)})

@@ -19,9 +19,9 @@ const transfer = `{"type": "object", "required": ["amount"], "properties": {
 func problems(t *testing.T, schema, sent string) string {
 	t.Helper()
 	s := must.Get(arguments.Compile([]byte(schema)))(t)
-	members, wrong := arguments.Decode([]byte(sent))
+	readings, wrong := arguments.Decode([]byte(sent))
 	if wrong == nil {
-		wrong = s.Problems(members)
+		wrong = s.Problems(readings[0])
 	}
 	var lines []string
 	for _, p := range wrong {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // shape is what a schema and those that it applies to the same value say of the value's members and elements.
@@ -202,4 +204,30 @@ func add(list []*jsonschema.Schema, schemas ...*jsonschema.Schema) []*jsonschema
 		}
 	}
 	return list
+}
+
+// Twins returns a problem for each member of an object, at any depth, that differs from another one in case alone.
+// Rules read one of the two, and some servers the other.
+func Twins(members map[string]any) []resources.Problem {
+	var r report
+	r.twins(members, []string{field})
+	return r.sorted()
+}
+
+func (r *report) twins(value any, path []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		names := map[string]string{}
+		for name, member := range value {
+			if other, exists := names[fold(name)]; exists {
+				r.add(path, fmt.Sprintf("must not have both %q and %q, which differ in case alone", min(name, other), max(name, other)))
+			}
+			names[fold(name)] = name
+			r.twins(member, append(path, name))
+		}
+	case []any:
+		for i, element := range value {
+			r.twins(element, append(path, strconv.Itoa(i)))
+		}
+	}
 }

@@ -81,14 +81,36 @@ func (p *Pinned) Arguments(ctx context.Context, call *resources.ToolCall) (v res
 	return p.set.judgeArguments(ctx, rules, call, e.opts.Deadline)
 }
 
-// judgeArguments judges by the schema, and then by the rules.
+// judgeArguments judges all readings of the arguments. One that is denied denies, since rules only deny. The limit is
+// that of all readings together.
 func (s *Set) judgeArguments(ctx context.Context, rules *toolRules, call *resources.ToolCall, limit time.Duration) (v resources.ArgumentsVerdict, err error) {
-	members, problems := arguments.Decode(call.Arguments)
-	if schema := rules.schemas[call.Tool]; schema != nil && problems == nil {
-		problems = schema.Problems(members)
+	readings, problems := arguments.Decode(call.Arguments)
+	if problems != nil {
+		v.Problems = problems
+		return v, nil
 	}
-	if v.Problems = problems; problems != nil || rules.query == nil {
-		v.Allowed = problems == nil
+	ends := time.Now().Add(limit)
+	for i, members := range readings {
+		if i > 0 {
+			limit = time.Until(ends)
+		}
+		if v, err = s.judgeReading(ctx, rules, call, members, limit); err != nil || !v.Allowed {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// judgeReading judges by the schema, and then by the rules.
+func (s *Set) judgeReading(ctx context.Context, rules *toolRules, call *resources.ToolCall, members map[string]any, limit time.Duration) (v resources.ArgumentsVerdict, err error) {
+	if schema := rules.schemas[call.Tool]; schema != nil {
+		v.Problems = schema.Problems(members)
+	}
+	if v.Problems == nil && rules.query != nil {
+		v.Problems = arguments.Twins(members)
+	}
+	if v.Problems != nil || rules.query == nil {
+		v.Allowed = v.Problems == nil
 		return v, nil
 	}
 	sent, err := ast.InterfaceToValue(members)
