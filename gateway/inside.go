@@ -73,24 +73,3 @@ func (e *Edge) assume(x *exchange) error {
 	x.lifetime.useTurnsOf(turnsOf(&x.principal))
 	return x.share()
 }
-
-// narrow refuses an agent that may not make the call for its user: 403. The agent's user allows it to ask about the user
-// with the row of the door.
-func (e *Edge) narrow(x *exchange) error {
-	c := x.inner
-	_, acts := c.Caller.Client.Agent()
-	switch {
-	case !acts || c.Agent != nil && c.Own:
-		return nil
-	case c.Agent == nil || x.entry.Action.ID == "":
-		return resources.Denied("an agent can't make this call")
-	}
-	o := e.cfg.Judge.One(x.ctx, &x.principal, x.entry.Row, resources.Question{
-		SubjectID: x.principal.ID, AccountID: c.Account, Action: x.entry.Action, Target: resources.Target{AccountID: c.Account}, Agent: c.Agent,
-	})
-	if o.Err == nil && !o.Allowed {
-		o.Err = resources.Denied("your agent may not do " + x.entry.Action.ID + " for you: " + o.Reason)
-		x.judged(&o)
-	}
-	return o.Err
-}

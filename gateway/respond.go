@@ -19,6 +19,9 @@ func (e *Edge) throughDoor(x *exchange) error {
 		return nil
 	}
 	x.answered = true
+	if err := e.holdAgent(x); err != nil {
+		return err
+	}
 	call := x.doorCall()
 	if problem := x.consistencyProblem(); problem != "" {
 		call.Problems = []resources.Problem{{Field: headerConsistency, Text: problem}}

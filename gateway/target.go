@@ -136,12 +136,19 @@ func (x *exchange) question() resources.Question {
 	return q
 }
 
-// authorize has the call judged: 403, 503.
+// authorize has the call judged, for an agent that makes it, too: 403, 503.
 func (e *Edge) authorize(x *exchange) error {
+	agent, err := x.acting()
+	if err != nil {
+		return err
+	}
 	q := x.question()
 	x.record.Action, x.record.Account, x.record.Subject = q.Action.ID, q.AccountID, q.SubjectID
 	o := e.cfg.Judge.Enter(x.ctx, &x.principal, x.match.Row, q)
 	x.judged(&o)
 	x.ctx = resources.WithDecision(x.ctx, o.ID)
-	return o.Err
+	if o.Err != nil || agent == nil {
+		return o.Err
+	}
+	return e.narrow(x, agent)
 }

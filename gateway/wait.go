@@ -123,9 +123,17 @@ func (e *Edge) identifyAgain(x *exchange) error {
 // authorizeAgain has the call judged as authorize does. It does not record a verdict equal to the last one on facts of
 // the same revision: the client gets one verdict, and the decision log has it.
 func (e *Edge) authorizeAgain(x *exchange) error {
+	agent, err := x.acting()
+	if err != nil {
+		return err
+	}
 	o := e.quiet.Enter(x.ctx, &x.principal, x.match.Row, x.question())
-	if o.Err == nil && o.Code == x.record.Code && o.Reason == x.record.Reason &&
-		o.PolicyRevision == x.record.PolicyRevision && o.AccountRevision == x.accountRevision {
+	same := o.Err == nil && o.Code == x.record.Code && o.Reason == x.record.Reason &&
+		o.PolicyRevision == x.record.PolicyRevision && o.AccountRevision == x.accountRevision
+	if same && agent != nil {
+		same = x.narrowed(e.quiet, agent).Allowed
+	}
+	if same {
 		x.ctx = resources.WithDecision(x.ctx, x.record.DecisionID)
 		return nil
 	}

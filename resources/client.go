@@ -24,3 +24,7 @@ func (c *Client) Agent() (client AgentClient, ok bool) {
 	}
 	return AgentClient{Issuer: c.Issuer, ClientID: c.ID}, true
 }
+
+// HasActor reports whether the token has an actor other than the operator's own applications. A token with malformed claims
+// has one. A client alone is none: the token of any sign-in can name one.
+func (c *Client) HasActor() bool { return c != nil && !c.Own && len(c.Actors) > 0 }

@@ -21,6 +21,8 @@ type asking struct {
 	caller *resources.Principal
 	door   *route.Row
 	now    resources.Time
+	// acting says that an agent makes the call in question for the caller. It needs no right to ask.
+	acting bool
 	// byUser says that the right to ask depends on the subject.
 	byUser bool
 	first  account
@@ -90,10 +92,21 @@ func (a *asking) judge(ctx context.Context, questions []resources.Question, unti
 
 // One judges a single question. An error of the batch is the outcome's.
 func (j *Judge) One(ctx context.Context, caller *resources.Principal, door *route.Row, q resources.Question) Outcome {
+	return j.one(ctx, caller, door, q, false)
+}
+
+// Acting judges whether the question's agent may make the call of a row for the caller, who is the subject. Both need the
+// action: what the row lets the caller do without it, the agent may not do. The outcome is that of One.
+func (j *Judge) Acting(ctx context.Context, caller *resources.Principal, row *route.Row, q resources.Question) Outcome {
+	return j.one(ctx, caller, row, q, true)
+}
+
+func (j *Judge) one(ctx context.Context, caller *resources.Principal, door *route.Row, q resources.Question, acting bool) Outcome {
 	a, err := j.begin(caller, door)
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	a.acting = acting
 	a.room.question[0] = q
 	out, err := a.judge(ctx, a.room.question[:], nil)
 	if err != nil {
@@ -233,10 +246,10 @@ func asAgents(q *resources.Question, agent *resources.Subject) *resources.Subjec
 
 // right judges whether the caller may ask about the subject: once per subject, or once per account if policy does not
 // read the subject. It returns the refusal of this question, with an id of its own; nil means allowed. An agent without a
-// user may ask about itself at the door. Only services may ask an app about other subjects than users: no role grants it
+// user may ask about itself at the door. An agent with a user asks nothing: it makes a call. Only services may ask an app about other subjects than users: no role grants it
 // outside of an account.
 func (a *asking) right(ctx context.Context, acct *account, q *resources.Question) (*Outcome, error) {
-	if a.isAgents(q) {
+	if a.acting || a.isAgents(q) {
 		return nil, nil //nolint:nilnil // nil is no refusal
 	}
 	subject := q.SubjectID
