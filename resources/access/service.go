@@ -126,9 +126,13 @@ func (s *Service) Reauthorize(ctx context.Context, p resources.Principal, accoun
 }
 
 // mayGrant refuses with FORBIDDEN a caller who does not hold all permissions of the grant at its
-// place and until its end. It asks policy about as many different patterns at a time as a role
+// place and until its end. It refuses an agent that acts for such a caller, since the grant could
+// be more than the agent has. It asks policy about as many different patterns at a time as a role
 // may have, and about a grant without patterns once.
 func (s *Service) mayGrant(ctx context.Context, q resources.Question) error {
+	if q.Principal.Client.HasActor() {
+		return resources.Forbidden("An agent grants no permissions for its user.")
+	}
 	q.Now = s.now()
 	rest := slices.Compact(slices.Sorted(slices.Values(q.Grant.Permissions)))
 	for {

@@ -100,6 +100,45 @@ func TestAnAgentAtTheAPIIsHeldToItsCeiling(t *testing.T) {
 	all("suspended", reads...)
 }
 
+// TestAnAgentThatMayDoAllGrantsNothing guarantees that a delegation of everything, to an agent with all roles, lets it call
+// the API, and lets it neither grant permissions nor make the user's own calls.
+func TestAnAgentThatMayDoAllGrantsNothing(t *testing.T) {
+	t.Parallel()
+	s := newAgentScene(t, agentRows)
+	id, other := s.register(t, "helper"), s.register(t, "other")
+	for _, agent := range []string{id, other} {
+		s.api(t, 200, "PUT", "/roles/account_admin/assignments/"+agent, `{"assigneeType":"AGENT"}`)
+	}
+	s.api(t, 200, "PATCH", "/agents/"+other, `{"status":"SUSPENDED"}`)
+	s.api(t, 200, "PUT", "/users/"+harness.OutsideAdmin+"/delegations/"+id, `{"permissions":["*:*:*"]}`)
+	group, _ := harness.At(s.api(t, 201, "POST", "/groups", `{"name":"admins"}`).Body, "group", "id").(string)
+	s.api(t, 200, "PUT", "/roles/account_admin/assignments/"+group, `{"assigneeType":"IAMGROUP"}`)
+	token := s.apiToken(t, helping)
+	call := func(method, rest, body string) harness.Reply {
+		t.Helper()
+		return harness.Call(t, method, s.URL+outsideOwner+rest, token, body)
+	}
+	for _, c := range append(takeovers(other),
+		[3]string{"POST", "/roles", `{"name":"more","scope":"ACCOUNT","permissions":["account:user:read"]}`},
+		[3]string{"PUT", "/groups/" + group + "/members/" + stranger, ""},
+		[3]string{"PATCH", "/agents/" + other, `{"clients":[]}`},
+	) {
+		if r := call(c[0], c[1], c[2]); r.Status != 403 || !strings.Contains(string(r.Raw), "gent") {
+			t.Errorf("%s %s: %d %s", c[0], c[1], r.Status, r.Raw)
+		}
+	}
+	for _, c := range [][3]string{{"GET", "/users", ""}, {"GET", "/agents", ""}, {"PATCH", "/agents/" + other, `{"name":"renamed"}`}, {"GET", "/projects", ""}} {
+		if r := call(c[0], c[1], c[2]); r.Status != 200 {
+			t.Errorf("%s %s: %d %s", c[0], c[1], r.Status, r.Raw)
+		}
+	}
+	for door, status := range s.asks(t, token, harness.OutsideAdmin) {
+		if status != 200 {
+			t.Errorf("%s: %d", door, status)
+		}
+	}
+}
+
 // TestAProxysCallOfAnAgentIsHeldToItsCeiling guarantees the same for calls about which a proxy asks, and at places in
 // projects.
 func TestAProxysCallOfAnAgentIsHeldToItsCeiling(t *testing.T) {
