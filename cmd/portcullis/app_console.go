@@ -43,6 +43,8 @@ func (a *app) newSessions() (*sessions.Service, error) {
 				return caller, time.Time{}, err
 			case caller.Client == nil:
 				return caller, time.Time{}, resources.Forbidden("the credential must be a token: an API key can't sign a user in")
+			case caller.Client.HasActor():
+				return caller, time.Time{}, resources.Forbidden("the token must be the user's own: an agent can't sign a user in")
 			}
 			return caller, time.UnixMilli(int64(caller.Client.Until)), nil
 		},

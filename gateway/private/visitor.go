@@ -78,6 +78,9 @@ func (v *visitor) judge(ctx context.Context) (err error) {
 	case err != nil || v.caller.Kind != resources.PrincipalUser && v.caller.Kind != resources.PrincipalService:
 		return &resources.Error{Kind: resources.KindNoCredential, Message: "send the token of a caller who may explain decisions"}
 	}
+	if v.caller.Kind == resources.PrincipalUser && v.caller.Client.HasActor() {
+		return resources.Denied("an agent can't make this call")
+	}
 	v.rows = nil
 	for _, name := range v.rights {
 		v.rows = append(v.rows, v.Row(name))

@@ -261,9 +261,12 @@ func TestTokensThatSignNobodyIn(t *testing.T) {
 		"another audience": {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), p.access(set("aud", "x"))) }},
 		"an old one":       {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), p.access(ended)) }},
 		"an unknown user":  {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), p.access(set("sub", "user-none-v1"))) }},
-		"an opaque one":    {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), "opaque") }},
-		"no access token":  {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), "") }, want: []int{http.StatusServiceUnavailable}},
-		"a failure":        {answer: func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusInternalServerError) }, want: []int{http.StatusServiceUnavailable}},
+		"an agent's": {answer: func(w http.ResponseWriter, n string) {
+			p.tokens(w, p.id(n), p.access(set("act", map[string]any{"sub": "helper"})))
+		}},
+		"an opaque one":   {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), "opaque") }},
+		"no access token": {answer: func(w http.ResponseWriter, n string) { p.tokens(w, p.id(n), "") }, want: []int{http.StatusServiceUnavailable}},
+		"a failure":       {answer: func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusInternalServerError) }, want: []int{http.StatusServiceUnavailable}},
 		"a redirect": {answer: func(w http.ResponseWriter, _ string) {
 			w.Header().Set("Location", p.url+"/elsewhere")
 			w.WriteHeader(http.StatusTemporaryRedirect)

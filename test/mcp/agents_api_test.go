@@ -176,6 +176,20 @@ func TestAProxysCallOfAnAgentIsHeldToItsCeiling(t *testing.T) {
 	}
 }
 
+// TestAnAgentReadsNothingAtThePrivateListener guarantees it for an agent with a delegation of everything.
+func TestAnAgentReadsNothingAtThePrivateListener(t *testing.T) {
+	t.Parallel()
+	s := ownAgentScene(t, "--decision-log", "required")
+	id := s.register(t, "helper")
+	s.api(t, 200, "PUT", "/roles/account_admin/assignments/"+id, `{"assigneeType":"AGENT"}`)
+	s.api(t, 200, "PUT", "/users/"+harness.OutsideAdmin+"/delegations/"+id, `{"permissions":["*:*:*"]}`)
+	for want, claims := range map[int]jwt.MapClaims{200: {"azp": "helper"}, 403: helping} {
+		if r := harness.Call(t, "GET", s.HealthURL+"/decisions?since=1h", s.apiToken(t, claims), ""); r.Status != want {
+			t.Errorf("%v: %d %s", claims, r.Status, r.Raw)
+		}
+	}
+}
+
 // TestAUsersOwnTokenHasNoCeiling guarantees that the API takes a user's token without an actor as before: without a client,
 // with one, and with an agent's.
 func TestAUsersOwnTokenHasNoCeiling(t *testing.T) {

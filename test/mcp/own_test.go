@@ -327,11 +327,13 @@ func TestWhatAToolAsksIsRecordedBelowItsCall(t *testing.T) {
 }
 
 // ownAgentScene is a gateway with an outside issuer and its own server.
-func ownAgentScene(t *testing.T) *agentScene {
+func ownAgentScene(t *testing.T, args ...string) *agentScene {
 	t.Helper()
 	provider := harness.NewIdentityProvider(t, "https://login.example", "k1")
-	g := harness.OutsideGateway(t, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience,
-		"--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()), "--public-url", publicURL)
+	g := harness.OutsideGateway(t, append([]string{
+		"--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience,
+		"--jwks-file", harness.TempFile(t, "jwks.json", provider.Jwks()), "--public-url", publicURL,
+	}, args...)...)
 	return &agentScene{Gateway: g, provider: provider}
 }
 
