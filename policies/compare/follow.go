@@ -47,8 +47,8 @@ type result struct {
 type scope struct {
 	vars    map[ast.Var]*value
 	counted map[string]bool
-	// ofRule says that the body is that of a rule without parameters. iterates says that it iterates over open values,
-	// searches that it searches the permissions to grant.
+	// ofRule: a rule without parameters has the body. iterates: the body iterates over open values.
+	// searches: it searches the permissions to grant.
 	ofRule, iterates, searches bool
 }
 
