@@ -67,8 +67,10 @@ func mutantsOfArguments() []mutant {
 	const rules, door, streams = "policies/engine/tools.go", "gateway/doors/mcp/arguments.go", "gateway/doors/mcp/streams.go"
 	const denies = "TestRulesOverArgumentsDenyCalls"
 	return []mutant{
-		{"arguments need no schema", []overlay.Edit{{File: rules, Old: "schema != nil && problems == nil {", New: "schema == nil && problems == nil {"}}, denies},
-		{"the rules are not asked", []overlay.Edit{{File: rules, Old: "problems != nil || rules.query == nil {", New: "problems != nil || rules.query != nil {"}}, denies},
+		{"arguments need no schema", []overlay.Edit{{File: rules, Old: "; schema != nil {\n		v.Problems", New: "; schema != nil && call.Tool == \"\" {\n		v.Problems"}}, denies},
+		{"the rules are not asked", []overlay.Edit{{File: rules, Old: "v.Problems != nil || rules.query == nil {", New: "v.Problems != nil || rules.query != nil {"}}, denies},
+		{"one reading is judged", []overlay.Edit{{File: rules, Old: "range readings {", New: "range readings[:1] {"}}, "TestRulesHoldForWhatServersRead"},
+		{"an actor has no ceiling", []overlay.Edit{{File: "gateway/acting.go", Old: "x.principal.Client.HasActor()", New: "x.principal.Client == nil"}}, "TestAnAgentAtTheAPIIsHeldToItsCeiling"},
 		{"a denial by a rule is ignored", []overlay.Edit{{File: door, Old: "	case denied.Code != \"\":\n", New: "	case denied.Code != \"\" && denied.Code != \"argument_denied\":\n"}}, denies},
 		{"a rule that fails allows", []overlay.Edit{{File: door, Old: "	case err != nil:\n", New: "	case err != nil && r.arguments != nil:\n		return nil\n	case err != nil:\n"}}, denies},
 		{"open streams keep their arguments", []overlay.Edit{{File: streams, Old: "		t.arguments = r.arguments\n", New: ""}}, "TestNewRulesEndAnOpenStream"},
