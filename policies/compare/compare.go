@@ -200,7 +200,7 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 			}
 		}
 	}
-	if c.combined = root.rule == root.entry && max(n[0].yes+n[1].no, n[1].yes+n[0].no) > 1; c.combined {
+	if c.combined = root.rule == root.entry && n[0].held.beside(n[1].held) > 1; c.combined {
 		for _, a := range both {
 			for _, location := range a.holdingLoops {
 				gaps[gap(location, "subject.here", "three assignments and more, and most that do not count beside others")] = true
@@ -208,7 +208,7 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 		}
 	}
 	for _, a := range both {
-		if len(a.searches) > 1 && root.entry == engine.EntryGrantable {
+		if root.entry == engine.EntryGrantable && (len(a.searches) > 1 || n[0].granted.beside(n[1].granted) > 1) {
 			for _, location := range a.searches {
 				gaps[gap(location, "grant.permissions", "sets of several permissions that are not a system role's")] = true
 			}

@@ -139,7 +139,7 @@ func (a *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
 		return &result{value: &value{shape: unknown}}
 	}
 	out := &result{}
-	before, chosen := 0, 0 // needs of rejecting all earlier branches, and of choosing one of them
+	earlier := needs{} // of choosing one of the earlier branches
 	for r := rule; r != nil; r = r.Else {
 		s := newScope()
 		s.ofRule = len(args) == 0
@@ -148,7 +148,7 @@ func (a *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
 		}
 		n := a.body(s, r.Body)
 		v := a.head(s, r)
-		branch := needs{n.yes + before, max(n.no, chosen)}
+		branch := n.and(earlier.not())
 		if out.defined = out.defined.or(branch); mayAllow(v) {
 			out.allows = out.allows.or(branch)
 		}
@@ -156,8 +156,7 @@ func (a *analyzer) followDefinition(rule *ast.Rule, args []*value) *result {
 			v.needs, out.defined = n, needs{}
 		}
 		out.value = join(out.value, v)
-		chosen = max(chosen, n.yes+before)
-		before += n.no
+		earlier = earlier.orElse(n)
 	}
 	return out
 }
@@ -207,7 +206,7 @@ func (a *analyzer) body(s *scope, body ast.Body) (n needs) {
 		a.location = location
 		n = n.and(a.expr(s, e))
 	}
-	if a.location = location; a.loops > loops && n.no > 0 {
+	if a.location = location; a.loops > loops && n.held.no > 0 {
 		a.gap("subject.here", "what holds of each assignment by what the others are")
 	}
 	return n

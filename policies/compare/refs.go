@@ -211,11 +211,11 @@ func (c *expression) iterate(v *value, key ast.Var) *value {
 		bind(&value{shape: unknown})
 		c.holdingLoops = append(c.holdingLoops, c.location)
 		c.loops++
-		c.needs = c.needs.and(needs{yes: 1})
+		c.needs = c.needs.and(needs{held: count{yes: 1}})
 		return &value{shape: assignment}
 	case elements:
 		c.needs = c.needs.and(v.needs)
-		if v.needs != (needs{}) {
+		if v.needs.held != (count{}) {
 			c.loops++
 		}
 		out := joined(v.items)
@@ -273,6 +273,7 @@ func (c *expression) hasMember(v, key *value) *value {
 // ask whether there is a permission: the answer to a larger set is then the answer to one of its permissions.
 func (c *expression) search() {
 	c.searches, c.scope.searches = append(c.searches, c.location), true
+	c.needs = c.needs.and(needs{granted: count{yes: 1}})
 	if !c.scope.ofRule {
 		c.gap("grant.permissions", "what is searched for each of some values")
 	}

@@ -53,22 +53,43 @@ type value struct {
 	needs needs
 }
 
-// needs counts the assignments that suffice to keep a condition as it is when all others are removed: yes of them keep
+// needs counts the assignments held, and the permissions to grant, that suffice to keep a condition as it is.
+type needs struct{ held, granted count }
+
+// count says how many of some things suffice to keep a condition as it is when all others are removed: yes of them keep
 // it true, no of them keep it false. For "some assignment has role R", yes is 1 (a matching one keeps it true) and no
 // is 0 (it is false without assignments).
-type needs struct{ yes, no int }
+type count struct{ yes, no int }
 
 // not returns the needs of the negated condition.
-func (n needs) not() needs { return needs{n.no, n.yes} }
+func (n needs) not() needs { return needs{n.held.not(), n.granted.not()} }
+
+func (n count) not() count { return count{n.no, n.yes} }
 
 // and returns the needs of two conditions that must both hold.
-func (n needs) and(other needs) needs { return needs{n.yes + other.yes, max(n.no, other.no)} }
+func (n needs) and(other needs) needs { return n.not().or(other.not()).not() }
 
 // or returns the needs of two conditions when either is enough.
-func (n needs) or(other needs) needs { return needs{max(n.yes, other.yes), n.no + other.no} }
+func (n needs) or(other needs) needs {
+	return needs{n.held.or(other.held), n.granted.or(other.granted)}
+}
 
-// whole returns the needs of keeping a value of either kind: the larger count for both.
-func (n needs) either() needs { return needs{max(n.yes, n.no), max(n.yes, n.no)} }
+func (n count) or(other count) count { return count{max(n.yes, other.yes), n.no + other.no} }
+
+// orElse returns the needs of choosing one of some branches, or else the next one: it is chosen if they are not.
+func (n needs) orElse(next needs) needs {
+	return needs{n.held.orElse(next.held), n.granted.orElse(next.granted)}
+}
+
+func (n count) orElse(next count) count { return count{max(n.yes, next.yes+n.no), n.no + next.no} }
+
+// either returns the needs of keeping a value of either kind: the larger count for both.
+func (n needs) either() needs { return needs{n.held.either(), n.granted.either()} }
+
+func (n count) either() count { return count{max(n.yes, n.no), max(n.yes, n.no)} }
+
+// beside returns how many things a question needs at which one condition holds and the other does not.
+func (n count) beside(other count) int { return max(n.yes+other.no, other.yes+n.no) }
 
 // constant returns a plain value with the scalars of a constant, also of its nested ones.
 func constant(v ast.Value) *value {
