@@ -246,8 +246,8 @@ func asAgents(q *resources.Question, agent *resources.Subject) *resources.Subjec
 
 // right judges whether the caller may ask about the subject: once per subject, or once per account if policy does not
 // read the subject. It returns the refusal of this question, with an id of its own; nil means allowed. An agent without a
-// user may ask about itself at the door. An agent with a user asks nothing: it makes a call. Only services may ask an app about other subjects than users: no role grants it
-// outside of an account.
+// user may ask about itself at the door. An agent with a user asks nothing: it makes a call. Only services may ask an
+// app about other subjects than users: no role grants it outside of an account.
 func (a *asking) right(ctx context.Context, acct *account, q *resources.Question) (*Outcome, error) {
 	if a.acting || a.isAgents(q) {
 		return nil, nil //nolint:nilnil // nil is no refusal

@@ -66,7 +66,7 @@ func isShort(text string) bool {
 	return len(text) <= 15 && strings.Trim(text, "0123456789") == ""
 }
 
-// shortestOf returns the shortest decimal that is read as a double. It has an exponent where JavaScript writes one.
+// shortestOf returns the shortest decimal of a double. It has an exponent if JavaScript writes one.
 func shortestOf(d float64) json.Number {
 	switch abs := math.Abs(d); {
 	case d == 0:
