@@ -12,11 +12,11 @@ import (
 // delegation of the user.
 func (x *exchange) acting() (*resources.ActingAgent, error) {
 	client, acts := x.principal.Client.Agent()
-	agent := &resources.ActingAgent{Ref: resources.AgentRef{Client: client}}
+	var agent *resources.ActingAgent
 	if c := x.inner; c != nil {
 		agent, acts = c.Agent, acts && (c.Agent == nil || !c.Own)
-	} else {
-		acts = x.resource == nil && x.principal.Kind == resources.PrincipalUser && x.principal.Client.HasActor()
+	} else if acts = x.resource == nil && x.principal.Kind == resources.PrincipalUser && x.principal.Client.HasActor(); acts {
+		agent = &resources.ActingAgent{Ref: resources.AgentRef{Client: client}}
 	}
 	switch {
 	case !acts || x.match.Public:
