@@ -13,6 +13,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // maxAnswer limits a response of the API, in bytes.
@@ -106,7 +108,12 @@ func (c *client) call(ctx context.Context, method, path string, header http.Head
 		*whole = raw // the caller parses it, or knows it
 		return nil
 	}
-	return json.Unmarshal(raw, out)
+	return parse(raw, out)
+}
+
+// parse parses JSON. Fields have members of their own names in any case, as ID has id.
+func parse(raw []byte, out any) error {
+	return jsonv2.Unmarshal(raw, out, jsonv2.MatchCaseInsensitiveNames(true))
 }
 
 // refusedBy parses an error response in any of the API's three forms.

@@ -2,8 +2,9 @@ package console
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -14,8 +15,8 @@ type decision struct {
 	ID          string            `json:"decision_id"`
 	Parent      string            `json:"parent_id"`
 	Path        string            `json:"path"`
-	RawInput    json.RawMessage   `json:"input"`
-	RawResult   json.RawMessage   `json:"result"`
+	RawInput    jsontext.Value    `json:"input"`
+	RawResult   jsontext.Value    `json:"result"`
 	Erased      []string          `json:"erased"`
 	Masked      []string          `json:"masked"`
 	MaskError   string            `json:"mask_error"`
@@ -34,7 +35,7 @@ type decision struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *decision) UnmarshalJSON(raw []byte) error {
 	type members decision
-	if err := json.Unmarshal(raw, (*members)(d)); err != nil {
+	if err := parse(raw, (*members)(d)); err != nil {
 		return err
 	}
 	d.facts, d.verdict = factsOf(d.RawInput), verdictOf(d.RawResult)
@@ -79,15 +80,15 @@ func (r recordedRole) Counted() bool {
 func (d decision) Facts() recordedFacts { return d.facts }
 
 // factsOf parses an input. The input of an app has the facts in a member.
-func factsOf(input json.RawMessage) recordedFacts {
+func factsOf(input jsontext.Value) recordedFacts {
 	var out struct {
 		recordedFacts
-		App json.RawMessage `json:"facts"`
+		App jsontext.Value `json:"facts"`
 	}
-	err := json.Unmarshal(input, &out)
+	err := parse(input, &out)
 	if out.App != nil {
 		out.recordedFacts = recordedFacts{}
-		err = json.Unmarshal(out.App, &out.recordedFacts)
+		err = parse(out.App, &out.recordedFacts)
 	}
 	if err != nil {
 		return recordedFacts{}
@@ -107,8 +108,8 @@ type recordedResult struct {
 func (d decision) Verdict() recordedResult { return d.verdict }
 
 // verdictOf parses a result. A verdict that a mask removed becomes a denial without a reason.
-func verdictOf(result json.RawMessage) (out recordedResult) {
-	if json.Unmarshal(result, &out) != nil {
+func verdictOf(result jsontext.Value) (out recordedResult) {
+	if parse(result, &out) != nil {
 		return recordedResult{}
 	}
 	return out

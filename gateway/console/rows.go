@@ -32,7 +32,7 @@ func (r *rendered) rows(answer json.RawMessage, t *templates) (newRows, error) {
 		return rows, nil
 	}
 	var page decisionPage
-	if err := json.Unmarshal(answer, &page); err != nil {
+	if err := parse(answer, &page); err != nil {
 		return newRows{}, err
 	}
 	var out bytes.Buffer

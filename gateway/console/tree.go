@@ -56,7 +56,7 @@ func (n treeNode) Count() string {
 }
 
 // treeOf parses a JSON value and keeps the order of members. It returns malformed JSON as a string.
-func treeOf(name string, raw json.RawMessage) treeNode {
+func treeOf(name string, raw []byte) treeNode {
 	if len(raw) == 0 {
 		return treeNode{Name: name}
 	}

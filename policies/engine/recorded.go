@@ -21,13 +21,16 @@ const (
 	dropRule = "data.system.log.drop"
 )
 
+// usualInput holds most inputs, in bytes.
+const usualInput = 2 << 10
+
 // RecordedInput returns the input on which a judgement rests, as JSON.
 func RecordedInput(j *resources.Judgement) ([]byte, error) {
 	term, err := inputOf(j)
 	if err != nil {
 		return nil, err
 	}
-	return appendJSON(nil, term.Value, math.MaxInt)
+	return appendJSON(make([]byte, 0, usualInput), term.Value, math.MaxInt)
 }
 
 // inputOf returns the input by which a verdict was made.
