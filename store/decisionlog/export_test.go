@@ -44,3 +44,6 @@ func Sign(secrets [][]byte, h Head) Head {
 	h.Signature = newKeys(secrets).sign(h.statement())
 	return h
 }
+
+// MayWant reports whether a page parses a line.
+func MayWant(f *Filter, raw []byte) bool { return f.mayWant(raw) }

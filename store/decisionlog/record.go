@@ -8,13 +8,17 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// record is a verdict as a line has it: the values of the question, without what can be computed from them.
+// record is a verdict as a line has it: the values of the question, without what can be computed from them. Its first
+// members are those that glance reads.
 type record struct {
+	Allow  bool   `json:"allow,omitzero"`
+	Path   string `json:"path,omitzero"`
+	Route  route  `json:"route,omitzero"`
+	Caller caller `json:"caller,omitzero"`
+
 	ID       string  `json:"id,omitzero"`
 	Parent   string  `json:"parent,omitzero"`
 	Time     instant `json:"at,omitzero"`
-	Path     string  `json:"path,omitzero"`
-	Allow    bool    `json:"allow,omitzero"`
 	Reason   string  `json:"reason,omitzero"`
 	Code     string  `json:"code,omitzero"`
 	Policy   string  `json:"policy,omitzero"`
@@ -23,8 +27,6 @@ type record struct {
 	Facts   int64  `json:"facts,omitzero"`
 	Account string `json:"account,omitzero"`
 	State   string `json:"state,omitzero"`
-	Caller  caller `json:"caller,omitzero"`
-	Route   route  `json:"route,omitzero"`
 	Action  string `json:"action,omitzero"`
 	Target  target `json:"target,omitzero"`
 	Agent   *agent `json:"agent,omitzero"`
