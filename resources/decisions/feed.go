@@ -21,10 +21,15 @@ const (
 	feedSoon  = feedEvery / 4
 )
 
+// mostKept bounds the answers of all feeds, in bytes of their decisions.
+const mostKept = 32 << 20
+
 // feeds holds the feeds by what their followers want. A feed has the newest decisions of an account that match a filter.
 type feeds struct {
 	mu  sync.Mutex
 	all map[string]*feed
+	// kept is the size of the answers since the map was made.
+	kept int
 }
 
 // feed has one look at the logs at a time. All followers are answered with decisions before it, so their cursors meet,
@@ -56,12 +61,25 @@ func (f *feeds) find(want *input) *feed {
 	one := f.all[key]
 	if one == nil {
 		if len(f.all) == 0 || len(f.all) >= MaxWaiters {
-			f.all = map[string]*feed{} // those with followers are made again
+			f.all, f.kept = map[string]*feed{}, 0 // those with followers are made again
 		}
 		one = &feed{turn: make(chan struct{}, 1)}
 		f.all[key] = one
 	}
 	return one
+}
+
+// keep counts an answer. At the bound it forgets all feeds, since a reader of an account can ask with many filters.
+func (f *feeds) keep(body *listBody) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.kept += len(body.After)
+	for _, event := range body.Decisions {
+		f.kept += len(event)
+	}
+	if f.kept > mostKept {
+		f.all = nil
+	}
 }
 
 // latest answers with the newest decisions behind the cursor, the newest first.
@@ -106,6 +124,7 @@ func (f *feed) answer(ctx context.Context, s *Service, want *input) (*feedAnswer
 		a = &feedAnswer{m.body(), place{resources.At(f.began), m.places}}
 		a.body.After, a.body.LeftOut = s.seal(a.place, want.cursors), m.more
 		f.answers[string(key)], f.brought = a, f.brought || len(m.rows) > 0
+		s.feeds.keep(&a.body)
 	}
 	return a, f.watch, nil
 }

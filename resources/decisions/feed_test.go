@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -156,6 +158,36 @@ func TestFollowersShareALook(t *testing.T) {
 	}); err != nil || f.source.asked.Load() != 2 {
 		t.Errorf("%v, %d readings", err, f.source.asked.Load())
 	}
+}
+
+// TestFeedsKeepLittle guarantees a bound of memory for the answers to many filters.
+func TestFeedsKeepLittle(t *testing.T) {
+	const filters, rows, size = 120, 20, 32 << 10
+	local := newMember(t)
+	large := []byte(`{"x":"` + strings.Repeat("x", size) + `"}`)
+	local.Input = func(*resources.Judgement) ([]byte, error) { return large, nil }
+	f := newFeed(t, local)
+	after := f.cursor(t)
+	for n := range rows {
+		local.decide(t, fmt.Sprint("d", n), 1000)
+	}
+	used := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := used()
+	for n := range filters {
+		l := f.latest(t, after, "page_size", "100", "since", fmt.Sprintf("1970-01-01T00:00:00.%03dZ", n))
+		if len(l.Decisions) != rows {
+			t.Fatalf("%d decisions", len(l.Decisions))
+		}
+	}
+	if kept := (int64(used()) - int64(before)) >> 20; kept > 64 {
+		t.Errorf("the feeds keep %d MiB", kept)
+	}
+	runtime.KeepAlive(f)
 }
 
 // TestAFollowerOfTheNewestIsWoken guarantees that a decision wakes followers, also those after a look without it,
