@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
@@ -88,6 +89,28 @@ func TestOneAccountLeavesPlacesToOthersWhoWait(t *testing.T) {
 		r := e.send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
 		if r.Status != 200 || times.Load() != asked || e.Waiting().Inside() != places-remaining {
 			t.Errorf("%s: %d, asked %d times, want %d", account, r.Status, times.Load(), asked)
+		}
+	}
+}
+
+// TestOneAccountLeavesPlacesOfAKindToOthers guarantees a refusal for an account beyond its share of the waiters for a
+// kind of response. Another account's client waits.
+func TestOneAccountLeavesPlacesOfAKindToOthers(t *testing.T) {
+	const places, remaining = 16, 2
+	waiters := gate.New(places, 0)
+	e := start(t, func(c *gateway.Config) {
+		c.Authn = authn{anybody}
+		c.Handlers["access"]["list"] = func(context.Context, *wire.Request) (wire.Response, error) {
+			return wire.Response{Status: 200, Body: map[string]any{}, Wait: time.Millisecond, Waiters: waiters}, nil
+		}
+	})
+	for range places - remaining {
+		must.Do(t, errors.Join(waiters.TryEnter(), waiters.Share("acct-a-v1")))
+	}
+	for account, want := range map[string]int{"acct-a-v1": 503, "acct-b-v1": 200} {
+		r := e.send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
+		if r.Status != want || waiters.Inside() != places-remaining {
+			t.Errorf("%s: %d, want %d", account, r.Status, want)
 		}
 	}
 }

@@ -45,6 +45,11 @@ func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
 			return wire.Response{}, err
 		}
 		defer waiters.Leave()
+		account := turnsOf(&x.principal)
+		if err := waiters.Share(account); err != nil {
+			return wire.Response{}, err
+		}
+		defer waiters.Unshare(account)
 	}
 	for err == nil && response.Wait > 0 && e.pause(x, &response) {
 		r.Place = response.Place

@@ -52,10 +52,13 @@ type Response struct {
 	ShownOnce string
 }
 
-// Waiters is a bound of clients (resources/gate). TryEnter returns an error of KindUnavailable for one too many.
+// Waiters is a bound of clients (resources/gate). TryEnter returns an error of KindUnavailable for one too many, Share
+// for one too many of an account.
 type Waiters interface {
 	TryEnter() error
 	Leave()
+	Share(account string) error
+	Unshare(account string)
 }
 
 // File is a response in a form of its own: a document, a page, a picture.
