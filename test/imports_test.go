@@ -157,7 +157,7 @@ var mayImport = map[string]row{
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/verdict"}},
 	"gateway/listen":            {inside: []string{"resources", "resources/wire"}},
 	"gateway/doors/authzen":     {inside: []string{"resources", "resources/wire", "gateway/catalogue", "gateway/doors", "gateway/doors/mcp", "gateway/route", "gateway/verdict"}},
-	"gateway/console":           {inside: []string{"resources", "gateway"}, outside: []string{json, oidc, oauth}},
+	"gateway/console":           {inside: []string{"resources", "resources/gate", "gateway"}, outside: []string{json, oidc, oauth}},
 	"gateway/client":            {alone: "gateway/client"},
 
 	"gateway/peer/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},

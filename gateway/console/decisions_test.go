@@ -134,33 +134,40 @@ func TestDecisionsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestFollowersAreBounded guarantees 503 for one too many, and that all end with the console.
+// TestFollowersAreBounded guarantees 503 for one too many of an account, a place for another account, and that all end
+// with the console.
 func TestFollowersAreBounded(t *testing.T) {
 	s := newSite(t, map[string]answer{})
-	s.api.waits = account + "/decisions"
-	const most = 200
-	codes := make(chan int)
-	for range most + 1 {
-		go func() { codes <- s.get("/decisions/new?after=c").Code }()
+	s.api.waits = "/api/v1/accounts/"
+	const all, most = 201, 175
+	answers := make(chan *httptest.ResponseRecorder, all+1)
+	follow := func(secret string) {
+		answers <- s.sendAs(secret, httptest.NewRequest(http.MethodGet, "/decisions/new?after=c", http.NoBody))
 	}
-	if code := <-codes; code != 503 {
-		t.Errorf("the first answer is %d", code)
-	}
-	s.Close()
 	late := time.After(10 * time.Second) // before followers end by themselves
-	for range most {
-		select {
-		case code := <-codes:
-			if code != 503 {
-				t.Errorf("at the end: %d", code)
+	want := func(many int, text string) {
+		t.Helper()
+		for range many {
+			select {
+			case w := <-answers:
+				shows(t, w, 503, text)
+			case <-late:
+				t.Fatalf("nobody is told %q", text)
 			}
-		case <-late:
-			t.Fatal("followers outlive the console")
 		}
 	}
-	if len(s.api.called("/decisions")) != most {
-		t.Errorf("%d followers reached the API", len(s.api.called("/decisions")))
+	for range all {
+		go follow("s")
 	}
+	want(all-most, "too many pages follow")
+	go follow("b")
+	for begun := time.Now(); len(s.api.called("/acct-b-v1/decisions")) == 0; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > 5*time.Second {
+			t.Fatal("another account has no place")
+		}
+	}
+	s.Close()
+	want(most+1, "")
 }
 
 // TestNothingForASessionThatEndsMeanwhile guarantees that a following page gets no decision after its session has ended.

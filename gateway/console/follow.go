@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 const (
@@ -28,24 +29,26 @@ const (
 
 // followers counts the pages that follow decisions.
 type followers struct {
-	places chan struct{}
+	places *gate.Gate
 	// ended is cancelled at the console's shutdown.
 	ended context.Context
 	end   context.CancelFunc
 }
 
 func newFollowers() *followers {
-	f := &followers{places: make(chan struct{}, maxFollowers)}
+	f := &followers{places: gate.New(maxFollowers, 0)}
 	f.ended, f.end = context.WithCancel(context.Background())
 	return f
 }
 
-// enter takes a place until leave is called. It returns false if all are taken. The console's shutdown cancels the
-// context.
-func (f *followers) enter(parent context.Context) (ctx context.Context, leave func(), ok bool) {
-	select {
-	case f.places <- struct{}{}:
-	default:
+// enter takes a place until leave is called. It returns false if all are taken, or the account's share of them. The
+// console's shutdown cancels the context.
+func (f *followers) enter(parent context.Context, account string) (ctx context.Context, leave func(), ok bool) {
+	if f.places.TryEnter() != nil {
+		return nil, nil, false
+	}
+	if f.places.Share(account) != nil {
+		f.places.Leave()
 		return nil, nil, false
 	}
 	ctx, cancel := context.WithTimeout(parent, followWithin)
@@ -53,7 +56,8 @@ func (f *followers) enter(parent context.Context) (ctx context.Context, leave fu
 	return ctx, func() {
 		stop()
 		cancel()
-		<-f.places
+		f.places.Unshare(account)
+		f.places.Leave()
 	}, true
 }
 
@@ -88,7 +92,7 @@ func (c *Console) unusedSession(w http.ResponseWriter, r *http.Request, secret s
 // follow returns the rows of newer decisions and the cursor after them. It calls the API once: a second call would make
 // a decision, which would wake the page again.
 func follow(p *page) {
-	ctx, leave, ok := p.c.followers.enter(p.r.Context())
+	ctx, leave, ok := p.c.followers.enter(p.r.Context(), p.session.AccountID)
 	if !ok {
 		p.w.Header().Set("Retry-After", "30")
 		plain(p.w, http.StatusServiceUnavailable, "too many pages follow the decisions of this console")

@@ -80,14 +80,17 @@ func (s *scripted) called(part string) (out []string) {
 	return out
 }
 
-// oneSession has a session for the secret "s" until it ends.
+// oneSession has a session for the secret "s" until it ends. The secret "b" is of another account's user.
 type oneSession struct {
 	console.Sessions
 	ended atomic.Bool
 }
 
 func (o *oneSession) Session(_ context.Context, secret string, _ bool) (*resources.ConsoleSession, error) {
-	if secret != "s" || o.ended.Load() {
+	switch {
+	case secret == "b":
+		return &resources.ConsoleSession{UserID: "user-bea-v1", AccountID: "acct-b-v1", Token: "t"}, nil
+	case secret != "s" || o.ended.Load():
 		return nil, nil
 	}
 	return &resources.ConsoleSession{UserID: "user-ada-v1", AccountID: "acct-a-v1", Token: "t"}, nil
@@ -148,9 +151,12 @@ func (s *site) post(target string, form url.Values) *httptest.ResponseRecorder {
 	return s.send(r)
 }
 
-func (s *site) send(r *http.Request) *httptest.ResponseRecorder {
+func (s *site) send(r *http.Request) *httptest.ResponseRecorder { return s.sendAs("s", r) }
+
+// sendAs sends a request with the secret of a session.
+func (s *site) sendAs(secret string, r *http.Request) *httptest.ResponseRecorder {
 	r.Host = "127.0.0.1:9003"
-	r.AddCookie(&http.Cookie{Name: "portcullis", Value: "s"})
+	r.AddCookie(&http.Cookie{Name: "portcullis", Value: secret})
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return w
