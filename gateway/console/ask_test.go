@@ -5,6 +5,25 @@ import (
 	"testing"
 )
 
+// TestAnEmptyPageIsNoAnswer guarantees "Nobody may." for the end of a complete search alone. The API ends a page early if
+// many candidates are denied, and if the account changes meanwhile.
+func TestAnEmptyPageIsNoAnswer(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"results":[],"page":{"next_token":"more"},"context":{"complete":true}}`: "Nothing so far: the search has more to look at.",
+		`{"results":[],"page":{"next_token":""},"context":{"complete":false}}`:    "The search finds nothing.",
+		`{"results":[],"page":{"next_token":""},"context":{"complete":true}}`:     "Nobody may.",
+	} {
+		s := newSite(t, map[string]answer{"POST /access/v1/search/subject": {200, body}})
+		page := s.get("/who?find=people&action=account:user:read")
+		shows(t, page, 200, want)
+		if strings.Contains(page.Body.String(), "Nobody may.") != (want == "Nobody may.") {
+			t.Errorf("%s: %s", body, page.Body)
+		}
+	}
+	s := newSite(t, map[string]answer{"POST /access/v1/search/subject": {200, `{"results":[],"page":{"next_token":"more"},"context":{"complete":true}}`}})
+	shows(t, s.get("/who?find=people&action=account:user:read&page_token=x"), 200, "Nothing so far", "page_token=more")
+}
+
 // TestDenyRulesAreLinked guarantees links from deny rules to their lines, for operators only: the Policy page shows nobody
 // else the source.
 func TestDenyRulesAreLinked(t *testing.T) {
