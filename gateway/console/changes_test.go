@@ -119,6 +119,27 @@ func fieldValue(t *testing.T, page, name string) string {
 	return strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&#43;", "+").Replace(value)
 }
 
+// TestNoUndoOverAChangeNobodySaw guarantees a refusal if the subject was changed after the page was shown.
+func TestNoUndoOverAChangeNobodySaw(t *testing.T) {
+	c := undoable["a role was edited"]
+	s := withChange(t, c.change, true)
+	method, target, _ := parts(c.call)
+	s.api.answers[method+" "+target] = answer{200, `{}`}
+	page := s.get("/changes/undo?id=" + changeID).Body.String()
+	form := url.Values{"id": {changeID}, "call": {fieldValue(t, page, "call")}, "newest": {fieldValue(t, page, "newest")}}
+	const newer = "change-01m87az01cz7shnzc008tppa3t-v1"
+	answers := "GET " + account + "/changes?page_size=5&since=" + later
+	s.api.answers[answers] = answer{200, `{"changes":[` + strings.Replace(c.change, changeID, newer, 1) + `]}`}
+	if w := s.post("/changes/undo", form); w.Code != 409 || len(s.api.called(c.call)) != 0 {
+		t.Errorf("%d %v", w.Code, s.api.called(c.call))
+	}
+	page = s.get("/changes/undo?id=" + changeID).Body.String()
+	form.Set("newest", fieldValue(t, page, "newest"))
+	if w := s.post("/changes/undo", form); w.Code != http.StatusSeeOther || form.Get("newest") != newer {
+		t.Errorf("%d with the newest change %q", w.Code, form.Get("newest"))
+	}
+}
+
 // TestWhatNoCallUndoes guarantees no offer to undo it, and none to a user without the right.
 func TestWhatNoCallUndoes(t *testing.T) {
 	for name, change := range map[string]string{

@@ -85,6 +85,15 @@ func (v undoView) Print() string {
 	return strings.ReplaceAll(strings.TrimSpace(v.Call.Method+" "+v.Path+" "+v.Body), "\n", " ")
 }
 
+// Newest returns the id of the newest later change, or "". The form contains it, and the console undoes nothing after a
+// change that the page did not show.
+func (v undoView) Newest() string {
+	if len(v.Later) == 0 {
+		return ""
+	}
+	return v.Later[0].ID
+}
+
 // LaterLink returns the address of the later changes of the same subject.
 func (v undoView) LaterLink() string {
 	return "/changes?" + url.Values{"subject": {v.Subject.ID}, "since": {v.At.String()}}.Encode()
@@ -158,7 +167,7 @@ func undo(p *page) error {
 	if err != nil {
 		return err
 	}
-	if p.r.PostFormValue("call") != v.Print() {
+	if p.r.PostFormValue("call") != v.Print() || p.r.PostFormValue("newest") != v.Newest() {
 		return &apiError{Status: http.StatusConflict, Message: "The facts have changed since this undo was shown. Look at it again."}
 	}
 	account := http.Header{"X-Account-Id": {p.session.AccountID}}
