@@ -173,6 +173,7 @@ type decisionView struct {
 // showDecision shows one decision.
 func showDecision(p *page) error {
 	query := url.Values{"id": {p.r.PathValue("id")}}
+	complete, more := true, true
 	for range mostPages {
 		answer, err := p.decisions(query)
 		if refused, bad := isRefusal(err, http.StatusBadRequest); bad && refused.Field("id") != "" {
@@ -189,10 +190,13 @@ func showDecision(p *page) error {
 			v := decisionView{decision: d, Input: treeOf("input", d.RawInput), Result: treeOf("result", d.RawResult)}
 			return p.show(http.StatusOK, "decision", "Decision", "/decisions", v)
 		}
-		if answer.Next == "" {
+		if complete, more = complete && answer.Complete, answer.Next != ""; !more {
 			break
 		}
 		query.Set("page_token", answer.Next)
+	}
+	if !complete || more {
+		return &apiError{Status: http.StatusServiceUnavailable, Message: "Not all logs could be searched for this decision. Try again in a moment."}
 	}
 	return &apiError{Status: http.StatusNotFound, Message: "Your account has no decision with this id, or the log no longer keeps it."}
 }

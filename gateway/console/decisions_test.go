@@ -94,12 +94,14 @@ func TestADecisionIsShownWhole(t *testing.T) {
 	byID := func(id string) string { return "GET " + account + "/decisions?id=" + id }
 	s := newSite(t, map[string]answer{
 		byID(id):      decisionsAnswer(recorded(id, hostile, "false")),
-		byID(unknown): {200, none},
+		byID(unknown): {200, strings.Replace(none, "false", "true", 1)},
 		byID("odd"):   {400, `{"error":"Bad.","details":["id: must be a decision_id"]}`},
 	})
 	shows(t, s.get("/decisions/"+id), 200, "✕ no</span> <bdi>the user is a member of the account", "✓ yes</span> <bdi>the account is active</bdi>", "not active</span> <code>reader", "LOG",
 		"<code>HASH</code>", "Ask again now", "&lt;script&gt;", "<bdi>same_account</bdi>")
 	shows(t, s.get("/decisions/"+unknown), 404, "no decision with this id")
+	s.api.answers[byID(unknown)] = answer{200, none} // a gateway did not answer
+	shows(t, s.get("/decisions/"+unknown), 503, "Not all logs could be searched")
 	shows(t, s.get("/decisions/odd"), 404, "does not exist")
 	masked := `{"labels":{},"decision_id":"` + id + `","path":"authz/decision","timestamp":"2026-03-04T11:58:30.000Z","erased":["/input"]}`
 	s.api.answers[byID(id)] = decisionsAnswer(masked)
