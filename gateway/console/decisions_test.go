@@ -141,7 +141,7 @@ func TestDecisionsAreFollowed(t *testing.T) {
 func TestFollowersAreBounded(t *testing.T) {
 	s := newSite(t, map[string]answer{})
 	s.api.waits = "/api/v1/accounts/"
-	const all, most = 201, 175
+	const all, most = 201, 200
 	answers := make(chan *httptest.ResponseRecorder, all+1)
 	follow := func(secret string) {
 		answers <- s.sendAs(secret, httptest.NewRequest(http.MethodGet, "/decisions/new?after=c", http.NoBody))

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxFollowers limits the pages that follow decisions at the same time.
-	maxFollowers = 200
+	// maxFollowers limits the pages that follow decisions at the same time. One account has 200 of them at most (gate.Share).
+	maxFollowers = 228
 	// followRows limits the rows of one response.
 	followRows = "10"
 	// followWait is how long the API waits for a decision. followWithin is the deadline of the call.

@@ -14,8 +14,8 @@ import (
 // ActionRead is the action of those who read the decisions of an account.
 const ActionRead = "account:decision:read"
 
-// MaxWaiters bounds the clients that wait for decisions at once.
-const MaxWaiters = 200
+// MaxWaiters bounds the clients that wait for decisions at once. One account has 200 of them at most (gate.Share).
+const MaxWaiters = 228
 
 // Config holds what the handlers work with.
 type Config struct {

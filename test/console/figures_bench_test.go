@@ -37,7 +37,7 @@ const (
 	// keys is the number of the admin's keys.
 	keys = 10
 	// followed is the number of pages that follow decisions beside the questions. allFollowers is the limit of an account.
-	followed, allFollowers = 20, 175
+	followed, allFollowers = 20, 200
 	// perWindow is the number of questions in a window, one every 2 ms.
 	perWindow, every = 2_000, 2 * time.Millisecond
 )
@@ -213,7 +213,7 @@ func questions(b *testing.B, g *harness.Gateway, ask func(user string)) (w windo
 	return w
 }
 
-// BenchmarkFollowers measures the memory of each of 175 pages that follow decisions: heap after a collection, and stacks.
+// BenchmarkFollowers measures the memory of each of 200 pages that follow decisions: heap after a collection, and stacks.
 func BenchmarkFollowers(b *testing.B) {
 	g, _ := startMany(b, "--pprof")
 	var heap, stacks float64
