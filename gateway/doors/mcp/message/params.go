@@ -3,6 +3,7 @@ package message
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Keys of `_meta` of the revisions.
@@ -15,165 +16,131 @@ const (
 	metaRelatedTask  = metaPrefix + "related-task"
 )
 
-// Names of members that are read: none of them is acceptable in another case.
+// param is a known member of params or of an object in it. Its name is not acceptable in another case.
+type param struct {
+	name string
+	read func(r *reader, field string)
+	// field is the path of the member.
+	field string
+}
+
 var (
-	paramNames = []string{
-		"name", "uri", "cursor", "level", "taskId", "requestState", "protocolVersion", "arguments", "inputResponses",
-		"capabilities", "clientInfo", "task", "ref", "notifications", "_meta",
-	}
-	metaNames   = []string{metaVersion, metaInfo, metaCapabilities, metaLogLevel, metaRelatedTask}
-	listenNames = []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"}
-	refNames    = []string{"type", "name", "uri"}
+	paramTable = table("params",
+		text("name", func(m *Message) *string { return &m.Name }),
+		text("uri", func(m *Message) *string { return &m.URI }),
+		text("cursor", func(m *Message) *string { return &m.Cursor }),
+		text("level", func(m *Message) *string { return &m.Level }),
+		text("taskId", func(m *Message) *string { return &m.TaskID }),
+		text("requestState", func(m *Message) *string { m.Retry = true; return &m.RequestState }),
+		text("protocolVersion", func(m *Message) *string { return &m.Opening.Version }),
+		raw("arguments", func(m *Message) *[]byte { return &m.Arguments }),
+		raw("inputResponses", func(m *Message) *[]byte { m.Retry = true; return &m.InputResponses }),
+		raw("capabilities", func(m *Message) *[]byte { return &m.Opening.Capabilities }),
+		raw("clientInfo", func(m *Message) *[]byte { return &m.Opening.Info }),
+		raw("task", func(m *Message) *[]byte { m.AsTask = true; return new([]byte) }),
+		nested("ref", refTable),
+		param{name: "notifications", read: (*reader).listen},
+		nested("_meta", metaTable),
+	)
+	metaTable = table("params._meta",
+		text(metaVersion, func(m *Message) *string { return &m.Meta.Client.Version }),
+		raw(metaInfo, func(m *Message) *[]byte { return &m.Meta.Client.Info }),
+		raw(metaCapabilities, func(m *Message) *[]byte { return &m.Meta.Client.Capabilities }),
+		text(metaLogLevel, func(m *Message) *string { return &m.Meta.LogLevel }),
+		nested(metaRelatedTask, relatedTable),
+	)
+	relatedTable = table("params._meta."+metaRelatedTask, text("taskId", func(m *Message) *string { return &m.Meta.RelatedTask }))
+	// refTable are the members of the reference of completion/complete.
+	refTable = table("params.ref",
+		text("type", func(m *Message) *string { return &m.Ref.Type }),
+		text("name", func(m *Message) *string { return &m.Ref.Name }),
+		text("uri", func(m *Message) *string { return &m.Ref.URI }),
+	)
+	// listenTable are the members of the filter of subscriptions/listen.
+	listenTable = table("params.notifications",
+		flag("toolsListChanged", func(l *Listen) *bool { return &l.Tools }),
+		flag("promptsListChanged", func(l *Listen) *bool { return &l.Prompts }),
+		flag("resourcesListChanged", func(l *Listen) *bool { return &l.Resources }),
+		texts("resourceSubscriptions", func(l *Listen) *[]string { return &l.URIs }),
+		texts("taskIds", func(l *Listen) *[]string { return &l.TaskIDs }),
+	)
 )
 
 // Levels are the levels of messages, the least first (RFC 5424).
 var Levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// param reads a member of params.
-func (r *reader) param(name string) {
-	m := r.m
-	switch name {
-	case "name":
-		r.text(&m.Name, CodeInvalidParams, "params.name")
-	case "uri":
-		r.text(&m.URI, CodeInvalidParams, "params.uri")
-	case "cursor":
-		r.text(&m.Cursor, CodeInvalidParams, "params.cursor")
-	case "level":
-		r.text(&m.Level, CodeInvalidParams, "params.level")
-	case "taskId":
-		r.text(&m.TaskID, CodeInvalidParams, "params.taskId")
-	case "requestState":
-		m.Retry = true
-		r.text(&m.RequestState, CodeInvalidParams, "params.requestState")
-	case "protocolVersion":
-		r.text(&m.Opening.Version, CodeInvalidParams, "params.protocolVersion")
-	case "arguments":
-		r.raw(&m.Arguments, "params.arguments")
-	case "inputResponses":
-		m.Retry = true
-		r.raw(&m.InputResponses, "params.inputResponses")
-	case "capabilities":
-		r.raw(&m.Opening.Capabilities, "params.capabilities")
-	case "clientInfo":
-		r.raw(&m.Opening.Info, "params.clientInfo")
-	case "task":
-		m.AsTask = true
-		var task []byte
-		r.raw(&task, "params.task")
-	case "ref", "notifications", "_meta":
-		r.nested(name)
-	default:
-		r.exact(name, paramNames...)
-		r.Skip()
+// table returns the known members of the object at a path.
+func table(path string, params ...param) []param {
+	for i := range params {
+		params[i].field = path + "." + params[i].name
 	}
+	return params
 }
 
-// nested reads a member of params that is an object of known members.
-func (r *reader) nested(name string) {
-	if !r.isObject("params."+name, CodeInvalidParams) {
+// text is a member with a string.
+func text(name string, dst func(*Message) *string) param {
+	return param{name: name, read: func(r *reader, field string) { r.text(dst(r.m), CodeInvalidParams, field) }}
+}
+
+// raw is a member with an object, which stays as it is.
+func raw(name string, dst func(*Message) *[]byte) param {
+	return param{name: name, read: func(r *reader, field string) {
+		if r.isObject(field, CodeInvalidParams) {
+			*dst(r.m) = r.Raw(r.Skip)
+		}
+	}}
+}
+
+// nested is a member with an object of known members.
+func nested(name string, params []param) param {
+	return param{name: name, read: func(r *reader, field string) { r.object(field, CodeInvalidParams, params) }}
+}
+
+// flag is a member with true or false.
+func flag(name string, dst func(*Listen) *bool) param {
+	return param{name: name, read: func(r *reader, field string) {
+		kind := r.Kind()
+		if r.Skip(); kind != 't' && kind != 'f' {
+			r.refuse(CodeInvalidParams, field+" must be true or false.")
+		}
+		*dst(&r.m.Listen) = kind == 't'
+	}}
+}
+
+// texts is a member with an array of at most maxListened strings.
+func texts(name string, dst func(*Listen) *[]string) param {
+	return param{name: name, read: func(r *reader, field string) { r.texts(dst(&r.m.Listen), field) }}
+}
+
+// listen reads the filter of subscriptions/listen.
+func (r *reader) listen(field string) {
+	r.m.Listen.Given = true
+	r.object(field, CodeInvalidParams, listenTable)
+}
+
+// object reads an object of known members. It skips the others.
+func (r *reader) object(field string, code int, params []param) {
+	if !r.isObject(field, code) {
 		return
 	}
-	read := r.meta
-	switch name {
-	case "ref":
-		read = r.ref
-	case "notifications":
-		r.m.Listen.Given, read = true, r.listen
-	}
 	for name := range r.Members() {
-		read(name)
-	}
-}
-
-// raw reads an object as it is.
-func (r *reader) raw(dst *[]byte, field string) {
-	if r.isObject(field, CodeInvalidParams) {
-		*dst = r.Raw(r.Skip)
-	}
-}
-
-// meta reads a member of `_meta`.
-func (r *reader) meta(name string) {
-	meta := &r.m.Meta
-	field := "params._meta." + name
-	switch name {
-	case metaVersion:
-		r.text(&meta.Client.Version, CodeInvalidParams, field)
-	case metaInfo:
-		r.raw(&meta.Client.Info, field)
-	case metaCapabilities:
-		r.raw(&meta.Client.Capabilities, field)
-	case metaLogLevel:
-		r.text(&meta.LogLevel, CodeInvalidParams, field)
-	case metaRelatedTask:
-		if r.isObject(field, CodeInvalidParams) {
-			for name := range r.Members() {
-				if name == "taskId" {
-					r.text(&meta.RelatedTask, CodeInvalidParams, field+".taskId")
-					continue
-				}
-				r.exact(name, "taskId")
-				r.Skip()
-			}
+		i := slices.IndexFunc(params, func(p param) bool { return strings.EqualFold(p.name, name) })
+		if i >= 0 && params[i].name == name {
+			params[i].read(r, params[i].field)
+			continue
 		}
-	default:
-		r.exact(name, metaNames...)
+		if i >= 0 {
+			r.misspelt()
+		}
 		r.Skip()
 	}
-}
-
-// ref reads a member of the reference of completion/complete.
-func (r *reader) ref(name string) {
-	ref := &r.m.Ref
-	switch name {
-	case "type":
-		r.text(&ref.Type, CodeInvalidParams, "params.ref.type")
-	case "name":
-		r.text(&ref.Name, CodeInvalidParams, "params.ref.name")
-	case "uri":
-		r.text(&ref.URI, CodeInvalidParams, "params.ref.uri")
-	default:
-		r.exact(name, refNames...)
-		r.Skip()
-	}
-}
-
-// listen reads a member of the filter of subscriptions/listen.
-func (r *reader) listen(name string) {
-	l := &r.m.Listen
-	switch name {
-	case "toolsListChanged":
-		r.flag(&l.Tools, name)
-	case "promptsListChanged":
-		r.flag(&l.Prompts, name)
-	case "resourcesListChanged":
-		r.flag(&l.Resources, name)
-	case "resourceSubscriptions":
-		r.texts(&l.URIs, name)
-	case "taskIds":
-		r.texts(&l.TaskIDs, name)
-	default:
-		r.exact(name, listenNames...)
-		r.Skip()
-	}
-}
-
-// flag reads true or false.
-func (r *reader) flag(dst *bool, name string) {
-	kind := r.Kind()
-	if r.Skip(); kind != 't' && kind != 'f' {
-		r.refuse(CodeInvalidParams, "params.notifications."+name+" must be true or false.")
-	}
-	*dst = kind == 't'
 }
 
 // maxListened limits each list of a filter. The door judges its items again while the stream is open.
 const maxListened = 256
 
 // texts reads an array of at most maxListened strings.
-func (r *reader) texts(dst *[]string, name string) {
-	field := "params.notifications." + name
+func (r *reader) texts(dst *[]string, field string) {
 	if r.Kind() != '[' {
 		r.refuse(CodeInvalidParams, field+" must be an array.")
 		r.Skip()

@@ -72,11 +72,8 @@ func (r *reader) member(name string) {
 			r.refuse(CodeInvalidRequest, "method must not be empty.")
 		}
 	case "params":
-		if r.params = true; r.isObject("params", CodeInvalidRequest) {
-			for name := range r.Members() {
-				r.param(name)
-			}
-		}
+		r.params = true
+		r.object("params", CodeInvalidRequest, paramTable)
 	case "result":
 		if r.result = true; r.isObject("result", CodeInvalidRequest) {
 			r.Skip()
@@ -119,7 +116,9 @@ func (r *reader) failure() {
 			text = kind == '"'
 			r.Skip()
 		default:
-			r.exact(name, "code", "message")
+			if foldsTo(name, []string{"code", "message"}) {
+				r.misspelt()
+			}
 			r.Skip()
 		}
 	}
@@ -173,11 +172,9 @@ func (r *reader) text(dst *string, code int, field string) bool {
 	return true
 }
 
-// exact rejects a name that equals a known one only if case is ignored, since some decoders ignore case.
-func (r *reader) exact(name string, names ...string) {
-	if foldsTo(name, names) {
-		r.refuse(CodeInvalidRequest, "A member must have the revision's spelling, with its case.")
-	}
+// misspelt rejects a name that equals a known one only if case is ignored, since some decoders ignore case.
+func (r *reader) misspelt() {
+	r.refuse(CodeInvalidRequest, "A member must have the revision's spelling, with its case.")
 }
 
 // foldsTo reports whether two different names are equal if case is ignored.
