@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
-	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
 // tooLarge refuses a body over the limit: 413.
@@ -98,22 +98,7 @@ func (x *exchange) leaveBody() {
 
 // checkMediaType refuses a body other than plain JSON, or with two types: 415.
 func (e *Edge) checkMediaType(x *exchange) error {
-	if x.headers.encoded || len(x.body) > 0 && !x.toldJSON() {
-		return &resources.Error{
-			Kind: resources.KindUnsupportedMedia, Message: "A body must be application/json in UTF-8 without a Content-Encoding.",
-		}
-	}
-	return nil
-}
-
-// toldJSON says whether the one Content-Type is JSON in UTF-8.
-func (x *exchange) toldJSON() bool {
-	kinds, odd := x.Values("Content-Type")
-	if odd || len(kinds) != 1 {
-		return false
-	}
-	json, utf8 := wire.MediaType(kinds[0])
-	return json && utf8
+	return doors.CheckMediaType(x, x.body, x.headers.encoded)
 }
 
 // body returns the body announced by a head, with chunks of most bytes at most. It can be read once.

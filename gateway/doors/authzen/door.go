@@ -72,13 +72,7 @@ type Evaluations struct {
 	Most int
 	// Turns bounds how many batches are judged at once. A large batch keeps a processor as long as thousands of single
 	// questions with cached answers.
-	Turns Turns
-}
-
-// Turns lets accounts take turns (resources/gate). Each Enter without an error needs one Leave.
-type Turns interface {
-	Enter(ctx context.Context, account string) error
-	Leave()
+	Turns doors.Turns
 }
 
 // Answer implements doors.Door: as Evaluation without evaluations, else one answer for each of them, 400

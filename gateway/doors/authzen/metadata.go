@@ -30,7 +30,7 @@ type document struct {
 
 // Answer implements doors.Door: 404 without a base, and for another path than the base's.
 func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) {
-	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action", "Authorization", "X-API-Key"))
+	problems := slices.Concat(c.Problems, doors.OddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action", "Authorization", "X-API-Key"))
 	for field, sent := range map[string]bool{"body": len(c.Body) > 0 || c.Encoded, "query": c.HasQuery} {
 		if sent {
 			problems = append(problems, resources.Problem{Field: field, Text: "must not be sent"})

@@ -11,9 +11,9 @@ import (
 // read reads a call's body into the tuple. further reads the other members of the body, and returns whether it read the
 // member. The error is a 400 or a 415 of the request as such, never a problem of the tuple.
 func read(c doors.Call, tuple *Tuple, further func(r *reader, name string) bool) error {
-	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action"))
+	problems := slices.Concat(c.Problems, doors.OddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action"))
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
-	if json, utf8 := mediaType(c.Headers); !json {
+	if json, utf8 := doors.MediaType(c.Headers); !json {
 		note("Content-Type", "must be application/json, sent once")
 	} else if !utf8 {
 		return &resources.Error{Kind: resources.KindUnsupportedMedia, Message: "The charset of a body must be UTF-8."}
@@ -35,25 +35,6 @@ func read(c doors.Call, tuple *Tuple, further func(r *reader, name string) bool)
 		return resources.BadRequest(append(problems, tuple.Problems...)...)
 	}
 	return nil
-}
-
-// oddHeaders returns the problems of identity headers. This API reads none of them, but a server on the way to it may.
-func oddHeaders(h doors.Headers, names ...string) (problems []resources.Problem) {
-	for _, name := range names {
-		if _, problem := h.Identity(name); problem != "" {
-			problems = append(problems, resources.Problem{Field: name, Text: problem})
-		}
-	}
-	return problems
-}
-
-// mediaType is wire.MediaType of the one Content-Type.
-func mediaType(h doors.Headers) (json, utf8 bool) {
-	kinds, odd := h.Values("Content-Type")
-	if odd || len(kinds) != 1 {
-		return false, false
-	}
-	return wire.MediaType(kinds[0])
 }
 
 // reported says whether a problem of the field is known.

@@ -59,7 +59,7 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 	}
 	if err != nil {
 		a.Outcome = verdict.Outcome{}
-		return a, failed(err)
+		return a, doors.OrUnavailable(err, "The search could not be made now; try again.")
 	}
 	out := answer{Results: w.results, Context: answerContext{Complete: complete, PolicyRevision: q.tree.Revision()}}
 	if q.account != "" {
@@ -80,14 +80,6 @@ const judgedForOne = 100
 // errOldSnapshot means a store that broke its contract: the snapshot has a lower revision than the caller's right to
 // search was judged by.
 var errOldSnapshot = errors.New("authzen: a snapshot is older than facts that were known before it was taken")
-
-// failed makes an error of the store that is none of the domain's one of KindUnavailable.
-func failed(err error) error {
-	if _, ok := errors.AsType[*resources.Error](err); ok {
-		return err
-	}
-	return resources.Unavailable("The search could not be made now; try again.", err)
-}
 
 type search struct {
 	Search

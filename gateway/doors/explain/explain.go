@@ -59,7 +59,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	}
 	if err != nil {
 		a.Outcome = verdict.Outcome{}
-		return a, failed(err)
+		return a, doors.OrUnavailable(err, "The decision could not be explained now; try again.")
 	}
 	x.AccountRevision = verdict.RevisionFor(c.Caller, q.AccountID, x.AccountRevision)
 	body, err := json.Marshal(x)
@@ -69,14 +69,6 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	}
 	a.Status, a.Body = 200, []byte(resources.MaskCredentials(string(body)))
 	return a, nil
-}
-
-// failed turns an error from outside the domain into one of KindUnavailable.
-func failed(err error) error {
-	if _, ok := errors.AsType[*resources.Error](err); ok {
-		return err
-	}
-	return resources.Unavailable("The decision could not be explained now; try again.", err)
 }
 
 // Unavailable implements doors.Door: the body is the one of the row's area.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
 // Changes reads changes to an account (resources/access).
@@ -19,20 +19,17 @@ type Changes interface {
 	Suppose(ctx context.Context, account string, body []byte) (resources.Supposed, error)
 }
 
-// Turns lets callers take turns (resources/gate). Each Enter without an error needs one Leave.
-type Turns interface {
-	Enter(ctx context.Context, caller string) error
-	Leave()
-}
-
 // Door answers account.preview. All of its fields are needed.
 type Door struct {
 	Judge   *verdict.Judge
 	Changes Changes
 	// Turns bounds how many previews and batches are judged at once.
-	Turns Turns
+	Turns doors.Turns
 	Now   func() time.Time
 }
+
+// notMade is the message of an error from outside the domain.
+const notMade = "The preview could not be made now; try again."
 
 // judgedForOne is how many questions a preview judges for one of its caller's rate.
 const judgedForOne = 100
@@ -62,7 +59,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	}
 	if err != nil {
 		a.Outcome = verdict.Outcome{}
-		return a, failed(err)
+		return a, doors.OrUnavailable(err, notMade)
 	}
 	j := judging{Door: d, call: &c, tree: judge.Pin(), now: resources.At(judge.Now()), end: d.end(ctx, started)}
 	j.out = preview{
@@ -77,7 +74,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	}
 	if err != nil {
 		a.Outcome = verdict.Outcome{}
-		return a, failed(err)
+		return a, doors.OrUnavailable(err, notMade)
 	}
 	return a, nil
 }
@@ -85,34 +82,13 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 // check refuses a body that is not declared as plain JSON (415). It refuses a call with problems found while it was read,
 // and one with an identity header that could be read in two ways (400). It parses neither the query nor the body.
 func check(c doors.Call) error {
-	if kinds, odd := c.Headers.Values("Content-Type"); c.Encoded || len(c.Body) > 0 && (odd || len(kinds) != 1 || !isJSON(kinds[0])) {
-		return &resources.Error{
-			Kind: resources.KindUnsupportedMedia, Message: "A body must be application/json in UTF-8 without a Content-Encoding.",
-		}
+	if err := doors.CheckMediaType(c.Headers, c.Body, c.Encoded); err != nil {
+		return err
 	}
-	problems := c.Problems
-	for _, name := range []string{"X-User-ID", "X-Account-ID", "X-Action"} { // this door ignores them, a server on the way here may not
-		if _, problem := c.Headers.Identity(name); problem != "" {
-			problems = append(problems, resources.Problem{Field: name, Text: problem})
-		}
-	}
-	if len(problems) > 0 {
+	if problems := slices.Concat(c.Problems, doors.OddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action")); len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
 	return nil
-}
-
-func isJSON(contentType string) bool {
-	json, utf8 := wire.MediaType(contentType)
-	return json && utf8
-}
-
-// failed turns an error from outside the domain into one of KindUnavailable.
-func failed(err error) error {
-	if _, ok := errors.AsType[*resources.Error](err); ok {
-		return err
-	}
-	return resources.Unavailable("The preview could not be made now; try again.", err)
 }
 
 // Unavailable implements doors.Door: the body is the one of the row's area.
