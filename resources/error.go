@@ -117,8 +117,7 @@ func Unavailable(message string, cause error) *Error {
 // AsError returns the domain error in the chain of err. Any other error becomes the cause of
 // an internal one with a fixed text.
 func AsError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return &Error{Kind: KindInternal, Message: "The request could not be completed because of an internal error.", Cause: err}
@@ -126,11 +125,8 @@ func AsError(err error) *Error {
 
 // IsKind says whether the chain of err holds a domain error of that kind.
 func IsKind(err error, kind Kind) bool {
-	if err == nil {
-		return false
-	}
-	var e *Error
-	return errors.As(err, &e) && e.Kind == kind
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Kind == kind
 }
 
 // OneLine returns a message without line breaks.

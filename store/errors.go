@@ -57,6 +57,6 @@ func (e *DuplicateError) Error() string {
 
 // IsDuplicate reports whether err is a *DuplicateError for that index ("" is the key).
 func IsDuplicate(err error, index string) bool {
-	var dup *DuplicateError
-	return errors.As(err, &dup) && dup.Index == index
+	dup, ok := errors.AsType[*DuplicateError](err)
+	return ok && dup.Index == index
 }

@@ -76,8 +76,7 @@ func (s *URLSource) fetch(ctx context.Context) (set KeySet, err error) {
 	req.Header.Set("Accept", "application/jwk-set+json, application/json")
 	resp, err := s.options.Client.Do(req)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // leaves out the URL, whose query may be secret
 		}
 		return KeySet{}, fmt.Errorf("%w: %w", errFetchFailed, err)

@@ -169,8 +169,7 @@ func readFile(path string) ([]byte, os.FileInfo, error) {
 
 // bare returns the cause of an os.PathError, whose operation and path the message has already.
 func bare(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -126,8 +126,7 @@ func endToEnd(client *http.Client, out *http.Request) (*http.Response, error) {
 	}}
 	resp, err := client.Do(out.WithContext(httptrace.WithClientTrace(out.Context(), trace)))
 	if err != nil {
-		var cause *url.Error
-		if errors.As(err, &cause) { // it holds the upstream's address and the query, which are not logged
+		if cause, ok := errors.AsType[*url.Error](err); ok { // it holds the upstream's address and the query, which are not logged
 			err = cause.Err
 		}
 		return nil, err

@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -147,8 +146,7 @@ func (o *Outcome) refuse() {
 
 // unavailable makes any error of the decision path one of KindUnavailable.
 func unavailable(err error) error {
-	var domain *resources.Error
-	if errors.As(err, &domain) && domain.Kind == resources.KindUnavailable {
+	if resources.IsKind(err, resources.KindUnavailable) {
 		return err
 	}
 	return resources.Unavailable("The decision could not be made now; try again.", err)

@@ -51,8 +51,7 @@ func (f *failed) Unwrap() error { return f.cause }
 
 // FailureOf says why an evaluation has not decided.
 func FailureOf(err error) Failure {
-	var f *failed
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failed](err); ok {
 		return f.why
 	}
 	return FailureOther
@@ -176,8 +175,8 @@ func valueAt[T ast.Value](o ast.Object, name string) (value T, ok bool) {
 
 // classify says why an evaluation failed that no bound has stopped.
 func classify(err error) Failure {
-	var e *topdown.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*topdown.Error](err)
+	if !ok {
 		return FailureOther
 	}
 	switch e.Code {

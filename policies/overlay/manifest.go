@@ -78,8 +78,8 @@ func (p *Problems) add(file string, row int, format string, args ...any) {
 
 // parser adds what the parser says of a file.
 func (p *Problems) parser(file string, err error) {
-	var all ast.Errors
-	if !errors.As(err, &all) {
+	all, ok := errors.AsType[ast.Errors](err)
+	if !ok {
 		p.add(file, 0, "%v", err)
 		return
 	}

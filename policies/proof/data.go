@@ -107,8 +107,8 @@ func readDocument(name string, raw []byte, p *Problems) *document {
 		return doc
 	}
 	row := doc.row(dec.InputOffset())
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if ok {
 		row, err = doc.row(syntax.ByteOffset), syntax.Err
 	}
 	if errors.Is(err, jsontext.ErrDuplicateName) {

@@ -146,8 +146,7 @@ func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 
 // withoutURL returns the cause of a url.Error, since its own text holds the query, maybe with a credential.
 func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

@@ -50,11 +50,11 @@ func isConflict(err error) bool {
 }
 
 func hasLabel(err error, label string) bool {
-	var labelled mongo.LabeledError
-	return errors.As(err, &labelled) && labelled.HasErrorLabel(label)
+	labelled, ok := errors.AsType[mongo.LabeledError](err)
+	return ok && labelled.HasErrorLabel(label)
 }
 
 func hasCode(err error, code int) bool {
-	var server mongo.ServerError
-	return errors.As(err, &server) && server.HasErrorCode(code)
+	server, ok := errors.AsType[mongo.ServerError](err)
+	return ok && server.HasErrorCode(code)
 }
