@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/gateway/peer"
@@ -29,9 +30,7 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 	for name, area := range areas {
 		rows, handlers := peer.ClosingRoutes(name, area)
 		closing = append(closing, rows...)
-		for route, handler := range area.Routes {
-			handlers[route] = handler
-		}
+		maps.Copy(handlers, area.Routes)
 		cfg.Handlers[name] = handlers
 	}
 	e := newBounded(cfg)

@@ -104,10 +104,6 @@ func (d *Delegation) Covers(action *Action, target *Target, now Time) bool {
 	if d == nil || d.ExpiresAt != 0 && now >= d.ExpiresAt || d.ProjectID != "" && d.ProjectID != target.ProjectID {
 		return false
 	}
-	for _, pattern := range action.Patterns() {
-		if slices.Contains(d.Permissions, pattern) {
-			return true
-		}
-	}
-	return false
+	patterns := action.Patterns()
+	return slices.ContainsFunc(patterns[:], func(pattern string) bool { return slices.Contains(d.Permissions, pattern) })
 }

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -20,10 +21,7 @@ func ValidName(s string) bool {
 // Showable says whether a text leaves the text around it as it is. Control characters, line
 // separators and marks of direction do not.
 func Showable(s string) bool {
-	for _, r := range s {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	})
 }

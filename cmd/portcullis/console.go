@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -216,9 +217,7 @@ func newConsoleLink() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if settings.Listeners.Console == "" {
-				settings.Listeners.Console = config.DemoConsole
-			}
+			settings.Listeners.Console = cmp.Or(settings.Listeners.Console, config.DemoConsole)
 			site := settings.Console.URL(settings.Listeners.Console, false)
 			if site == nil {
 				return errors.New("--console-url: must be the URL of the console, as https://console.example.com")

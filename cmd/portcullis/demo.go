@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -256,9 +257,7 @@ func (d *demoDesk) serve(a *app, open listeners, hasDemo bool) {
 		return
 	}
 	edge, path := "http://"+reachable(open.edge[0].Addr()), "/mcp/projects/"+demo.Project+"/"+tickets.Name
-	if a.mcp.Base == "" {
-		a.mcp.Base = edge
-	}
+	a.mcp.Base = cmp.Or(a.mcp.Base, edge)
 	d.url, d.audience = edge+path, a.mcp.Base+path
 	d.server.Handler = tickets.Handler(a.assertions)
 	go func() { _ = d.server.Serve(d.listener) }() // until close

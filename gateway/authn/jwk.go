@@ -189,10 +189,8 @@ func mayVerify(members map[string]jsontext.Value) bool {
 // hasPrivatePart reports whether a JWK holds a private key (RFC 7518, 6.2.2 and 6.3.2) or a
 // symmetric one.
 func hasPrivatePart(members map[string]jsontext.Value) bool {
-	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "priv", "k"} {
-		if _, ok := members[name]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"d", "p", "q", "dp", "dq", "qi", "oth", "priv", "k"}, func(name string) bool {
+		_, ok := members[name]
+		return ok
+	})
 }

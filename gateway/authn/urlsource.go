@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,12 +80,7 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	if u.Scheme == "http" && !onThisMachine(u.Hostname()) {
 		return nil, errURLOpen
 	}
-	if o.Refresh == 0 {
-		o.Refresh = defaultRefresh
-	}
-	if o.MaxAge == 0 {
-		o.MaxAge = defaultMaxAge
-	}
+	o.Refresh, o.MaxAge = cmp.Or(o.Refresh, defaultRefresh), cmp.Or(o.MaxAge, defaultMaxAge)
 	if o.Refresh < fetchGap || o.MaxAge <= o.Refresh {
 		return nil, errURLRefresh
 	}

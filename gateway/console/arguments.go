@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -68,11 +69,7 @@ func argumentOf(name string, value json.RawMessage) argument {
 		return argument{partsOf(name), "text, " + countOf(n) + map[bool]string{true: " character", false: " characters"}[n == 1], partsOf(text)}
 	}
 	kinds := map[byte]string{'{': "object", '[': "list", 't': "yes or no", 'f': "yes or no", 'n': "null"}
-	kind := kinds[value[0]]
-	if kind == "" {
-		kind = "number"
-	}
-	return argument{partsOf(name), kind, partsOf(plainJSON(value))}
+	return argument{partsOf(name), cmp.Or(kinds[value[0]], "number"), partsOf(plainJSON(value))}
 }
 
 // plainJSON returns a value with one member a line, and without needless escapes. Numbers keep their text.

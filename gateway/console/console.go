@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -87,9 +88,7 @@ func pages() map[string]func(*page) error {
 	for _, section := range []map[string]func(*page) error{
 		overviewPages(), askPages(), whoPages(), peoplePages(), decisionsPages(), changesPages(), policyPages(), comparePages(), platformPages(), approvalPages(),
 	} {
-		for pattern, show := range section {
-			all[pattern] = show
-		}
+		maps.Copy(all, section)
 	}
 	return all
 }

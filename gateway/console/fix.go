@@ -22,12 +22,7 @@ type fixView struct {
 
 // Callable reports whether the console can make every step with API calls.
 func (f fixView) Callable() bool {
-	for _, step := range f.Steps {
-		if step.Method == "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.Steps, func(s stepView) bool { return s.Method == "" })
 }
 
 // Allowed reports whether AuthZEN allows the user every step's call.
@@ -69,12 +64,9 @@ func (f fixView) Others() int {
 
 // Dated reports whether a step assigns a role that can have an end.
 func (f fixView) Dated() bool {
-	for _, step := range f.Steps {
-		if step.step.Kind == resources.StepAssign || step.step.Kind == resources.StepExtend {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Steps, func(s stepView) bool {
+		return s.step.Kind == resources.StepAssign || s.step.Kind == resources.StepExtend
+	})
 }
 
 // Ends reports whether a step needs a new end because it renews an expired assignment.

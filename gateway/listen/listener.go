@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -73,10 +74,6 @@ func (l *Listener) secure(c net.Conn) net.Conn {
 
 // outOfResources reports whether Accept failed for lack of file descriptors or memory: both may come free again.
 func outOfResources(err error) bool {
-	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
-		if errors.Is(err, want) {
-			return true
-		}
-	}
-	return false
+	causes := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM}
+	return slices.ContainsFunc(causes, func(cause error) bool { return errors.Is(err, cause) })
 }

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -58,9 +59,7 @@ func New(o Options) *Limiter {
 	if o.Rate == (Rate{}) {
 		return nil
 	}
-	if o.Buckets == 0 {
-		o.Buckets = DefaultBuckets
-	}
+	o.Buckets = cmp.Or(o.Buckets, DefaultBuckets)
 	return &Limiter{options: o, began: o.Now(), buckets: bucketTable{limit: o.Buckets, buckets: map[string]*bucket{}}}
 }
 

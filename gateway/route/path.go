@@ -1,6 +1,7 @@
 package route
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,12 +41,9 @@ func PathProblems(path string) []string {
 type findings struct{ list []string }
 
 func (f *findings) add(problem string) {
-	for _, p := range f.list {
-		if p == problem {
-			return
-		}
+	if !slices.Contains(f.list, problem) {
+		f.list = append(f.list, problem)
 	}
-	f.list = append(f.list, problem)
 }
 
 // scanPath looks at each byte and escape, and gives the path decoded once.

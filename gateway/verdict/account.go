@@ -98,12 +98,7 @@ func (a *account) place(pair resources.About) int {
 		}
 		return -1
 	}
-	for i, one := range a.pairs {
-		if one == pair {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(a.pairs, pair)
 }
 
 func (a *account) add(pair resources.About) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -91,9 +92,7 @@ func NewOf(ctx context.Context, src *policies.Source, load Loader, opts Options)
 	if opts.Poll <= 0 {
 		opts.Poll = defaultPoll
 	}
-	if opts.Verdicts == 0 {
-		opts.Verdicts = DefaultVerdicts
-	}
+	opts.Verdicts = cmp.Or(opts.Verdicts, DefaultVerdicts)
 	opts.Observer = opts.Observer.complete()
 	set, err := load(ctx, src)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -74,12 +75,9 @@ func (r *report) readError(body *wire.Object) {
 
 // succeeds says whether the report names a state that is a success.
 func (r *report) succeeds() bool {
-	for _, state := range []resources.ClusterState{resources.ClusterRunning, resources.ClusterDeleted} {
-		if r.Status == state.Kubernetes() || r.Status == state.GPU() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]resources.ClusterState{resources.ClusterRunning, resources.ClusterDeleted}, func(s resources.ClusterState) bool {
+		return r.Status == s.Kubernetes() || r.Status == s.GPU()
+	})
 }
 
 // fits refuses what clusters of the other kind have; 400 with all problems.

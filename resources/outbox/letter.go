@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -59,9 +60,7 @@ func (w *writer) write(m resources.Message) (*mail.Msg, error) {
 		return nil, Permanent(errors.New("the message's id can't be part of a Message-ID"))
 	}
 	data := templateData{To: m.To, AccountName: cleanLine(m.AccountName, maxName), AccountID: cleanLine(m.AccountID, maxName)}
-	if data.AccountName == "" {
-		data.AccountName = data.AccountID
-	}
+	data.AccountName = cmp.Or(data.AccountName, data.AccountID)
 	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := errors.Join(letter.From(w.source), letter.To(m.To)); err != nil {
 		return nil, Permanent(err)

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -50,9 +51,7 @@ type Service struct {
 
 // New makes the handlers of the area.
 func New(cfg Config) *Service {
-	if cfg.InvitationTTL == 0 {
-		cfg.InvitationTTL = DefaultInvitationTTL
-	}
+	cfg.InvitationTTL = cmp.Or(cfg.InvitationTTL, DefaultInvitationTTL)
 	return &Service{Config: cfg, c: cfg.Collections, totals: memo.New[membership, int](maxTotals)}
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -132,10 +133,7 @@ func lines(problems []resources.Problem) []string {
 func byField(problems []resources.Problem) map[string]string {
 	texts := map[string][]string{}
 	for _, p := range problems {
-		field := p.Field
-		if field == "" {
-			field = "request"
-		}
+		field := cmp.Or(p.Field, "request")
 		texts[field] = append(texts[field], p.Text)
 	}
 	out := make(map[string]string, len(texts))

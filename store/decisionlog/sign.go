@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"fmt"
+	"slices"
 )
 
 // keys sign what closes a segment and what retention has left. The first key signs, all of them check.
@@ -27,12 +28,9 @@ func (k keys) signed(statement, signature string) bool {
 	if err != nil {
 		return false
 	}
-	for _, key := range k.private {
-		if ed25519.Verify(key.Public().(ed25519.PublicKey), []byte(statement), raw) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.private, func(key ed25519.PrivateKey) bool {
+		return ed25519.Verify(key.Public().(ed25519.PublicKey), []byte(statement), raw)
+	})
 }
 
 // end closes a segment.

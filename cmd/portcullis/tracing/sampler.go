@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -20,10 +21,7 @@ const (
 // sampler returns the sampler of the standard variables. Without trust it ignores the sampled flag of clients. The
 // error names the variable.
 func sampler(lookup func(string) string, trust bool) (trace.Sampler, error) {
-	name := strings.ToLower(strings.TrimSpace(lookup(envSampler)))
-	if name == "" {
-		name = "parentbased_always_on"
-	}
+	name := cmp.Or(strings.ToLower(strings.TrimSpace(lookup(envSampler))), "parentbased_always_on")
 	rule, byParent := strings.CutPrefix(name, "parentbased_")
 	var root trace.Sampler
 	switch rule {

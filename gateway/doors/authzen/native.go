@@ -1,6 +1,7 @@
 package authzen
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"strings"
@@ -335,9 +336,7 @@ func (n *native) account() (account string, differ bool) {
 			return
 		}
 		n.plain(field, id)
-		if account == "" {
-			account = id
-		}
+		account = cmp.Or(account, id)
 		differ = differ || account != id
 	}
 	if n.Resource != nil {

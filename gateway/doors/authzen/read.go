@@ -39,12 +39,7 @@ func read(c doors.Call, tuple *Tuple, further func(r *reader, name string) bool)
 
 // reported says whether a problem of the field is known.
 func (t *Tuple) reported(field string) bool {
-	for _, p := range t.Problems {
-		if p.Field == field {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Problems, func(p resources.Problem) bool { return p.Field == field })
 }
 
 // complete notes what is missing. Without idOfSubject or idOfResource, the id of that entity is what

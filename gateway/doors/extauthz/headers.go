@@ -2,6 +2,7 @@ package extauthz
 
 import (
 	"net/textproto"
+	"slices"
 	"strings"
 
 	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
@@ -70,12 +71,7 @@ func (h *header) odd() bool { return strings.Contains(h.name, "_") }
 
 // sent says whether the header was sent, in any spelling.
 func (h headers) sent(name string) bool {
-	for i := range h {
-		if h[i].is(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h, func(one header) bool { return one.is(name) })
 }
 
 // sentOnce is what an identity header must be, in headers and in header_map alike.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
@@ -62,13 +63,11 @@ func (v *visit) resumed(ctx context.Context, o *Outgoing) ([]row, error) {
 	o.Header.Set(message.HeaderLastEvent, h.ID)
 	rows := v.rowsOf(h)
 	allowed, err := v.allowed(ctx, v.judge, rows, true)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, silent(err)
-	}
-	for _, may := range allowed {
-		if !may {
-			return nil, resources.Forbidden("The call that began this stream is not allowed any more.")
-		}
+	case slices.Contains(allowed, false):
+		return nil, resources.Forbidden("The call that began this stream is not allowed any more.")
 	}
 	return rows, nil
 }

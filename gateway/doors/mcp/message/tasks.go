@@ -2,6 +2,8 @@ package message
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -59,11 +61,7 @@ func (w *walk) visit(tree node, hit func(string, Place) error) error {
 	case kind == '[' && has(tree, "*"):
 		return w.array(func() error { return w.visit(tree["*"], hit) })
 	case kind == '{' && len(tree) > 0 && !has(tree, "*"):
-		names := make([]string, 0, len(tree))
-		for name := range tree {
-			names = append(names, name)
-		}
-		_, err := w.object(names, func(name string) error {
+		_, err := w.object(slices.Collect(maps.Keys(tree)), func(name string) error {
 			if sub, ok := tree[name]; ok {
 				return w.visit(sub, hit)
 			}
