@@ -1,7 +1,7 @@
 package console
 
 import (
-	"net/url"
+	"cmp"
 	"slices"
 	"sync"
 )
@@ -42,10 +42,7 @@ func (m *mentioned) addHolders(all []assignment) {
 }
 
 // names holds the names of people, roles, groups, agents and projects by id. A page shows the id of one without a name.
-type names struct {
-	users                           map[string]person
-	roles, groups, agents, projects map[string]string
-}
+type names struct{ users, roles, groups, agents, projects map[string]person }
 
 // Person returns a user. It has only the id if the name is not known.
 func (n names) Person(id string) person {
@@ -56,12 +53,7 @@ func (n names) Person(id string) person {
 }
 
 // named returns the name of an id, or the id.
-func named(all map[string]string, id string) string {
-	if name := all[id]; name != "" {
-		return name
-	}
-	return id
-}
+func named(all map[string]person, id string) string { return cmp.Or(all[id].Name, id) }
 
 // Role returns the name of a role.
 func (n names) Role(id string) string { return named(n.roles, id) }
@@ -77,46 +69,45 @@ func (n names) Project(id string) string { return named(n.projects, id) }
 
 // naming describes how to read the names of one kind.
 type naming struct {
-	ids []string
-	// isNamed reports whether the name of an id is known.
-	isNamed func(id string) bool
-	// list reads names from lists. read reads one name by its id, and keep stores it. A nil read means that the kind has
-	// lists only.
-	list func(n names, missing func() []string) error
+	names map[string]person
+	ids   []string
+	// list is the API's list, and size its parameter for the size of a page. lists limits the pages that are read.
+	list, size string
+	lists      int
+	// read reads one name by its id. A nil read means that the kind has lists only.
 	read func(id string) (person, error)
-	keep func(person)
 }
 
 // missing returns the ids without a name, without duplicates.
 func (k naming) missing() (out []string) {
 	for _, id := range k.ids {
-		if id != "" && !slices.Contains(out, id) && !k.isNamed(id) {
+		if id != "" && !slices.Contains(out, id) && k.names[id].ID == "" {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// namesOf returns a kind that stores only names.
-func namesOf(all map[string]string, ids []string) naming {
-	return naming{ids: ids, isNamed: func(id string) bool { return all[id] != "" }, keep: func(one person) { all[one.ID] = one.Name }}
+// keep stores names.
+func (k naming) keep(some []person) {
+	for _, one := range some {
+		k.names[one.ID] = one
+	}
 }
 
 // names reads the names of the ids on a page. It skips names that the user may not read.
 func (p *page) names(m mentioned) (names, error) {
-	out := names{users: map[string]person{}, roles: map[string]string{}, groups: map[string]string{}, agents: map[string]string{}, projects: map[string]string{}}
-	users := naming{ids: m.users, isNamed: func(id string) bool { return out.users[id].ID != "" }, keep: func(one person) { out.users[one.ID] = one }}
-	users.list, users.read = p.firstUsers, p.userNamed
-	roles, groups := namesOf(out.roles, m.roles), namesOf(out.groups, m.groups)
-	agents, projects := namesOf(out.agents, m.agents), namesOf(out.projects, m.projects)
-	roles.list, roles.read = p.firstRoles, p.roleNamed
-	groups.list, groups.read = p.firstGroups, p.groupNamed
-	agents.list, agents.read = p.firstAgents, p.agentNamed
-	projects.list = p.firstProjects
-	for _, kind := range []naming{users, roles, groups, agents, projects} {
+	out := names{map[string]person{}, map[string]person{}, map[string]person{}, map[string]person{}, map[string]person{}}
+	for _, kind := range []naming{
+		{out.users, m.users, "users", "page_size", 1, p.userNamed},
+		{out.roles, m.roles, "roles", "pageSize", 1, p.roleNamed},
+		{out.groups, m.groups, "groups", "page_size", 1, p.groupNamed},
+		{out.agents, m.agents, "agents", "page_size", 1, p.agentNamed},
+		{out.projects, m.projects, "projects", "page_size", mostLists, nil},
+	} {
 		missing := kind.missing()
 		if len(missing) > fewNames || kind.read == nil && len(missing) > 0 {
-			if err := kind.list(out, kind.missing); err != nil {
+			if err := p.listNames(kind); err != nil {
 				return out, err
 			}
 			missing = kind.missing()
@@ -128,11 +119,32 @@ func (p *page) names(m mentioned) (names, error) {
 		if err != nil {
 			return out, err
 		}
-		for _, one := range some {
-			kind.keep(one)
-		}
+		kind.keep(some)
 	}
 	return out, nil
+}
+
+// listNames reads pages of a list until no name is missing. It reads no name if the API refuses.
+func (p *page) listNames(k naming) error {
+	for next, lists := "", 0; lists < k.lists; lists++ {
+		var answer struct {
+			Users    []person `json:"users"`
+			Roles    []person `json:"data"`
+			Groups   []person `json:"groups"`
+			Agents   []person `json:"agents"`
+			Projects []person `json:"projects"`
+			Next     string   `json:"next_page_token"`
+		}
+		err := p.api.get(p.r.Context(), p.account(k.list), given(k.size, listedNames, "page_token", next), &answer)
+		if err != nil && refusalOf(err) == nil {
+			return err
+		}
+		k.keep(slices.Concat(answer.Users, answer.Roles, answer.Groups, answer.Agents, answer.Projects))
+		if next = answer.Next; next == "" || len(k.missing()) == 0 {
+			break
+		}
+	}
+	return nil
 }
 
 // eachOf reads ids concurrently. It skips an id that the API refuses.
@@ -157,77 +169,6 @@ func eachOf(ids []string, read func(id string) (person, error)) (out []person, e
 	}
 	all.Wait()
 	return out, err
-}
-
-// firstOf reads the first page of a list. It returns an empty list if the API refuses.
-func (p *page) firstOf(list string, query url.Values, out any) error {
-	err := p.api.get(p.r.Context(), p.account(list), query, out)
-	if err != nil && refusalOf(err) == nil {
-		return err
-	}
-	return nil
-}
-
-func (p *page) firstUsers(n names, _ func() []string) error {
-	var answer struct {
-		Users []person `json:"users"`
-	}
-	err := p.firstOf("users", given("page_size", listedNames), &answer)
-	for _, one := range answer.Users {
-		n.users[one.ID] = one
-	}
-	return err
-}
-
-func (p *page) firstRoles(n names, _ func() []string) error {
-	var answer struct {
-		Data []project `json:"data"`
-	}
-	err := p.firstOf("roles", given("pageSize", listedNames), &answer)
-	addNames(n.roles, answer.Data)
-	return err
-}
-
-func (p *page) firstGroups(n names, _ func() []string) error {
-	var answer struct {
-		Groups []project `json:"groups"`
-	}
-	err := p.firstOf("groups", given("page_size", listedNames), &answer)
-	addNames(n.groups, answer.Groups)
-	return err
-}
-
-func (p *page) firstAgents(n names, _ func() []string) error {
-	var answer struct {
-		Agents []project `json:"agents"`
-	}
-	err := p.firstOf("agents", given("page_size", listedNames), &answer)
-	addNames(n.agents, answer.Agents)
-	return err
-}
-
-// firstProjects reads pages of projects until no name is missing.
-func (p *page) firstProjects(n names, missing func() []string) error {
-	for next, lists := "", 0; lists < mostLists; lists++ {
-		var answer struct {
-			Projects []project `json:"projects"`
-			Next     string    `json:"next_page_token"`
-		}
-		if err := p.firstOf("projects", given("page_size", listedNames, "page_token", next), &answer); err != nil {
-			return err
-		}
-		addNames(n.projects, answer.Projects)
-		if next = answer.Next; next == "" || len(missing()) == 0 {
-			break
-		}
-	}
-	return nil
-}
-
-func addNames(all map[string]string, some []project) {
-	for _, one := range some {
-		all[one.ID] = one.Name
-	}
 }
 
 // userNamed reads one member.

@@ -175,8 +175,8 @@ func (p *page) nameFound(v *whoView) error {
 	for _, one := range all.users {
 		v.Choices.People = append(v.Choices.People, one)
 	}
-	for id, called := range all.projects {
-		v.Choices.Projects = append(v.Choices.Projects, project{id, called})
+	for _, one := range all.projects {
+		v.Choices.Projects = append(v.Choices.Projects, project{one.ID, one.Name})
 	}
 	return err
 }
