@@ -33,6 +33,19 @@ type ChangeSides struct {
 	After  json.RawMessage `json:"after,omitempty"`
 }
 
+// ShownChange is a change as responses show it.
+type ShownChange struct {
+	ID              string        `json:"id"`
+	At              Time          `json:"at"`
+	AccountRevision int64         `json:"account_revision"`
+	Actor           ChangeActor   `json:"actor"`
+	RequestID       string        `json:"request_id"`
+	Action          string        `json:"action"`
+	Subject         ChangeSubject `json:"subject"`
+	Before          any           `json:"before,omitempty"`
+	After           any           `json:"after,omitempty"`
+}
+
 // ChangeActor is who made a change.
 type ChangeActor struct {
 	// Kind is user, service or system.

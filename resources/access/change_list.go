@@ -14,23 +14,10 @@ import (
 
 const actionChangeRead = "account:change:read"
 
-// changeBody is a change record as responses show it.
-type changeBody struct {
-	ID              string                  `json:"id"`
-	At              resources.Time          `json:"at"`
-	AccountRevision int64                   `json:"account_revision"`
-	Actor           resources.ChangeActor   `json:"actor"`
-	RequestID       string                  `json:"request_id"`
-	Action          string                  `json:"action"`
-	Subject         resources.ChangeSubject `json:"subject"`
-	Before          any                     `json:"before,omitempty"`
-	After           any                     `json:"after,omitempty"`
-}
-
 // changeList is the response of change.list.
 type changeList struct {
-	Changes       []changeBody `json:"changes"`
-	NextPageToken string       `json:"next_page_token"`
+	Changes       []resources.ShownChange `json:"changes"`
+	NextPageToken string                  `json:"next_page_token"`
 }
 
 // listChanges answers change.list (N18): newest first, or oldest first behind the record after.
@@ -43,9 +30,9 @@ func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Respon
 	if err != nil {
 		return wire.Response{}, err
 	}
-	out := changeList{Changes: make([]changeBody, len(search.changes))}
+	out := changeList{Changes: make([]resources.ShownChange, len(search.changes))}
 	for i, c := range search.changes {
-		out.Changes[i] = changeBodyOf(c)
+		out.Changes[i] = shown(c)
 	}
 	early := !search.full && !search.ended
 	if early || search.full && !input.follow {
@@ -144,8 +131,8 @@ func (c changeInput) wants(change resources.Change) bool {
 		(c.action == "" || change.Action == c.action) && change.At >= c.since && (c.until == 0 || change.At < c.until)
 }
 
-func changeBodyOf(c resources.Change) changeBody {
-	out := changeBody{
+func shown(c resources.Change) resources.ShownChange {
+	out := resources.ShownChange{
 		ID: c.ID, At: c.At, AccountRevision: c.AccountRevision, Actor: c.Actor, RequestID: c.RequestID, Action: c.Action, Subject: c.Subject,
 	}
 	if c.Before != nil {

@@ -216,21 +216,9 @@ type changesArguments struct {
 	paged
 }
 
-type change struct {
-	ID              string                  `json:"id"`
-	At              resources.Time          `json:"at"`
-	AccountRevision int64                   `json:"account_revision"`
-	Actor           resources.ChangeActor   `json:"actor"`
-	RequestID       string                  `json:"request_id"`
-	Action          string                  `json:"action"`
-	Subject         resources.ChangeSubject `json:"subject"`
-	Before          any                     `json:"before,omitempty"`
-	After           any                     `json:"after,omitempty"`
-}
-
 type changeList struct {
-	Changes  []change `json:"changes"`
-	NextPage string   `json:"next_page" jsonschema:"empty at the end"`
+	Changes  []resources.ShownChange `json:"changes"`
+	NextPage string                  `json:"next_page" jsonschema:"empty at the end"`
 }
 
 func (s *Server) changes(ctx context.Context, args changesArguments) (changeList, error) {
@@ -247,8 +235,8 @@ func (s *Server) changes(ctx context.Context, args changesArguments) (changeList
 		q.Set("page_size", strconv.Itoa(args.Limit))
 	}
 	var body struct {
-		Changes []change `json:"changes"`
-		Next    string   `json:"next_page_token"`
+		Changes []resources.ShownChange `json:"changes"`
+		Next    string                  `json:"next_page_token"`
 	}
 	target := "/api/v1/" + escaped("accounts/"+account+"/changes")
 	if len(q) > 0 {
