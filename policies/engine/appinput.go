@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -97,11 +98,7 @@ func tooLong(v any) bool {
 			}
 		}
 	case []any:
-		for _, element := range v {
-			if tooLong(element) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, tooLong)
 	}
 	return false
 }

@@ -81,7 +81,7 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 		values[name] = set
 	}
 	if set := values[appTypes]; set != nil {
-		if a.Types = names(set, func(t *ast.Term) (string, bool) { return textOf(t) }); len(a.Types) == 0 {
+		if a.Types = names(set, textOf); len(a.Types) == 0 {
 			problem(appTypes, "must be a set of one or more strings, none of them empty")
 		}
 	}

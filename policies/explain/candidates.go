@@ -151,11 +151,9 @@ func (e *explanation) breadth(role *resources.Role) (n int) {
 		has[p] = true
 	}
 	for _, action := range e.actions {
-		for _, pattern := range action.Patterns() {
-			if has[pattern] {
-				n++
-				break
-			}
+		patterns := action.Patterns()
+		if slices.ContainsFunc(patterns[:], func(p string) bool { return has[p] }) {
+			n++
 		}
 	}
 	e.breadths[role.ID] = n

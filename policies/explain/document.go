@@ -173,11 +173,6 @@ func (d *Document) assignmentAt(a documentAssignment, project, resource string) 
 }
 
 // members returns the names that stand in an object with true.
-func members(set map[string]bool) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if set[name] {
-			out = append(out, name)
-		}
-	}
-	return out
+func members(set map[string]bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(set)), func(name string) bool { return !set[name] })
 }

@@ -36,7 +36,8 @@ func (e *explanation) sight(ctx context.Context) (s sight, err error) {
 	if caller.Kind != resources.PrincipalUser || e.q.Facts.Subject == nil || caller.ID != e.q.Facts.Subject.UserID {
 		return everything(), nil
 	}
-	may := func(action resources.Action) bool {
+	may := func(id string) bool {
+		action, _ := resources.ParseAction(id)
 		if err != nil || action.ID == "" {
 			return false
 		}
@@ -46,18 +47,11 @@ func (e *explanation) sight(ctx context.Context) (s sight, err error) {
 		d, err = e.policy.Decide(ctx, asked)
 		return err == nil && d.Allowed
 	}
-	named := func(id string) resources.Action {
-		action, failed := resources.ParseAction(id)
-		if failed != nil {
-			return resources.Action{}
-		}
-		return action
-	}
-	if right := named(e.q.Route.Action); may(right) {
+	if may(e.q.Route.Action) {
 		return everything(), err
 	}
-	s = sight{roles: may(named(listRoles)), users: may(named(listUsers))}
-	s.project = e.q.Target.ProjectID == "" || e.said.Told[projectCondition] || e.holdsInProject() || may(named(listProjects))
+	s = sight{roles: may(listRoles), users: may(listUsers)}
+	s.project = e.q.Target.ProjectID == "" || e.said.Told[projectCondition] || e.holdsInProject() || may(listProjects)
 	if s.project {
 		e.said.Told[projectCondition] = true
 	}

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -25,7 +26,7 @@ func (k packages) find(src *policies.Source, modules, tests map[string]*ast.Modu
 	for _, name := range src.Names {
 		rest, isInside := strings.CutPrefix(policies.Place(name), k.folder+"/")
 		pkg, _, nested := strings.Cut(rest, "/")
-		switch module := either(modules[name], tests[name]); {
+		switch module := cmp.Or(modules[name], tests[name]); {
 		case isInside && !nested:
 			p.report(name, 0, "is not in the folder of %s: move it to %s/<name>/", k.one, k.folder)
 		case isInside:
@@ -43,13 +44,6 @@ func (k packages) find(src *policies.Source, modules, tests map[string]*ast.Modu
 		}
 	}
 	return slices.Sorted(maps.Keys(hasRules))
-}
-
-func either(serving, test *ast.Module) *ast.Module {
-	if serving != nil {
-		return serving
-	}
-	return test
 }
 
 // partOf returns part i of the path of the module's package, "" if the path is shorter.
