@@ -19,6 +19,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/tickets"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 // makeDemo makes the data of --demo, and reports whether it is there.
@@ -170,29 +171,10 @@ func (g demoGuide) writeToken(name string, request authn.TokenRequest) (token, p
 	if err := os.MkdirAll(dir, 0o700); err != nil { // on a database there is none yet
 		return "", "", err
 	}
-	if err := replaceFile(filepath.Join(dir, name), token+"\n"); err != nil {
+	if err := durable.Write(filepath.Join(dir, name), []byte(token+"\n")); err != nil {
 		return "", "", err
 	}
 	return token, quoted(filepath.Join(dir, name)), nil
-}
-
-// replaceFile puts a file that only its owner can read in the place of another one.
-func replaceFile(path, content string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(content)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // the first error is reported
-	}
-	return err
 }
 
 // reachable returns the address at which a client of this machine reaches a listener.

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 const (
@@ -121,22 +123,9 @@ func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 }
 
 // replace writes a file that only its owner can read, in one step.
-func replace(name string, content []byte) (err error) {
+func replace(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return durable.Write(name, content)
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 // Folder is a folder that takes the place of a mail server. Each letter is a file that mail programs
@@ -73,9 +74,5 @@ func publish(path string, content []byte) (err error) {
 		return err
 	}
 	// The record of the message is deleted next, so the name of the file must be on disk before.
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return durable.SyncDir(dir)
 }

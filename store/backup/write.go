@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 // Write makes the backup file path, for the owner alone, of a database file. It is whole from the first instant, takes the
@@ -29,7 +31,7 @@ func Write(path, work, database string, m Manifest) (Manifest, error) {
 	if err := os.Link(f.Name(), path); err != nil {
 		return Manifest{}, err
 	}
-	return m, syncDir(filepath.Dir(path))
+	return m, durable.SyncDir(filepath.Dir(path))
 }
 
 // write writes the archive: the manifest, its checksum and the database. After an error the archive is incomplete.
@@ -67,13 +69,4 @@ func write(w io.Writer, database string, m Manifest) error {
 		return err
 	}
 	return out.Close()
-}
-
-// syncDir makes the name of a new file durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 // The files of a log.
@@ -163,7 +165,8 @@ func (s segment) pack(dir string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	err = fillFile(segmentPath(dir, s.number, closedSuffix), func(w io.Writer) error {
+	path := segmentPath(dir, s.number, closedSuffix)
+	err = durable.Fill(path, func(w io.Writer) error {
 		encoder, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
 		if err != nil {
 			return err
@@ -172,7 +175,7 @@ func (s segment) pack(dir string) error {
 		_, err = io.Copy(encoder, f)
 		return errors.Join(err, encoder.Close())
 	})
-	if err != nil {
+	if err = errors.Join(err, durable.SyncDir(filepath.Dir(path))); err != nil {
 		return err
 	}
 	return os.Remove(s.path)
@@ -183,40 +186,7 @@ const packWindow = 1 << 20
 
 // writeFile writes a file in one step, so that it is there whole or not at all.
 func writeFile(path string, content []byte) error {
-	return fillFile(path, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
-}
-
-// fillFile is writeFile for what fill writes.
-func fillFile(path string, fill func(io.Writer) error) (err error) {
-	dir := filepath.Dir(path)
-	tmp, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	err = fill(tmp)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(durable.Write(path, content), durable.SyncDir(filepath.Dir(path)))
 }
 
 // readBeginning returns what retention has left, nil where all is there.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 // Sizes of a segment in bytes.
@@ -89,7 +90,7 @@ func (w *writer) open() error {
 	size := int64(w.buf.Len())
 	if err == nil {
 		if _, err = w.buf.WriteTo(f); err == nil {
-			err = errors.Join(f.Sync(), syncDir(w.dir))
+			err = errors.Join(f.Sync(), durable.SyncDir(w.dir))
 		}
 	}
 	if err != nil {
