@@ -98,7 +98,7 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	e.complete(x, e.steps)
 }
 
-// begin returns the exchange of a request that has arrived.
+// begin returns the exchange of a request that has arrived. A call in another protocol has a nil raw.
 func (e *Edge) begin(parent context.Context, raw *fasthttp.RequestCtx) *exchange {
 	started, arrived := e.cfg.Now(), time.Now()
 	x := &exchange{edge: e, raw: raw, arrived: arrived, started: started, lifetime: lifetime{parent: parent, deadline: arrived.Add(e.cfg.Limits.Handle)}}
@@ -115,7 +115,7 @@ func (e *Edge) complete(x *exchange, steps []step) {
 		x.leave()
 		x.releaseBody()
 		x.record.Status = x.raw.Response.StatusCode()
-		x.ended(x.started)
+		x.ended()
 	}()
 	if err := e.run(x, steps); err != nil {
 		e.refuse(x, err)
@@ -185,8 +185,9 @@ func (x *exchange) trace() {
 }
 
 // ended records the request when it has been answered.
-func (x *exchange) ended(started time.Time) {
-	x.record.ended(started, x.edge.cfg.Now())
+func (x *exchange) ended() {
+	now := x.edge.cfg.Now()
+	x.record.At, x.record.Duration = now, now.Sub(x.started)
 	if x.endTrace != nil {
 		x.endTrace(&x.record)
 	}

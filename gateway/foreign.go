@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"net"
-	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -20,15 +19,11 @@ func (e *Edge) Listener(l net.Listener, protocol string) net.Listener {
 // the bounds of requests under way, for an authenticated caller within their rates, in the time of any request. It is
 // recorded like one of HTTP with the status that it would have. Errors are *resources.Error.
 func (e *Edge) Foreign(ctx context.Context, c *doors.Foreign) (doors.Vouched, error) {
-	started, arrived := e.cfg.Now(), time.Now()
-	x := &exchange{
-		edge: e, foreign: c, rows: e.Rows(), method: c.DoorMethod, arrived: arrived,
-		lifetime: lifetime{parent: ctx, deadline: arrived.Add(e.cfg.Limits.Handle)},
-		record: Record{
-			RequestID: c.RequestID, Method: c.DoorMethod, Path: c.DoorPath, Scheme: e.scheme(), Route: c.Route, Template: c.DoorPath, Status: 200,
-		},
+	x := e.begin(ctx, nil)
+	x.foreign, x.rows, x.method = c, e.Rows(), c.DoorMethod
+	x.record = Record{
+		RequestID: c.RequestID, Method: c.DoorMethod, Path: c.DoorPath, Scheme: e.scheme(), Route: c.Route, Template: c.DoorPath, Status: 200,
 	}
-	x.ctx = &x.lifetime
 	defer x.lifetime.end()
 	if c.Strict {
 		x.lifetime.parent = resources.WithStrict(x.lifetime.parent)
@@ -46,7 +41,7 @@ func (e *Edge) Foreign(ctx context.Context, c *doors.Foreign) (doors.Vouched, er
 		x.record.Status = wire.Status(domain.Kind)
 	}
 	x.leave()
-	x.ended(started)
+	x.ended()
 	if domain != nil {
 		return doors.Vouched{RequestID: x.record.RequestID}, domain
 	}

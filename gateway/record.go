@@ -77,8 +77,6 @@ func (x *exchange) tellRevisions(o *verdict.Outcome) {
 	}
 }
 
-func (r *Record) ended(started, now time.Time) { r.At, r.Duration = now, now.Sub(started) }
-
 func (e *Edge) observe(r Record) {
 	if e.cfg.Observe != nil {
 		e.cfg.Observe(r)

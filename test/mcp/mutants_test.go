@@ -73,7 +73,7 @@ func mutantsOfArguments() []mutant {
 		{"an actor has no ceiling", []overlay.Edit{{File: "gateway/acting.go", Old: "x.principal.Client.HasActor()", New: "x.principal.Client == nil"}}, "TestAnAgentAtTheAPIIsHeldToItsCeiling"},
 		{"a denial by a rule is ignored", []overlay.Edit{{File: door, Old: "	case denied.Code != \"\":\n", New: "	case denied.Code != \"\" && denied.Code != \"argument_denied\":\n"}}, denies},
 		{"a rule that fails allows", []overlay.Edit{{File: door, Old: "	case err != nil:\n", New: "	case err != nil && r.arguments != nil:\n		return nil\n	case err != nil:\n"}}, denies},
-		{"open streams keep their arguments", []overlay.Edit{{File: streams, Old: "		t.arguments = r.arguments\n", New: ""}}, "TestNewRulesEndAnOpenStream"},
+		{"open streams keep their arguments", []overlay.Edit{{File: streams, Old: "	current.arguments = r.arguments\n", New: ""}}, "TestNewRulesEndAnOpenStream"},
 	}
 }
 

@@ -134,10 +134,7 @@ func (v *visit) rowOf(p *posted) row {
 	case p.Method == message.MethodComplete && p.Ref.Type == message.RefPrompt:
 		return promptRow(v.server, p.Ref.Name)
 	case p.Method == message.MethodComplete:
-		if r := templateRow(v.server, p.Ref.URI); r.listed {
-			return r
-		}
-		return resourceRow(v.server, p.Ref.URI)
+		return rowAt(v.server, kindResource, p.Ref.URI)
 	}
 	return resourceRow(v.server, p.URI)
 }

@@ -18,18 +18,7 @@ type Row struct {
 // RowAt returns the row of a name. The kind is tools, prompts or resources. The name of a resource is a URI or a
 // template. account and project are "" if the place does not name them.
 func RowAt(s *resources.MCPServer, account, project, kind, name string) Row {
-	out := Row{s, place{account: account, project: project, server: s.Name}, row{kind: kind, name: name}}
-	switch kind {
-	case kindTool:
-		out.row = toolRow(s, name)
-	case kindPrompt:
-		out.row = promptRow(s, name)
-	case kindResource:
-		if out.row = templateRow(s, name); !out.row.listed {
-			out.row = resourceRow(s, name)
-		}
-	}
-	return out
+	return Row{s, place{account: account, project: project, server: s.Name}, rowAt(s, kind, name)}
 }
 
 // Action returns the action of the row, or "" if the policy has no such row.

@@ -27,6 +27,22 @@ type row struct {
 	arguments []byte
 }
 
+// rowAt returns the row of a name. The name of a resource is a URI or a template. A row of an unknown kind is not listed.
+func rowAt(s *resources.MCPServer, kind, name string) row {
+	switch kind {
+	case kindTool:
+		return toolRow(s, name)
+	case kindPrompt:
+		return promptRow(s, name)
+	case kindResource:
+		if r := templateRow(s, name); r.listed {
+			return r
+		}
+		return resourceRow(s, name)
+	}
+	return row{kind: kind, name: name}
+}
+
 // toolRow returns the row of a tool.
 func toolRow(s *resources.MCPServer, name string) row {
 	r := row{kind: kindTool, name: name}

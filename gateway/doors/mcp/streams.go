@@ -253,21 +253,12 @@ func (v *visit) current(rows []row) []row {
 
 // again returns the row of the current tree.
 func (v *visit) again(r row) row {
-	switch r.kind {
-	case kindTool:
-		if r.begun {
-			return begun(toolRow(v.server, r.name))
-		}
-		t := toolRow(v.server, r.name)
-		t.arguments = r.arguments
-		return t
-	case kindPrompt:
-		return promptRow(v.server, r.name)
+	current := rowAt(v.server, r.kind, r.name)
+	if r.begun {
+		return begun(current)
 	}
-	if t := templateRow(v.server, r.name); t.listed {
-		return t
-	}
-	return resourceRow(v.server, r.name)
+	current.arguments = r.arguments
+	return current
 }
 
 // streamed judges the resources and the tasks that subscriptions/listen names, and opens the stream.
