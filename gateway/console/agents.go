@@ -19,8 +19,6 @@ type agentsView struct {
 	May    map[string]bool
 }
 
-func showAgents(p *page) error { return p.agents(http.StatusOK, form{}) }
-
 // agents shows the agents and the form for a new one.
 func (p *page) agents(status int, f form) error {
 	v := agentsView{Form: f}

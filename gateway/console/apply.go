@@ -111,7 +111,6 @@ func (p *page) stopped(v *applyView, err error) error {
 // perform makes the call of a step. A call that replaces a record reads it first, and changes only what the step names.
 func (p *page) perform(q question, step stepView, end resources.Time) (err error) {
 	var body any
-	header := http.Header{"X-Account-Id": {p.session.AccountID}}
 	switch step.step.Kind {
 	case resources.StepActivateUser:
 		body = map[string]string{"status": resources.StatusActive}
@@ -123,7 +122,7 @@ func (p *page) perform(q question, step stepView, end resources.Time) (err error
 	if err != nil {
 		return err
 	}
-	return p.api.call(p.r.Context(), step.Method, step.Path, header, body, nil)
+	return p.api.call(p.r.Context(), step.Method, step.Path, p.inAccount(), body, nil)
 }
 
 // assignmentBody is an assignment in the API's form.

@@ -58,7 +58,6 @@ type comparison struct {
 	mu     sync.Mutex
 	steps  []CompareStep
 	seen   time.Time
-	ended  bool
 	reason string
 }
 
@@ -79,7 +78,6 @@ type compareView struct {
 	Steps   []CompareStep
 	// Reason says why the comparison was cut short, or is "".
 	Reason string
-	Ended  bool
 	// Problem says why the form was refused.
 	Problem string
 	MaxMiB  int
@@ -121,7 +119,7 @@ func compareStatus(p *page, status int, problem string) error {
 	if latest != nil {
 		latest.mu.Lock()
 		latest.seen = p.c.cfg.Now()
-		v.File, v.Began, v.Steps, v.Reason, v.Ended = latest.file, resources.At(latest.began), append([]CompareStep(nil), latest.steps...), latest.reason, latest.ended
+		v.File, v.Began, v.Steps, v.Reason = latest.file, resources.At(latest.began), append([]CompareStep(nil), latest.steps...), latest.reason
 		latest.mu.Unlock()
 	}
 	if v.Mine {
@@ -261,7 +259,7 @@ func (o *comparison) note(step CompareStep) {
 func (o *comparison) end(reason string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.ended, o.reason = true, reason
+	o.reason = reason
 }
 
 // stopCompare cancels the reader's comparison.

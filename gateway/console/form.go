@@ -109,6 +109,11 @@ func (p *page) send(c call) error {
 	return p.api.call(p.r.Context(), c.method, c.path, c.header, c.body, nil)
 }
 
+// withForm returns the handler of a page with an empty form.
+func withForm(show func(*page, int, form) error) func(*page) error {
+	return func(p *page) error { return show(p, http.StatusOK, form{}) }
+}
+
 // inAccount returns the header that names the account.
 func (p *page) inAccount() http.Header { return http.Header{"X-Account-Id": {p.session.AccountID}} }
 

@@ -21,8 +21,6 @@ type groupsView struct {
 	May    map[string]bool
 }
 
-func showGroups(p *page) error { return p.groups(http.StatusOK, form{}) }
-
 // groups shows the groups and the form for a new one.
 func (p *page) groups(status int, f form) error {
 	v := groupsView{Form: f}

@@ -30,8 +30,6 @@ type keysView struct {
 	May  map[string]bool
 }
 
-func showKeys(p *page) error { return p.keys(http.StatusOK, form{}) }
-
 // keys shows the keys of a person and the form for a new one.
 func (p *page) keys(status int, f form) error {
 	id := p.r.PathValue("user")

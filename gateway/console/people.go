@@ -22,22 +22,22 @@ const (
 // peoplePages returns the handlers of people, groups, roles and agents, by pattern.
 func peoplePages() map[string]func(*page) error {
 	all := map[string]func(*page) error{
-		"GET /people":                      showPeople,
+		"GET /people":                      withForm((*page).people),
 		"POST /people":                     invite,
 		"GET /people/{user}":               showPerson,
 		"POST /people/{user}/invitation":   inviteAgain,
 		"GET /people/{user}/assign":        showAssign(personAssignee),
 		"POST /people/{user}/assign":       assign(personAssignee),
-		"GET /people/{user}/keys":          showKeys,
+		"GET /people/{user}/keys":          withForm((*page).keys),
 		"POST /people/{user}/keys":         makeKey,
-		"GET /groups":                      showGroups,
+		"GET /groups":                      withForm((*page).groups),
 		"POST /groups":                     makeGroup,
 		"GET /groups/{group}":              showGroup,
 		"GET /groups/{group}/assign":       showAssign(groupAssignee),
 		"POST /groups/{group}/assign":      assign(groupAssignee),
 		"GET /groups/{group}/members/new":  showAddMember,
 		"POST /groups/{group}/members/new": addMember,
-		"GET /agents":                      showAgents,
+		"GET /agents":                      withForm((*page).agents),
 		"POST /agents":                     makeAgent,
 		"GET /agents/{agent}":              showAgent,
 		"GET /agents/{agent}/assign":       showAssign(agentAssignee),
@@ -103,10 +103,7 @@ func given(pairs ...string) url.Values {
 	return out
 }
 
-// showPeople shows the members or, with a search, those that match.
-func showPeople(p *page) error { return p.people(http.StatusOK, form{}) }
-
-// people shows the members and the form for an invitation.
+// people shows the members or, with a search, those that match, and the form for an invitation.
 func (p *page) people(status int, invitation form) error {
 	v := peopleView{Query: p.r.URL.Query().Get("q"), Form: invitation}
 	var err error
@@ -115,10 +112,7 @@ func (p *page) people(status int, invitation form) error {
 	}
 	var answer memberPage
 	query := given("page_size", pageSize, "q", v.Query, "page_token", p.r.URL.Query().Get("page_token"))
-	err = p.api.get(p.r.Context(), p.account("users"), query, &answer)
-	if refused := refusalOf(err); refused != nil && v.Form.Problem == nil {
-		v.Form.Problem, status = refused, refused.Status
-	} else if err != nil && refused == nil {
+	if status, err = v.Form.refused(p.api.get(p.r.Context(), p.account("users"), query, &answer), status); err != nil {
 		return err
 	}
 	v.People, v.Next, v.Total = answer.Users, answer.Next, answer.Total

@@ -14,7 +14,7 @@ const platformHere = "/platform"
 // platformPages returns the handlers of projects, security groups and clusters, by pattern.
 func platformPages() map[string]func(*page) error {
 	all := map[string]func(*page) error{
-		"GET /platform":           showProjects,
+		"GET /platform":           withForm((*page).projects),
 		"POST /platform":          makeProject,
 		"GET /platform/{project}": showSecurityGroups,
 		"GET /platform/{project}/security-groups/{id}": showSecurityGroup,
@@ -42,8 +42,6 @@ type projectsView struct {
 	Form     form
 	May      map[string]bool
 }
-
-func showProjects(p *page) error { return p.projects(http.StatusOK, form{}) }
 
 // projects shows the projects and the form for a new one.
 func (p *page) projects(status int, f form) error {

@@ -170,8 +170,7 @@ func undo(p *page) error {
 	if p.r.PostFormValue("call") != v.Print() || p.r.PostFormValue("newest") != v.Newest() {
 		return &apiError{Status: http.StatusConflict, Message: "The facts have changed since this undo was shown. Look at it again."}
 	}
-	account := http.Header{"X-Account-Id": {p.session.AccountID}}
-	err = p.api.call(p.r.Context(), v.Call.Method, v.Path, account, v.Call.Body, nil)
+	err = p.api.call(p.r.Context(), v.Call.Method, v.Path, p.inAccount(), v.Call.Body, nil)
 	if refused := refusalOf(err); refused != nil {
 		v.Problem = refused
 		return p.show(refused.Status, "undo", "Undo a change", "/changes", v)
