@@ -120,29 +120,9 @@ func (q *Query) Read(ctx context.Context, r decisionlog.Reader, input decisionlo
 	case q.Follow:
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
-		return r.Follow(ctx, f, cmp.Or(q.From, resources.At(now)), ticks(ctx, tick), each)
+		return r.Follow(ctx, f, cmp.Or(q.From, resources.At(now)), tick.C, each)
 	case q.Oldest:
 		return r.Oldest(ctx, f, each)
 	}
 	return r.Newest(ctx, f, each)
-}
-
-// ticks passes on the ticks until the context ends.
-func ticks(ctx context.Context, tick *time.Ticker) <-chan struct{} {
-	out := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			select {
-			case out <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out
 }

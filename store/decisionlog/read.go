@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -218,7 +219,7 @@ func Enough() error { return errStop }
 
 // Follow calls fn with each new record until the context ends, and first with those since from: reading the existing logs
 // takes time. It looks for new records on each value of look.
-func (r Reader) Follow(ctx context.Context, f Filter, since resources.Time, look <-chan struct{}, fn func(*Record) error) error {
+func (r Reader) Follow(ctx context.Context, f Filter, since resources.Time, look <-chan time.Time, fn func(*Record) error) error {
 	cursors := map[string]*cursor{}
 	for first := true; ; first = false {
 		dirs, err := logsIn(r.Dir)
