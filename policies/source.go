@@ -168,11 +168,7 @@ func (s *Source) hash() string {
 // belongs reports whether a file is part of the tree. All JSON and YAML files are, since OPA's commands would read them
 // as data: package proof rejects the wrong ones by name.
 func belongs(name string) bool {
-	switch path.Ext(name) {
-	case ".rego", ".json", ".yaml", ".yml":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".rego", ".json", ".yaml", ".yml"}, path.Ext(name))
 }
 
 // Unchanged reports whether the files of the tree are the files that were read: the same inodes with the same size and

@@ -1,5 +1,7 @@
 package resources
 
+import "slices"
+
 // App is an app of the policy tree: rules that decide about resources of their own types.
 type App struct {
 	Name string
@@ -16,9 +18,7 @@ type Entity struct{ Type, ID string }
 
 // NativeType says whether resources of the type are the platform's own, which no app may decide about.
 func NativeType(resourceType string) bool {
-	switch resourceType {
-	case "account", "project", "path", "route", "security_group", "kubernetes_cluster", "gpu_cluster", "mcp_server", "tool", "prompt", "resource":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"account", "project", "path", "route", "security_group", "kubernetes_cluster", "gpu_cluster", "mcp_server", "tool", "prompt", "resource",
+	}, resourceType)
 }

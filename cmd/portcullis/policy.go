@@ -72,15 +72,11 @@ func tellProblems(cmd *cobra.Command, err error) error {
 
 // problemsOf returns the problems of a tree, nil for any other error.
 func problemsOf(err error) []string {
-	var problems proof.Problems
-	var unmerged overlay.Problems
-	switch {
-	case errors.As(err, &problems):
+	if problems, ok := errors.AsType[proof.Problems](err); ok {
 		return problems
-	case errors.As(err, &unmerged):
-		return unmerged
 	}
-	return nil
+	unmerged, _ := errors.AsType[overlay.Problems](err)
+	return unmerged
 }
 
 // policyTree returns the tree in a folder, or the embedded one for "".

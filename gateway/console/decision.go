@@ -196,19 +196,13 @@ func (d decision) Again() string {
 
 // Kind describes the question.
 func (d decision) Kind() string {
-	switch d.Path {
-	case "authz/decision":
-		return "a question"
-	case "authz/access":
-		return "a call of the API"
-	case "authz/grantable":
-		return "whether a grant may be made"
-	case resources.PathMCPCall:
-		return "a call at an MCP server"
-	case resources.PathMCPOutcome:
-		return "the end of a call at an MCP server"
-	}
-	return d.Path
+	return cmp.Or(map[string]string{
+		resources.PathDecision:   "a question",
+		resources.PathAccess:     "a call of the API",
+		resources.PathGrantable:  "whether a grant may be made",
+		resources.PathMCPCall:    "a call at an MCP server",
+		resources.PathMCPOutcome: "the end of a call at an MCP server",
+	}[d.Path], d.Path)
 }
 
 // recordedCondition is a recorded fact that can turn a verdict into a denial.

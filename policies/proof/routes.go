@@ -49,9 +49,8 @@ func pattern(path string) string {
 
 // checkRow reports problems of the method, host, path, mcp, claims, effect, area and access of a row.
 func checkRow(route resources.Route, problem func(field, format string, args ...any)) {
-	switch route.Method {
-	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, resources.AnyMethod:
-	default:
+	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, resources.AnyMethod}
+	if !slices.Contains(methods, route.Method) {
 		problem("method", "method %q is none of GET, POST, PUT, PATCH, DELETE, OPTIONS, *", route.Method)
 	}
 	if route.Host != "" && !resources.ValidHost(route.Host) {
@@ -66,14 +65,11 @@ func checkRow(route resources.Route, problem func(field, format string, args ...
 	if route.Claims && slices.Contains(route.Access, "public") {
 		problem("claims", "claims are those of a caller, and a public row looks at no credential; leave one of them out")
 	}
-	switch route.Effect {
-	case resources.EffectRead, resources.EffectWrite:
-	default:
+	if route.Effect != resources.EffectRead && route.Effect != resources.EffectWrite {
 		problem("effect", "effect %q is neither read nor write", route.Effect)
 	}
-	switch route.Area {
-	case "", resources.AreaFirewall, resources.AreaAccess, resources.AreaUsers, resources.AreaCompute:
-	default:
+	areas := []string{"", resources.AreaFirewall, resources.AreaAccess, resources.AreaUsers, resources.AreaCompute}
+	if !slices.Contains(areas, route.Area) {
 		problem("area", "area %q is none of firewall, access, users, compute; it may be left out", route.Area)
 	}
 	for _, kind := range route.Access {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -87,18 +88,12 @@ func FlagError(err error) error {
 
 // takes returns which values fit a type of flag.
 func takes(flagType string) string {
-	switch flagType {
-	case "int":
-		return "a whole number"
-	case "bool":
-		return "true or false"
-	case "size":
-		return "a number of bytes, or of KiB, MiB or GiB, as 64KiB"
-	case "duration":
-		return "a duration, as 500ms, 90s, 1h30m or 14d"
-	default:
-		return "a text"
-	}
+	return cmp.Or(map[string]string{
+		"int":      "a whole number",
+		"bool":     "true or false",
+		"size":     "a number of bytes, or of KiB, MiB or GiB, as 64KiB",
+		"duration": "a duration, as 500ms, 90s, 1h30m or 14d",
+	}[flagType], "a text")
 }
 
 // UnknownVariables returns the names of environment variables with a setting's prefix but no flag

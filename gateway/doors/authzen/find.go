@@ -83,11 +83,7 @@ func (q *search) chunk(ctx context.Context, facts verdict.FactSource, candidates
 
 // stored says whether resources of the type are stored.
 func stored(kind string) bool {
-	switch kind {
-	case typeAccount, typeProject, TypeSecurityGroup, TypeKubernetesCluster, TypeGPUCluster:
-		return true
-	}
-	return false
+	return slices.Contains([]string{typeAccount, typeProject, TypeSecurityGroup, TypeKubernetesCluster, TypeGPUCluster}, kind)
 }
 
 // grant returns what a candidate must hold.
@@ -148,7 +144,7 @@ func (q *search) actions() []candidate {
 			names = mcp.RowNames(server)
 		}
 	case typeTool, typePrompt, typeResource:
-		names = uses(q.Resource.Type)
+		names = slices.Clone(uses[q.Resource.Type])
 		if r, ok := q.row(q.tree, ""); ok && r.Action() != "" {
 			names = append(names, r.Action())
 		}

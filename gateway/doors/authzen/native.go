@@ -31,16 +31,8 @@ const (
 func isUser(subjectType string) bool { return subjectType == typeUser || subjectType == typeIdentity }
 
 // collections are the segments of a path by the types that have another name there.
-func collection(resourceType string) string {
-	switch resourceType {
-	case "security_group":
-		return "security-groups"
-	case "kubernetes_cluster":
-		return "kubernetes"
-	case "gpu_cluster":
-		return "gpu-clusters"
-	}
-	return resourceType
+var collections = map[string]string{
+	TypeSecurityGroup: "security-groups", TypeKubernetesCluster: "kubernetes", TypeGPUCluster: "gpu-clusters",
 }
 
 // translator makes questions of requests, by the apps, the rows and the users that it knows.
@@ -274,7 +266,7 @@ func (n *native) readInProject() {
 	if strings.Contains(entity.ID, "/") {
 		n.problem("resource.id", "must be one segment of a path; a longer one is asked about as type path")
 	}
-	n.path, n.inAccount = "projects/"+entity.Properties.Project+"/"+collection(entity.Type)+"/"+entity.ID, true
+	n.path, n.inAccount = "projects/"+entity.Properties.Project+"/"+cmp.Or(collections[entity.Type], entity.Type)+"/"+entity.ID, true
 }
 
 // namesInProject reports whether project_id was sent as the id of a project, and notes what else it is.

@@ -18,22 +18,16 @@ const (
 	typeResource  = "resource"
 )
 
-// uses returns the names of the actions on a row of that type, as COAZ-MCP has them.
-func uses(resourceType string) []string {
-	switch resourceType {
-	case typeTool:
-		return []string{"call", "tools/call"}
-	case typePrompt:
-		return []string{"completion/complete", "get", "prompts/get"}
-	case typeResource:
-		return []string{"completion/complete", "read", "resources/read", "resources/subscribe", "resources/unsubscribe"}
-	}
-	return nil
+// uses are the names of the actions on a row by its type, as COAZ-MCP has them.
+var uses = map[string][]string{
+	typeTool:     {"call", "tools/call"},
+	typePrompt:   {"completion/complete", "get", "prompts/get"},
+	typeResource: {"completion/complete", "read", "resources/read", "resources/subscribe", "resources/unsubscribe"},
 }
 
 // kindOf returns the kind of the rows of that type, "" for another type.
 func kindOf(resourceType string) string {
-	if uses(resourceType) == nil {
+	if uses[resourceType] == nil {
 		return ""
 	}
 	return resourceType + "s"
@@ -65,7 +59,7 @@ func (t *Tuple) row(tree verdict.Tree, account string) (r mcp.Row, ok bool) {
 		server = &resources.MCPServer{Name: t.server()}
 	}
 	r = mcp.RowAt(server, account, t.Resource.Properties.Project, kind, name)
-	if t.namesRow() && action != "" && action != r.Action() && !slices.Contains(uses(t.Resource.Type), action) {
+	if t.namesRow() && action != "" && action != r.Action() && !slices.Contains(uses[t.Resource.Type], action) {
 		r = r.Absent()
 	}
 	return r, true
