@@ -44,6 +44,9 @@ func (denials) Height() int { return barHeight }
 
 // Text describes the chart.
 func (d denials) Text() string {
+	if d.Count == 0 && (d.Cut || !d.Complete) {
+		return "No denials among the decisions that were read"
+	}
 	if d.Count == 0 {
 		return "No denials in the last hour"
 	}

@@ -41,6 +41,12 @@ func TestTheOverviewIsBounded(t *testing.T) {
 	if got := s.api.called("inputs=false"); len(got) != 5 || !strings.Contains(got[4], "page_token=n%2Fx") {
 		t.Errorf("%v", got)
 	}
+	answers := full()
+	for path, one := range answers {
+		one.body = strings.Replace(one.body, `"decisions":[{`, `"decisions":[],"left":[{`, 1)
+		answers[path] = one
+	}
+	shows(t, newSite(t, answers).get("/"), 200, `<p class="figure">0+</p>`, "No denials among the decisions that were read.")
 	if got := s.api.called("page_size=20&path=authz%2Fdecision"); len(got) != 1 || len(s.api.called("/decisions")) != 6 {
 		t.Errorf("%v", s.api.called("/decisions"))
 	}

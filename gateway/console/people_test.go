@@ -171,6 +171,13 @@ func TestAPreviewChangesNothing(t *testing.T) {
 			t.Errorf("%s: a reader is offered a preview", form.path)
 		}
 	}
+	form := fields("do=preview", "role=r")
+	for body, says := range map[string]bool{`{"complete":true}`: true, `{"complete":false}`: false} {
+		s.refuse("POST "+api+"/preview", 200, body)
+		if page := s.send(admin, "/people/user-bob-v1/assign", form).Body.String(); strings.Contains(page, "Nobody gains or loses anything.") != says {
+			t.Errorf("%s: %s", body, page)
+		}
+	}
 	s.refuse("POST "+api+"/preview", 400, `{"error":{"code":"BAD_REQUEST","message":"The request is not valid.","details":["changes[0].until: must be in the future"]}}`)
 	w := s.send(admin, "/people/user-bob-v1/assign", fields("do=preview", "role=r", "until=2020-01-01T00:00"))
 	if w.Code != 400 || !strings.Contains(w.Body.String(), `<span class="field-problem">must be in the future</span>`) || !strings.Contains(w.Body.String(), `value="2020-01-01T00:00"`) {

@@ -173,10 +173,14 @@ func (s *Service) End(ctx context.Context, secret string) error {
 	})
 }
 
-// EndAll ends all sessions of the user of a session.
+// EndAll ends all sessions of the user of a session, also after that session's idle time. The error is ErrNone for one that
+// was ended or deleted.
 func (s *Service) EndAll(ctx context.Context, secret string) error {
 	return s.cfg.Store.Transact(ctx, func(tx store.Tx) error {
-		rec, err := s.find(ctx, tx, secret)
+		rec, err := s.cfg.Collections.ConsoleSessions.Get(ctx, tx, hashOf(secret))
+		if errors.Is(err, store.ErrNotFound) {
+			return ErrNone
+		}
 		if err != nil {
 			return err
 		}

@@ -185,6 +185,12 @@ func TestEnds(t *testing.T) {
 	w.wantUser(s, second, "")
 	w.wantUser(s, third, "")
 	w.wantUser(s, other, bob)
+	idle := w.begin(s, alice)
+	w.pass(sessions.Idle)
+	used := w.begin(s, alice)
+	w.wantUser(s, idle, "")
+	must.Do(t, s.EndAll(w.Ctx, idle))
+	w.wantUser(s, used, "")
 }
 
 // TestACodeIsRedeemedOnce guarantees one session for a code, of many replicas at once, within its minute.
