@@ -82,10 +82,11 @@ func (f fixView) End() string {
 	return ""
 }
 
-// Fingerprint identifies the steps. The form of a fix contains it, and the console applies only the fix that the page
-// showed. It ignores the ends, which depend on the time of the question.
+// Fingerprint identifies the steps and what else they allow. The form of a fix contains it, and the console applies only
+// the fix that the page showed. It ignores the ends, which depend on the time of the question.
 func (f fixView) Fingerprint() string {
 	sum := sha256.New()
+	_, _ = fmt.Fprintln(sum, f.AlsoAllows, f.Others())
 	for _, step := range f.Steps {
 		one := step.step
 		one.Until = 0

@@ -95,6 +95,20 @@ func TestApplyRefused(t *testing.T) {
 	admin.get(questionOf(s.Dan, asked, s.Project)).want(t, 200, "Give <bdi>"+s.Dan+"</bdi>")
 }
 
+// TestNoWiderRoleIsApplied: a role that was widened after the fix was shown is not assigned by it.
+func TestNoWiderRoleIsApplied(t *testing.T) {
+	s := harness.StartTeam(t, console...)
+	admin := signIn(t, s.Gateway, s.Admin)
+	r := s.Must(t, 201, "POST", "/roles", `{"name":"desk","scope":"PROJECT","permissions":["`+asked+`"]}`)
+	role := harness.At(r.Body, "id").(string)
+	form := admin.findFix(t, admin.get(questionOf(s.Dan, asked, s.Project)), []string{"Give " + s.Dan + " the role " + role + " in"}).form()
+	s.Must(t, 200, "PUT", "/roles/"+role, `{"name":"desk","permissions":["`+asked+`","project:*:delete"]}`)
+	admin.send("/apply", form).want(t, 409, "Ask again")
+	if s.Allowed(t, s.Dan, asked, "/projects/"+s.Project) {
+		t.Error("the wider role was assigned")
+	}
+}
+
 // TestAskHostile: what people chose as names is text on every page.
 func TestAskHostile(t *testing.T) {
 	dir, name := t.TempDir(), "<script>alert(1)</script>\"'&\u202e\x01=x"
