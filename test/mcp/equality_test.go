@@ -115,11 +115,13 @@ func randomUsers(t *testing.T, g *harness.Gateway, random *rand.Rand) (users []c
 			if random.IntN(2) == 0 {
 				continue
 			}
-			action := toolActions[random.IntN(len(toolActions))]
+			actions := toolActions
 			if scope != "ACCOUNT" {
-				action = toolActions[random.IntN(6)] // those of a project
+				actions = toolActions[:6] // those of a project
 			}
-			role := api(http.MethodPost, "/accounts/"+account+"/roles", fmt.Sprintf(`{"name":"%s %d","scope":%q,"permissions":[%q]}`, scope, n, scope, action))
+			some := random.Perm(len(actions))
+			role := api(http.MethodPost, "/accounts/"+account+"/roles", fmt.Sprintf(`{"name":"%s %d","scope":%q,"permissions":[%q,%q]}`,
+				scope, n, scope, actions[some[0]], actions[some[1]]))
 			body := map[string]string{"ACCOUNT": "{}", "PROJECT": fmt.Sprintf(`{"projectId":%q}`, project), "RESOURCE": fmt.Sprintf(`{"projectId":%q,"resourceId":"mcp/issues"}`, project)}[scope]
 			api(http.MethodPut, "/accounts/"+account+"/roles/"+role.Body["id"].(string)+"/assignments/"+member.ID, body)
 		}
