@@ -162,7 +162,7 @@ func TestFollowersShareALook(t *testing.T) {
 
 // TestFeedsKeepLittle guarantees a bound of memory for the answers to many filters.
 func TestFeedsKeepLittle(t *testing.T) {
-	const filters, rows, size = 120, 20, 32 << 10
+	const filters, rows, size = 80, 20, 32 << 10
 	local := newMember(t)
 	large := []byte(`{"x":"` + strings.Repeat("x", size) + `"}`)
 	local.Input = func(*resources.Judgement) ([]byte, error) { return large, nil }
@@ -184,7 +184,7 @@ func TestFeedsKeepLittle(t *testing.T) {
 			t.Fatalf("%d decisions", len(l.Decisions))
 		}
 	}
-	if kept := (int64(used()) - int64(before)) >> 20; kept > 64 {
+	if kept := (int64(used()) - int64(before)) >> 20; kept > 40 {
 		t.Errorf("the feeds keep %d MiB", kept)
 	}
 	runtime.KeepAlive(f)
