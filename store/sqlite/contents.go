@@ -28,10 +28,10 @@ type contents struct {
 	void atomic.Bool
 
 	// The holder of the writing session has the rest: the footprint of the log, what the data file holds
-	// without the log, and the pages of the log at the last checkpoint.
-	log   footprint
-	base  mark
-	moved int64
+	// without the log, this process's last transaction, and the pages of the log at the last checkpoint.
+	log        footprint
+	base, last mark
+	moved      int64
 }
 
 func errForeign(path string) error {
@@ -143,25 +143,24 @@ func (s *Store) move(ctx context.Context, ses *session) (all bool) {
 	return err == nil && log == moved
 }
 
-// checkMoved notes the data file as it is after a move. Somebody else may have written to it meanwhile, which
-// its contents show: with all of the log it has the last transaction, and with a part of it no older one than
-// before.
+// checkMoved notes the data file as it is after a move. Somebody else may have written to the files meanwhile, which
+// their contents show: together they have this process's last transaction, the file has it with all of the log, and
+// with a part of it no older one than before.
 func (s *Store) checkMoved(ctx context.Context, ses *session, all bool) {
 	s.stamp()
 	if now, same := s.footprintOf(s.path); same {
 		defer s.contents.file.Store(&now)
 	}
-	var last mark
-	if err := ses.one(ctx, markText, nil, []any{&last.generation, &last.seq}); err != nil {
-		_ = s.met(translate(ctx, err))
-		return
-	}
-	m, err := markOf(ctx, s.path)
+	var read mark
+	err := ses.one(context.WithoutCancel(ctx), markText, nil, []any{&read.generation, &read.seq})
+	_ = s.met(translate(ctx, err))
+	last := s.contents.last
+	m, unread := markOf(ctx, s.path)
 	switch {
-	case all && (err != nil || m != last), err == nil && !m.fits(s.contents.base, last):
+	case err != nil || read != last, all && (unread != nil || m != last), unread == nil && !m.fits(s.contents.base, last):
 		s.contents.void.Store(true)
 		_ = s.lose(errForeign(s.path))
-	case err != nil: // with a part of the log alone a file need not be readable
+	case unread != nil: // with a part of the log alone a file need not be readable
 		s.contents.base = mark{seq: unknown}
 	default:
 		s.contents.base = m

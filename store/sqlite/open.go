@@ -136,10 +136,10 @@ func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema
 	}
 	m := migration{ctx: ctx, ses: ses}
 	err := m.run(schemas)
-	var epoch int64
+	var epoch, seq int64
 	if err == nil {
-		err = ses.one(ctx, "UPDATE authz_meta SET generation = ?, base_generation = ?, base_seq = ? WHERE id = 1 RETURNING epoch",
-			[]any{s.generation, s.contents.base.generation, s.contents.base.seq}, []any{&epoch})
+		err = ses.one(ctx, "UPDATE authz_meta SET generation = ?, base_generation = ?, base_seq = ? WHERE id = 1 RETURNING epoch, seq",
+			[]any{s.generation, s.contents.base.generation, s.contents.base.seq}, []any{&epoch, &seq})
 	}
 	if err == nil {
 		_, err = ses.exec(context.WithoutCancel(ctx), "COMMIT")
@@ -149,6 +149,7 @@ func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema
 		return m.explain(err)
 	}
 	s.epoch.Store(epoch)
+	s.contents.last = mark{s.generation, seq}
 	return nil
 }
 

@@ -77,6 +77,7 @@ func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 			return err
 		}
 		s.epoch.Store(epoch)
+		s.contents.last.seq = seq
 		return s.kept(ctx, ses)
 	})
 }
