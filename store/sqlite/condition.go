@@ -86,7 +86,7 @@ func (s *Store) guardFiles(ctx context.Context) error {
 	}
 	s.condition.files = files
 	return s.write.use(ctx, func(ses *session) error {
-		s.checkpoint(ctx, ses)
+		s.checkpoint(ses)
 		s.contents.log, _ = s.footprintOf(s.path + "-wal")
 		return s.unchanged()
 	})
@@ -140,9 +140,9 @@ func (s *Store) refuseLost() error {
 
 // kept returns an error for a change committed into files no longer in the folder, or written to by somebody else: a
 // restart would not find it.
-func (s *Store) kept(ctx context.Context, ses *session) error {
+func (s *Store) kept(ses *session) error {
 	if s.refuseLost() == nil {
-		s.moveLog(ctx, ses)
+		s.moveLog(ses)
 	}
 	if lost := s.Condition().Lost; lost != nil {
 		return unsettled(lost)

@@ -114,31 +114,32 @@ func (s *Store) unchanged() error {
 
 // moveLog moves a long log into the data file after a commit. SQLite would do so by itself, and the store
 // would not know that the file changed.
-func (s *Store) moveLog(ctx context.Context, ses *session) {
+func (s *Store) moveLog(ses *session) {
 	var busy, log, moved int64
-	if err := ses.one(ctx, "PRAGMA wal_checkpoint(NOOP)", nil, []any{&busy, &log, &moved}); err != nil {
+	if err := ses.one(context.Background(), "PRAGMA wal_checkpoint(NOOP)", nil, []any{&busy, &log, &moved}); err != nil {
 		return
 	}
 	if log < s.contents.moved { // it has begun anew
 		s.contents.moved = 0
 	}
 	if log-s.contents.moved >= logPages {
-		s.checkpoint(ctx, ses)
+		s.checkpoint(ses)
 	}
 }
 
-// checkpoint moves the log into the data file, which is this process's before and afterwards.
-func (s *Store) checkpoint(ctx context.Context, ses *session) {
+// checkpoint moves the log into the data file, which is this process's before and afterwards. No request ends it: a cut
+// check would take the file for a foreign one, or a foreign one for its own.
+func (s *Store) checkpoint(ses *session) {
 	if s.unwritten(s.contents.file.Swap(nil)) == nil {
-		s.checkMoved(ctx, ses, s.move(ctx, ses))
+		s.checkMoved(ses, s.move(ses))
 	}
 }
 
 // move moves the log into the data file, and reports whether it moved all of it. A move that fails, as on a
 // full disk, is tried again later.
-func (s *Store) move(ctx context.Context, ses *session) (all bool) {
+func (s *Store) move(ses *session) (all bool) {
 	var busy, log, moved int64
-	err := ses.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, []any{&busy, &log, &moved})
+	err := ses.one(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)", nil, []any{&busy, &log, &moved})
 	s.contents.moved = log
 	return err == nil && log == moved
 }
@@ -146,13 +147,14 @@ func (s *Store) move(ctx context.Context, ses *session) (all bool) {
 // checkMoved notes the data file as it is after a move. Somebody else may have written to the files meanwhile, which
 // their contents show: together they have this process's last transaction, the file has it with all of the log, and
 // with a part of it no older one than before.
-func (s *Store) checkMoved(ctx context.Context, ses *session, all bool) {
+func (s *Store) checkMoved(ses *session, all bool) {
+	ctx := context.Background()
 	s.stamp()
 	if now, same := s.footprintOf(s.path); same {
 		defer s.contents.file.Store(&now)
 	}
 	var read mark
-	err := ses.one(context.WithoutCancel(ctx), markText, nil, []any{&read.generation, &read.seq})
+	err := ses.one(ctx, markText, nil, []any{&read.generation, &read.seq})
 	_ = s.met(translate(ctx, err))
 	last := s.contents.last
 	m, unread := markOf(ctx, s.path)

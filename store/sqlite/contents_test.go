@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -215,6 +216,20 @@ func TestOverwrittenInAMove(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestRequestThatGoesAwayInAMove guarantees that the store knows its own files again, also if the client of the change
+// with the move leaves meanwhile.
+func TestRequestThatGoesAwayInAMove(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	s := openPairs(t, dir)
+	mustWrite(t, s, 0)
+	ctx, leave := context.WithCancel(t.Context())
+	must.Do(t, s.MoveLog(ctx, leave))
+	if lost := s.Condition().Lost; lost != nil {
+		t.Error(lost)
+	}
+	mustWrite(t, s, 1)
 }
 
 // read holds a snapshot until end is called.

@@ -61,9 +61,9 @@ func (s *Store) Pragma(ctx context.Context, name string) ([]string, error) {
 func (s *Store) MoveLog(ctx context.Context, happens func()) error {
 	return s.writing(ctx, func(ses *session) error {
 		s.contents.file.Store(nil)
-		all := s.move(ctx, ses)
+		all := s.move(ses)
 		happens()
-		s.checkMoved(ctx, ses, all)
+		s.checkMoved(ses, all)
 		return nil
 	})
 }

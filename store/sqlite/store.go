@@ -78,7 +78,7 @@ func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 		}
 		s.epoch.Store(epoch)
 		s.contents.last.seq = seq
-		return s.kept(ctx, ses)
+		return s.kept(ses)
 	})
 }
 
