@@ -125,6 +125,9 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 			problems = append(problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling, with hyphens"})
 		}
 	}
+	if len(c.Body) > 0 && (c.Method == http.MethodGet || c.Method == http.MethodDelete) { // the server would get it unjudged
+		problems = append(problems, resources.Problem{Field: "body", Text: "must be empty; messages are sent with POST"})
+	}
 	if len(problems) > 0 {
 		return nil, resources.BadRequest(problems...)
 	}

@@ -133,18 +133,24 @@ func (d *desk) call(t *testing.T, tool string) (answer string) {
 		"Content-Type": {"application/json"}, http.CanonicalHeaderKey(message.HeaderVersion): {message.VersionModern},
 		http.CanonicalHeaderKey(message.HeaderMethod): {"tools/call"}, http.CanonicalHeaderKey(message.HeaderName): {tool},
 	}}
+	a, err := d.ask(t, http.MethodPost, x, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(a.Body)
+}
+
+// ask makes a call of a user.
+func (d *desk) ask(t *testing.T, method string, x exchange, body []byte) (doors.Answer, error) {
+	t.Helper()
 	row, err := route.NewRow(resources.Route{Name: "mcp.call", Method: "*", Path: "/mcp/{proxy+}", Access: []string{"asks_self"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	caller := &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1", Client: &resources.Client{Scopes: []string{resources.MCPScopeRead}}}
-	a, err := d.Answer(t.Context(), doors.Call{
-		Caller: caller, Row: row, Method: http.MethodPost, Path: "projects/proj-a-v1/desk", Headers: x, Rates: x, Streams: x, Body: body,
+	return d.Answer(t.Context(), doors.Call{
+		Caller: caller, Row: row, Method: method, Path: "projects/proj-a-v1/desk", Headers: x, Rates: x, Streams: x, Body: body,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(a.Body)
 }
 
 // TestNoCallIsSentWithoutItsRecord guarantees that the server gets no call, and the client no denial, without a record. An
@@ -177,5 +183,22 @@ func TestALongNameIsCut(t *testing.T) {
 	name := d.records.all[len(d.records.all)-1].Call.Name
 	if start, cut := strings.CutSuffix(name, "…"); !cut || len(start) > 1<<10 || len(start) < 1000 || !strings.HasPrefix(tool, start) {
 		t.Errorf("%d bytes: %.40s", len(name), name)
+	}
+}
+
+// TestOnlyPOSTHasAMessage guarantees that a server gets no body beside GET and DELETE: the door judges none there.
+func TestOnlyPOSTHasAMessage(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		d := newDesk(t, "")
+		session := d.Sealed.Seal(message.SessionID, "s", message.Caller{Server: "desk", Account: "acct-a-v1", User: "user-bob-v1", Agent: "\n"})
+		x := exchange{ctx: t.Context(), Header: http.Header{message.HeaderSession: {session}}}
+		_, err := d.ask(t, method, x, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret"}}`))
+		if !resources.IsKind(err, resources.KindBadRequest) || d.sent != 0 {
+			t.Errorf("%s with a body: %v; %d calls were sent", method, err, d.sent)
+		}
+		if _, _ = d.ask(t, method, x, nil); d.sent != 1 {
+			t.Errorf("%s: %d calls were sent", method, d.sent)
+		}
 	}
 }
