@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -27,11 +28,9 @@ func (e *Edge) refuse(x *exchange, err error) {
 	area := ""
 	if x.entry != nil {
 		area = x.entry.Route.Area
-		if x.entry.door != nil && domain.Kind == resources.KindUnavailable {
-			if body := x.entry.door.Unavailable(err); body != nil {
-				send(x.raw, wire.Status(domain.Kind), body)
-				return
-			}
+		if door, ok := x.entry.door.(doors.OwnUnavailable); ok && domain.Kind == resources.KindUnavailable {
+			send(x.raw, wire.Status(domain.Kind), door.Unavailable(err))
+			return
 		}
 	}
 	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))

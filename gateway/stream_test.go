@@ -37,8 +37,6 @@ func (s streamer) Answer(ctx context.Context, c doors.Call) (doors.Answer, error
 	return s.answer(ctx, c)
 }
 
-func (streamer) Unavailable(error) []byte { return nil }
-
 // content is a stream that a test writes. It counts how often it is closed.
 type content struct {
 	*io.PipeReader

@@ -16,7 +16,11 @@ type Door interface {
 	// Answer reads the question, has it judged and renders the verdict. Errors are
 	// *resources.Error; the answer's question and outcome are recorded beside one, too.
 	Answer(ctx context.Context, c Call) (Answer, error)
-	// Unavailable is the body of a 503 for that error; nil is the body of the route's area.
+}
+
+// OwnUnavailable is a door with its own body of a 503, in place of that of the route's area.
+type OwnUnavailable interface {
+	Door
 	Unavailable(err error) []byte
 }
 

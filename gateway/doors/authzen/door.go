@@ -59,9 +59,6 @@ func (d Questions) observe(c *doors.Call, o *verdict.Outcome) {
 // TakesAnyRequestID implements doors.AnyRequestID (Authorization API 1.0, 10.1.4).
 func (Questions) TakesAnyRequestID() {}
 
-// Unavailable implements doors.Door: the body is the area's.
-func (Questions) Unavailable(error) []byte { return nil }
-
 // DefaultMost is how many evaluations a batch may have where nobody says otherwise.
 const DefaultMost = 1000
 

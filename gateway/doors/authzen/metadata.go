@@ -63,6 +63,3 @@ const (
 	pathEvaluations = "/access/v1/evaluations"
 	pathSearch      = "/access/v1/search/"
 )
-
-// Unavailable implements doors.Door: the body is the area's.
-func (Metadata) Unavailable(error) []byte { return nil }

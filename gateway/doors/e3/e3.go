@@ -44,7 +44,7 @@ func render(allowed bool, reason string) []byte {
 	return append(wire.AppendString(append(body, `,"reason":`...), reason), '}')
 }
 
-// Unavailable implements doors.Door: it denies, and names the bound of policy met by the question,
+// Unavailable implements doors.OwnUnavailable: it denies, and names the bound of policy met by the question,
 // or says that a dependency does not answer.
 func (Door) Unavailable(err error) []byte {
 	reason := "authorization state unavailable"

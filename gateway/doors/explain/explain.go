@@ -70,6 +70,3 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	a.Status, a.Body = 200, []byte(resources.MaskCredentials(string(body)))
 	return a, nil
 }
-
-// Unavailable implements doors.Door: the body is the one of the row's area.
-func (Door) Unavailable(error) []byte { return nil }

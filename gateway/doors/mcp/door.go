@@ -83,9 +83,6 @@ func takesAgentsAlone(s *resources.MCPServer) bool {
 	return s != nil && s.Autonomous && (s.Agents == resources.MCPAgentsRegistered || s.Agents == resources.MCPAgentsAny)
 }
 
-// Unavailable implements doors.Door.
-func (*Door) Unavailable(error) []byte { return nil }
-
 // Answer implements doors.Door. Errors: 400, 403 for another origin and for scopes, 404 without a server or for another
 // caller's session, 405, 415, 503.
 func (d *Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {

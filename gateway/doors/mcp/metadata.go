@@ -45,6 +45,3 @@ func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) 
 	body, err := wire.Render(resourceDocument{one.URL, servers, one.Scopes, []string{"header"}, server.Title})
 	return doors.Answer{Status: 200, Body: body}, err
 }
-
-// Unavailable implements doors.Door: the body is the area's.
-func (Metadata) Unavailable(error) []byte { return nil }

@@ -90,6 +90,3 @@ func check(c doors.Call) error {
 	}
 	return nil
 }
-
-// Unavailable implements doors.Door: the body is the one of the row's area.
-func (Door) Unavailable(error) []byte { return nil }
