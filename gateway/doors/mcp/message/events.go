@@ -26,13 +26,7 @@ type Event struct {
 	Raw []byte
 	// Given is true if the block is an event. A block without an event has no data.
 	Given bool
-	// Type is "message" unless the event names another.
-	Type string
-	Data []byte
-	// ID is the latest id in the stream.
-	ID string
-	// Retry is the reconnection time in ms, in digits, or "" if the block does not set it.
-	Retry string
+	Data  []byte
 
 	lines []line
 }
@@ -50,7 +44,6 @@ type Events struct {
 	// skipLF is true if the last line ended with CR. A LF may complete that line end.
 	skipLF bool
 	begun  bool
-	id     string
 	err    error
 }
 
@@ -72,7 +65,7 @@ func (s *Events) Next() (Event, error) {
 
 // block reads lines up to a blank one, or one line that is a comment before any field.
 func (s *Events) block() (Event, error) {
-	e := Event{Type: "message"}
+	var e Event
 	for {
 		text, start, err := s.line(&e.Raw)
 		switch {
@@ -91,30 +84,12 @@ func (s *Events) block() (Event, error) {
 		}
 		field, value := split(text)
 		if len(text) == 0 || field == "" && len(e.lines) == 0 {
-			e.ID, e.Data = s.id, bytes.TrimSuffix(e.Data, []byte{'\n'})
+			e.Data = bytes.TrimSuffix(e.Data, []byte{'\n'})
 			return e, nil
 		}
 		e.lines = append(e.lines, line{Place{start, len(e.Raw)}, field})
-		s.set(&e, field, value)
-	}
-}
-
-// set sets a field of a block. The data of an incomplete block ends with a line break.
-func (s *Events) set(e *Event, field string, value []byte) {
-	switch field {
-	case "data":
-		e.Given, e.Data = true, append(append(e.Data, value...), '\n')
-	case "event":
-		if e.Type = string(value); e.Type == "" {
-			e.Type = "message"
-		}
-	case "id":
-		if bytes.IndexByte(value, 0) < 0 {
-			s.id = string(value)
-		}
-	case "retry":
-		if len(value) > 0 && !slices.ContainsFunc(value, func(c byte) bool { return c < '0' || c > '9' }) {
-			e.Retry = string(value)
+		if field == "data" {
+			e.Given, e.Data = true, append(append(e.Data, value...), '\n')
 		}
 	}
 }
