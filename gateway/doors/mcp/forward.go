@@ -75,7 +75,7 @@ func (v *visit) forward(p *posted, judged []row, named *row) (a doors.Answer, er
 	if named != nil {
 		o.Action = named.action.ID
 	}
-	if p.Class(p.Spoken.Era) == message.OfTask && o.Header.Get(message.HeaderName) != "" {
+	if p.Class(p.era) == message.OfTask && o.Header.Get(message.HeaderName) != "" {
 		o.Header.Set(message.HeaderName, message.EncodeHeader(v.tasks.named[p.TaskID].ID))
 	}
 	endless := p.Method == message.MethodListen
@@ -127,7 +127,7 @@ func (v *visit) sendHeld(ctx context.Context, p *posted, o Outgoing, judged []ro
 // passBack returns the server's response to a message that was sent at began. On an error the caller closes the body.
 func (v *visit) passBack(ctx context.Context, p *posted, answer *Incoming, judged []row, began time.Time) (doors.Answer, error) {
 	a := doors.Answer{Status: answer.Status}
-	if id := answer.Header.Get(message.HeaderSession); id != "" && p.Spoken.Era == message.Legacy {
+	if id := answer.Header.Get(message.HeaderSession); id != "" && p.era == message.Legacy {
 		a.Header = append(a.Header, doors.Header{Name: message.HeaderSession, Value: v.Sealed.Seal(message.SessionID, id, v.purpose())})
 	}
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
@@ -192,13 +192,13 @@ func (v *visit) judgeAnswer(ctx context.Context, p *posted, raw []byte) ([]byte,
 		return nil, err
 	}
 	v.use.response(m)
-	switch class := p.Class(p.Spoken.Era); {
+	switch class := p.Class(p.era); {
 	case m.Failed:
 		return raw, nil
 	case class == message.Listed:
 		return v.narrowList(ctx, p, raw)
 	case p.Method == message.MethodRead || p.Method == message.MethodDiscover:
-		return message.Uncached(p.Spoken.Era, raw)
+		return message.Uncached(p.era, raw)
 	}
 	return raw, nil
 }

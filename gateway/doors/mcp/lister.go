@@ -106,7 +106,7 @@ func (s *session) tools(ctx context.Context) (items []message.Item, err error) {
 // open begins a legacy session.
 func (s *session) open(ctx context.Context) error {
 	raw, err := s.ask(ctx, message.MethodInitialize, map[string]any{
-		"protocolVersion": message.Versions()[1], "capabilities": map[string]any{}, "clientInfo": clientInfo(),
+		"protocolVersion": message.VersionLegacy, "capabilities": map[string]any{}, "clientInfo": clientInfo(),
 	})
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func (v *visit) narrowList(ctx context.Context, p *posted, raw []byte) ([]byte, 
 			allowed[i] = out[i].Allowed
 		}
 	}
-	return list.Write(p.Spoken.Era, func(item message.Item) bool {
+	return list.Write(p.era, func(item message.Item) bool {
 		i, ok := asked[item.Name]
 		return ok && allowed[i]
 	}), nil

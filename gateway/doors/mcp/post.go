@@ -14,10 +14,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// posted is a message with its era and version.
+// posted is a message with its era.
 type posted struct {
 	*message.Message
-	message.Spoken
+	era message.Era
 }
 
 // post handles a message of a client.
@@ -38,15 +38,15 @@ func (v *visit) post(ctx context.Context) (doors.Answer, error) {
 			return v.retried(ctx, m, stripped, input)
 		}
 	}
-	spoken, fault := m.Era(v.headers)
+	era, fault := m.Era(v.headers)
 	if fault != nil {
 		return refuse(fault), nil
 	}
-	p := &posted{m, spoken}
+	p := &posted{m, era}
 	if !v.openTasks(m) {
 		return noTask(p), nil
 	}
-	switch class := m.Class(spoken.Era); {
+	switch class := m.Class(era); {
 	case m.AsTask && m.Method != message.MethodCall:
 		return unknown(p, "This gateway runs calls of tools as tasks, and nothing else."), nil
 	case class == message.Passes, class == message.Levelled, class == message.Listed:
@@ -86,7 +86,7 @@ func refuse(f *message.Fault) doors.Answer { return doors.Answer{Status: f.Statu
 // unknown rejects a method that the door does not support.
 func unknown(p *posted, text string) doors.Answer {
 	status := http.StatusOK
-	if p.Spoken.Era == message.Modern {
+	if p.era == message.Modern {
 		status = http.StatusNotFound
 	}
 	return doors.Answer{Status: status, Body: message.Error(p.ID, message.CodeMethodNotFound, text)}
@@ -167,7 +167,7 @@ func (v *visit) judged(ctx context.Context, p *posted, r row) (doors.Answer, err
 		if err != nil {
 			return v.unsent(ctx, p, codeUndecided, v.undecided(p, err), nil)
 		}
-		if fault := p.ParamFault(v.headers, p.Spoken.Era, params); fault != nil {
+		if fault := p.ParamFault(v.headers, p.era, params); fault != nil {
 			f := refuse(fault)
 			a.Status, a.Body = f.Status, f.Body
 			return v.unsent(ctx, p, codeHeader, a, nil)
@@ -247,7 +247,7 @@ func (v *visit) denied(p *posted, o *verdict.Outcome, r row) []byte {
 		code, text = message.CodeInvalidParams, "Invalid arguments: "+reason
 	}
 	if v.server.Denial == resources.MCPDenialResult && p.Method == message.MethodCall {
-		return message.Denial(p.ID, p.Spoken.Era, text, data...)
+		return message.Denial(p.ID, p.era, text, data...)
 	}
 	return message.Error(p.ID, code, text, data...)
 }

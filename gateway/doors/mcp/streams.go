@@ -121,7 +121,7 @@ func (v *visit) judgeEvent(ctx context.Context, p *posted, raw []byte) ([]byte, 
 		return nil, err
 	}
 	for _, method := range []string{message.MethodTools, message.MethodPrompts, message.MethodResources, message.MethodTemplates} {
-		as := &posted{&message.Message{Kind: message.Request, Method: method, ID: m.ID}, p.Spoken}
+		as := &posted{&message.Message{Kind: message.Request, Method: method, ID: m.ID}, p.era}
 		narrowed, err := v.narrowList(ctx, as, raw)
 		switch {
 		case err == nil:
@@ -329,7 +329,7 @@ func (v *visit) listen(judging context.Context) (doors.Answer, error) {
 	case answer.Status != http.StatusOK || kind != message.MediaEvents:
 		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", errors.Join(errAnswerStatus, answer.Body.Close()))
 	}
-	p := &posted{&message.Message{}, message.Spoken{Era: message.Legacy}}
+	p := &posted{&message.Message{}, message.Legacy}
 	s := v.newStream(ctx, p, answer.Body, rows)
 	go v.watch(ctx, s, rows)
 	return doors.Answer{Status: http.StatusOK, Header: []doors.Header{{Name: "Content-Type", Value: message.MediaEvents}}, Stream: s, Length: -1}, nil

@@ -84,7 +84,7 @@ func (v *visit) taskRow(id string) row {
 // noTask answers a message about a task that the caller has not. An ended task has the same answer.
 func noTask(p *posted) doors.Answer {
 	status := http.StatusOK
-	if p.Spoken.Era == message.Modern || p.Kind != message.Request {
+	if p.era == message.Modern || p.Kind != message.Request {
 		status = http.StatusNotFound
 	}
 	return doors.Answer{Status: status, Body: message.Error(p.ID, message.CodeInvalidParams, "The task is not known, or has ended.")}

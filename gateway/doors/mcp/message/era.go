@@ -16,55 +16,43 @@ const (
 	Modern
 )
 
-// Versions of the protocol. A legacy request without a header has the version VersionAssumed.
+// The newest version of each era.
 const (
-	VersionModern  = resources.MCPRevisionModern
-	VersionAssumed = "2025-03-26"
+	VersionModern = resources.MCPRevisionModern
+	VersionLegacy = "2025-11-25"
 )
 
-var versions = []string{VersionModern, "2025-11-25", "2025-06-18", VersionAssumed}
-
-// Versions returns the supported versions, the newest first.
-func Versions() []string { return slices.Clone(versions) }
-
-// Spoken is the era and version of a message.
-type Spoken struct {
-	Era Era
-	// Version is "" for initialize without a header. The server then chooses the version.
-	Version string
-}
+// versions are the supported ones, the newest first.
+var versions = []string{VersionModern, VersionLegacy, "2025-06-18", "2025-03-26"}
 
 // Era determines the era of a message and checks its headers. A version in `_meta` or a modern version in the header makes
 // a message modern. The fault has the status 400. Its code is -32020 for headers that are missing, sent twice or differ
 // from the body, -32022 for an unsupported version, or -32602 for a modern request without version or capabilities.
-func (m *Message) Era(h Headers) (Spoken, *Fault) {
+func (m *Message) Era(h Headers) (Era, *Fault) {
 	version, fault := m.one(h, HeaderVersion)
 	if fault != nil {
-		return Spoken{}, fault
+		return 0, fault
 	}
 	meta := m.Meta.Client.Version
 	switch {
 	case meta != "" && version == "":
-		return Spoken{}, m.missing(HeaderVersion)
+		return 0, m.missing(HeaderVersion)
 	case meta != "" && meta != version:
-		return Spoken{}, m.differs(HeaderVersion, version, "params._meta."+metaVersion, meta)
+		return 0, m.differs(HeaderVersion, version, "params._meta."+metaVersion, meta)
 	case version != "" && !slices.Contains(versions, version), meta != "" && meta != VersionModern:
-		return Spoken{}, m.unsupported(version)
+		return 0, m.unsupported(version)
 	}
-	spoken := Spoken{Legacy, version}
-	switch {
-	case version == VersionModern:
-		spoken.Era = Modern
-	case version == "" && m.Method != MethodInitialize:
-		spoken.Version = VersionAssumed
+	era := Legacy
+	if version == VersionModern {
+		era = Modern
 	}
-	if fault := m.modernParts(spoken.Era); fault != nil {
-		return Spoken{}, fault
+	if fault := m.modernParts(era); fault != nil {
+		return 0, fault
 	}
-	if fault := m.repeats(h, spoken.Era); fault != nil {
-		return Spoken{}, fault
+	if fault := m.repeats(h, era); fault != nil {
+		return 0, fault
 	}
-	return spoken, nil
+	return era, nil
 }
 
 // modernParts rejects a modern message without a required part.

@@ -31,25 +31,25 @@ const (
 	version = "MCP-Protocol-Version"
 )
 
-// TestEraIsFound guarantees the era and the version of a message, by its body and its headers.
+// TestEraIsFound guarantees the era of a message, by its body and its headers.
 func TestEraIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		h    message.Headers
-		want message.Spoken
+		want message.Era
 	}{
-		"initialize":                  {request("initialize", `{"protocolVersion":"2025-11-25"}`), headers(), message.Spoken{Era: message.Legacy}},
-		"initialize with a header":    {request("initialize", `{}`), headers(version, "2025-06-18"), message.Spoken{Era: message.Legacy, Version: "2025-06-18"}},
-		"no header":                   {request("tools/call", callA), headers(), message.Spoken{Era: message.Legacy, Version: "2025-03-26"}},
-		"legacy header":               {request("tools/call", callA), headers(version, "2025-11-25"), message.Spoken{Era: message.Legacy, Version: "2025-11-25"}},
-		"legacy, repeated":            {request("tools/call", callA), headers("mcp-method", "tools/call", "mcp-name", "a"), message.Spoken{Era: message.Legacy, Version: "2025-03-26"}},
-		"legacy response":             {`{"jsonrpc":"2.0","id":1,"result":{}}`, headers(version, "2025-11-25"), message.Spoken{Era: message.Legacy, Version: "2025-11-25"}},
-		"modern":                      {modern("tools/call", ofA), headers(version, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "a"), message.Spoken{Era: message.Modern, Version: "2026-07-28"}},
-		"modern, encoded":             {modern("tools/call", `"name":"ä"`), headers(version, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "=?base64?w6Q=?="), message.Spoken{Era: message.Modern, Version: "2026-07-28"}},
-		"modern without a name":       {modern("tools/list", ""), headers(version, "2026-07-28", "Mcp-Method", "tools/list"), message.Spoken{Era: message.Modern, Version: "2026-07-28"}},
-		"modern task":                 {modern("tasks/get", `"taskId":"t"`), headers(version, "2026-07-28", "Mcp-Method", "tasks/get", "Mcp-Name", "t"), message.Spoken{Era: message.Modern, Version: "2026-07-28"}},
-		"modern notification":         {`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, headers(version, "2026-07-28"), message.Spoken{Era: message.Modern, Version: "2026-07-28"}},
-		"session in a modern request": {modern("tools/list", ""), headers(version, "2026-07-28", "Mcp-Method", "tools/list", "Mcp-Session-Id", "x"), message.Spoken{Era: message.Modern, Version: "2026-07-28"}},
+		"initialize":                  {request("initialize", `{"protocolVersion":"2025-11-25"}`), headers(), message.Legacy},
+		"initialize with a header":    {request("initialize", `{}`), headers(version, "2025-06-18"), message.Legacy},
+		"no header":                   {request("tools/call", callA), headers(), message.Legacy},
+		"legacy header":               {request("tools/call", callA), headers(version, "2025-11-25"), message.Legacy},
+		"legacy, repeated":            {request("tools/call", callA), headers("mcp-method", "tools/call", "mcp-name", "a"), message.Legacy},
+		"legacy response":             {`{"jsonrpc":"2.0","id":1,"result":{}}`, headers(version, "2025-11-25"), message.Legacy},
+		"modern":                      {modern("tools/call", ofA), headers(version, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "a"), message.Modern},
+		"modern, encoded":             {modern("tools/call", `"name":"ä"`), headers(version, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "=?base64?w6Q=?="), message.Modern},
+		"modern without a name":       {modern("tools/list", ""), headers(version, "2026-07-28", "Mcp-Method", "tools/list"), message.Modern},
+		"modern task":                 {modern("tasks/get", `"taskId":"t"`), headers(version, "2026-07-28", "Mcp-Method", "tasks/get", "Mcp-Name", "t"), message.Modern},
+		"modern notification":         {`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, headers(version, "2026-07-28"), message.Modern},
+		"session in a modern request": {modern("tools/list", ""), headers(version, "2026-07-28", "Mcp-Method", "tools/list", "Mcp-Session-Id", "x"), message.Modern},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, fault := read(t, c.body).Era(c.h)
@@ -65,9 +65,9 @@ func TestEraIsFound(t *testing.T) {
 func TestRemovedMethodsNeedNothing(t *testing.T) {
 	for _, method := range []string{"logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/result"} {
 		m := read(t, modern(method, ""))
-		spoken, fault := m.Era(headers(version, "2026-07-28", "Mcp-Method", method))
-		if fault != nil || m.Class(spoken.Era) != message.Unknown {
-			t.Errorf("%s: %+v %+v", method, spoken, fault)
+		era, fault := m.Era(headers(version, "2026-07-28", "Mcp-Method", method))
+		if fault != nil || m.Class(era) != message.Unknown {
+			t.Errorf("%s: %+v %+v", method, era, fault)
 		}
 		if _, fault := message.Read([]byte(request(method, "{}"))); fault == nil || fault.Code != -32602 {
 			t.Errorf("legacy %s: %+v", method, fault)
@@ -117,12 +117,12 @@ func TestHeadersThatDifferAreRefused(t *testing.T) {
 		"modern response":               {`{"jsonrpc":"2.0","id":1,"result":{}}`, headers(version, "2026-07-28"), -32600, "must not send responses"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spoken, fault := read(t, c.body).Era(c.h)
+			era, fault := read(t, c.body).Era(c.h)
 			if fault == nil {
-				t.Fatalf("taken as %+v", spoken)
+				t.Fatalf("taken as %+v", era)
 			}
-			if spoken != (message.Spoken{}) || fault.Code != c.code || fault.Status != 400 || string(fault.ID) != "1" || !strings.Contains(fault.Text, c.text) {
-				t.Errorf("%+v, %d %d %s %q; want 400 %d %q", spoken, fault.Status, fault.Code, fault.ID, fault.Text, c.code, c.text)
+			if era != 0 || fault.Code != c.code || fault.Status != 400 || string(fault.ID) != "1" || !strings.Contains(fault.Text, c.text) {
+				t.Errorf("%+v, %d %d %s %q; want 400 %d %q", era, fault.Status, fault.Code, fault.ID, fault.Text, c.code, c.text)
 			}
 		})
 	}
