@@ -12,18 +12,29 @@ type edit struct {
 }
 
 // ReplaceRequestID returns a message with another id of a request, and all else byte for byte: the message's own id, or that
-// of a cancelled request. replace gets the raw id, and returns one.
-func ReplaceRequestID(body []byte, cancelled bool, replace func(id []byte) string) ([]byte, error) {
+// of a cancelled request. text gets the raw id, and returns one.
+func ReplaceRequestID(body []byte, cancelled bool, text func(id []byte) string) ([]byte, error) {
+	tree := node{"id": nil}
+	if cancelled {
+		tree = node{"params": {"requestId": nil}}
+	}
+	return replace(body, tree, func(id []byte) ([]byte, error) { return []byte(text(id)), nil })
+}
+
+// replace returns a message with each value at the end of the tree as text returns it, and all else byte for byte. An error
+// of text ends it.
+func replace(body []byte, tree node, text func(raw []byte) ([]byte, error)) ([]byte, error) {
 	w, err := newWalk(body)
 	if err != nil {
 		return nil, err
 	}
-	path := []string{"id"}
-	if cancelled {
-		path = []string{"params", "requestId"}
-	}
 	var edits []edit
-	if err := w.find(path, func(place Place) { edits = append(edits, edit{place, []byte(replace(body[place.Start:place.End]))}) }); err != nil {
+	err = w.visit(tree, func(place Place) error {
+		out, err := text(body[place.Start:place.End])
+		edits = append(edits, edit{place, out})
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return splice(body, edits), w.end()

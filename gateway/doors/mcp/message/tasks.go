@@ -20,28 +20,23 @@ var taskIDs = func() node {
 	}
 }()
 
-// ReplaceTaskIDs returns a message with each task id in it as replace returns it, and all else byte for byte. An error
-// of replace ends it.
-func ReplaceTaskIDs(body []byte, replace func(id string) (string, error)) ([]byte, error) {
-	w, err := newWalk(body)
-	if err != nil {
-		return nil, err
-	}
-	var edits []edit
-	hit := func(id string, place Place) error {
-		text, err := replace(id)
-		if err == nil && text != id {
-			edits = append(edits, edit{place, quote(nil, text)})
+// ReplaceTaskIDs returns a message with each task id in it as text returns it, and all else byte for byte. An error of text
+// ends it.
+func ReplaceTaskIDs(body []byte, text func(id string) (string, error)) ([]byte, error) {
+	return replace(body, taskIDs, func(raw []byte) ([]byte, error) {
+		if raw[0] != '"' {
+			return raw, nil
 		}
-		return err
-	}
-	if err := w.visit(taskIDs, hit); err != nil {
-		return nil, err
-	}
-	if err := w.end(); err != nil {
-		return nil, err
-	}
-	return splice(body, edits), nil
+		id, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil {
+			return nil, errNotJSON
+		}
+		out, err := text(string(id))
+		if err != nil || out == string(id) {
+			return raw, err
+		}
+		return quote(nil, out), nil
+	})
 }
 
 // HasTaskID returns false for a message in which ReplaceTaskIDs would find no id. An escape may stand for any letter.
@@ -49,18 +44,18 @@ func HasTaskID(body []byte) bool {
 	return bytes.Contains(body, []byte("task")) || bytes.Contains(body, []byte(`\u`))
 }
 
-// visit calls hit with each string at the end of the tree.
-func (w *walk) visit(tree node, hit func(string, Place) error) error {
+// visit calls hit with the place of each value at the end of the tree.
+func (w *walk) visit(tree node, hit func(Place) error) error {
 	switch kind := w.kind(); {
-	case tree == nil && kind == '"':
-		text, place, err := w.text()
+	case tree == nil:
+		place, err := w.value()
 		if err != nil {
 			return err
 		}
-		return hit(text, place)
+		return hit(place)
 	case kind == '[' && has(tree, "*"):
 		return w.array(func() error { return w.visit(tree["*"], hit) })
-	case kind == '{' && len(tree) > 0 && !has(tree, "*"):
+	case kind == '{' && !has(tree, "*"):
 		_, err := w.object(slices.Collect(maps.Keys(tree)), func(name string) error {
 			if sub, ok := tree[name]; ok {
 				return w.visit(sub, hit)
@@ -68,11 +63,8 @@ func (w *walk) visit(tree node, hit func(string, Place) error) error {
 			return w.skip()
 		})
 		return err
-	case kind == jsontext.KindInvalid:
-		return errNotJSON
-	default:
-		return w.skip()
 	}
+	return w.skip()
 }
 
 func has(tree node, name string) bool { _, ok := tree[name]; return ok }

@@ -98,27 +98,6 @@ func (w *walk) object(names []string, each func(name string) error) (Place, erro
 	return Place{start, int(w.dec.InputOffset())}, nil
 }
 
-// find calls hit with the place of the value at a path of members, if there is one.
-func (w *walk) find(path []string, hit func(Place)) error {
-	switch {
-	case len(path) == 0:
-		place, err := w.value()
-		if err == nil {
-			hit(place)
-		}
-		return err
-	case w.kind() != '{':
-		return w.skip()
-	}
-	_, err := w.object(path[:1], func(name string) error {
-		if name == path[0] {
-			return w.find(path[1:], hit)
-		}
-		return w.skip()
-	})
-	return err
-}
-
 // array reads an array. each reads an item.
 func (w *walk) array(each func() error) error {
 	if w.kind() != '[' {
