@@ -47,6 +47,10 @@ func OddHeaders(h Headers, names ...string) (problems []resources.Problem) {
 	return problems
 }
 
+// ErrOldSnapshot means a store that broke its contract: the facts have a lower revision than the caller's right to ask
+// was judged by.
+var ErrOldSnapshot = errors.New("doors: the facts are older than those that were known before")
+
 // OrUnavailable turns an error from outside the domain into one of KindUnavailable with the message.
 func OrUnavailable(err error, message string) error {
 	if _, ok := errors.AsType[*resources.Error](err); ok {

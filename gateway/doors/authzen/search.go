@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -55,7 +54,7 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 	w, complete, err := q.find(ctx)
 	c.Rates.Owe(max(0, w.judged-1) / judgedForOne) // one was charged for the call
 	if err == nil && w.judged > 0 && q.account != "" && w.revision < a.Outcome.AccountRevision {
-		err = errOldSnapshot
+		err = doors.ErrOldSnapshot
 	}
 	if err != nil {
 		a.Outcome = verdict.Outcome{}
@@ -76,10 +75,6 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 
 // judgedForOne is how many candidates a search judges for one of its caller's rate.
 const judgedForOne = 100
-
-// errOldSnapshot means a store that broke its contract: the snapshot has a lower revision than the caller's right to
-// search was judged by.
-var errOldSnapshot = errors.New("authzen: a snapshot is older than facts that were known before it was taken")
 
 type search struct {
 	Search

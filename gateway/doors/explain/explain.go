@@ -3,7 +3,6 @@ package explain
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -33,10 +32,6 @@ const (
 	leastPrice   = 10
 )
 
-// errOldSnapshot means a store that broke its contract: the facts have a lower revision than the caller's right to ask
-// was judged by.
-var errOldSnapshot = errors.New("explain: the facts are older than those that were known before")
-
 // Answer implements doors.Door: 400 with all problems of the question, 403 if the caller may not have it explained, 503
 // without a verdict. It charges the least price before it judges, and afterwards takes what the judged questions cost more.
 func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
@@ -55,17 +50,16 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	x, judged, err := d.Explainer.Explain(ctx, q)
 	c.Rates.Owe(max(0, judged/judgedForOne-leastPrice))
 	if err == nil && x.AccountRevision < a.Outcome.AccountRevision {
-		err = errOldSnapshot
+		err = doors.ErrOldSnapshot
+	}
+	var body []byte
+	if err == nil {
+		x.AccountRevision = verdict.RevisionFor(c.Caller, q.AccountID, x.AccountRevision)
+		body, err = json.Marshal(x)
 	}
 	if err != nil {
 		a.Outcome = verdict.Outcome{}
 		return a, doors.OrUnavailable(err, "The decision could not be explained now; try again.")
-	}
-	x.AccountRevision = verdict.RevisionFor(c.Caller, q.AccountID, x.AccountRevision)
-	body, err := json.Marshal(x)
-	if err != nil {
-		a.Outcome = verdict.Outcome{}
-		return a, err
 	}
 	a.Status, a.Body = 200, []byte(resources.MaskCredentials(string(body)))
 	return a, nil

@@ -3,7 +3,6 @@ package preview
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -34,10 +33,6 @@ const notMade = "The preview could not be made now; try again."
 // judgedForOne is how many questions a preview judges for one of its caller's rate.
 const judgedForOne = 100
 
-// errOldSnapshot means a store that broke its contract: the facts have a lower revision than the caller's right to ask
-// was judged by.
-var errOldSnapshot = errors.New("preview: the facts are older than those that were known before")
-
 // Answer implements doors.Door: 400 with all problems of the changes, 403 if the caller may not preview, 503 without a
 // verdict.
 func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
@@ -55,7 +50,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	}
 	supposed, err := d.Changes.Suppose(ctx, account, c.Body)
 	if err == nil && supposed.Revision < a.Outcome.AccountRevision {
-		err = errOldSnapshot
+		err = doors.ErrOldSnapshot
 	}
 	if err != nil {
 		a.Outcome = verdict.Outcome{}
