@@ -125,69 +125,60 @@ func (r *reader) entities(name string) bool {
 
 // entity reads the member with this name; nil if it is missing.
 func (r *reader) entity(field string) *Entity {
-	e, ok := &Entity{}, false
-	e.Sent = r.Raw(func() {
-		ok = r.object(field, func(name string) bool {
-			switch name {
-			case "type":
-				e.Type = r.text(field, name)
-			case "id":
-				e.ID = r.text(field, name)
-			case "properties":
-				r.properties(field+".properties", &e.Properties)
-			default:
-				return false
-			}
-			return true
-		})
+	e := &Entity{}
+	return kept(r, field, e, &e.Sent, func(name string) bool {
+		switch name {
+		case "type":
+			e.Type = r.text(field, name)
+		case "id":
+			e.ID = r.text(field, name)
+		case "properties":
+			r.properties(field+".properties", &e.Properties)
+		default:
+			return false
+		}
+		return true
 	})
-	if !ok {
+}
+
+// kept reads an object into an entity, by member, and keeps its bytes; nil if it is missing.
+func kept[T any](r *reader, field string, entity *T, sent *[]byte, member func(name string) bool) *T {
+	ok := false
+	if *sent = r.Raw(func() { ok = r.object(field, member) }); !ok {
 		return nil
 	}
-	return e
+	return entity
 }
 
 // action reads the member "action"; nil if it is missing.
 func (r *reader) action() *Action {
-	a, ok := &Action{}, false
-	a.Sent = r.Raw(func() {
-		ok = r.object("action", func(name string) bool {
-			switch name {
-			case "name":
-				a.Name = r.text("action", name)
-			case "properties":
-				r.object("action.properties", func(string) bool { return false })
-			default:
-				return false
-			}
-			return true
-		})
+	a := &Action{}
+	return kept(r, "action", a, &a.Sent, func(name string) bool {
+		switch name {
+		case "name":
+			a.Name = r.text("action", name)
+		case "properties":
+			r.object("action.properties", func(string) bool { return false })
+		default:
+			return false
+		}
+		return true
 	})
-	if !ok {
-		return nil
-	}
-	return a
 }
 
 func (r *reader) context() *Context {
-	c, ok := &Context{}, false
-	c.Sent = r.Raw(func() {
-		ok = r.object("context", func(name string) bool {
-			switch name {
-			case "agent":
-				c.Agent = r.text("context", name)
-				return true
-			case memberArguments:
-				c.Arguments = r.Raw(r.Skip)
-				return true
-			}
+	c := &Context{}
+	return kept(r, "context", c, &c.Sent, func(name string) bool {
+		switch name {
+		case "agent":
+			c.Agent = r.text("context", name)
+		case memberArguments:
+			c.Arguments = r.Raw(r.Skip)
+		default:
 			return r.property("context", &c.Properties, name)
-		})
+		}
+		return true
 	})
-	if !ok {
-		return nil
-	}
-	return c
 }
 
 // properties reads an object and keeps the properties that name a place.
