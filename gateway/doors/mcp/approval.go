@@ -118,7 +118,7 @@ func (v *visit) approved(ctx context.Context, p *posted, named *row) (doors.Answ
 // leads reports whether the client of a denied call is to lead its user to the page about the approval. A client that answers
 // a question of the server is not: its retry would lose the answer.
 func (v *visit) leads(p *posted) bool {
-	return p.era == message.Modern && !p.Retry && !v.led && p.Meta.Client.ElicitsURL() &&
+	return p.era == message.Modern && !p.Retry && !v.led && p.Client.ElicitsURL() &&
 		v.needed.request.Status == resources.ApprovalPending && v.page() != ""
 }
 

@@ -33,7 +33,7 @@ func (m *Message) Era(h Headers) (Era, *Fault) {
 	if fault != nil {
 		return 0, fault
 	}
-	meta := m.Meta.Client.Version
+	meta := m.Client.Version
 	switch {
 	case meta != "" && version == "":
 		return 0, m.missing(HeaderVersion)
@@ -57,7 +57,7 @@ func (m *Message) Era(h Headers) (Era, *Fault) {
 
 // modernParts rejects a modern message without a required part.
 func (m *Message) modernParts(era Era) *Fault {
-	switch client := m.Meta.Client; {
+	switch client := m.Client; {
 	case era != Modern:
 	case m.Kind == Response:
 		return badRequest(m.ID, CodeInvalidRequest, "A client must not send responses in this version: retry the request with inputResponses.")

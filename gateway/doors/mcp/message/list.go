@@ -197,7 +197,7 @@ func readResult(body []byte, names []string, read func(w *walk, name string) err
 					return hint(&p.scope)
 				case "resultType":
 					kind, _, err := w.text()
-					p.interim = kind == ResultInput
+					p.interim = kind == resultInput
 					return err
 				}
 				return read(w, name)

@@ -26,7 +26,6 @@ type Message struct {
 	Name, URI string
 	// Arguments is a raw object.
 	Arguments []byte
-	Cursor    string
 	// Level is the level of logging/setLevel.
 	Level string
 	// Ref is the reference of completion/complete.
@@ -42,29 +41,15 @@ type Message struct {
 	Retry bool
 	// InputResponses is a raw object.
 	InputResponses []byte
-	RequestState   string
 
-	// Opening is the client's description in initialize.
-	Opening Client
-	// Meta is the request's `_meta`.
-	Meta Meta
+	// Client is the client's description in `_meta`, of the modern era only.
+	Client Client
 }
 
-// Client is a client's description of itself. Capabilities and Info are raw objects.
+// Client is a client's description of itself. Capabilities is a raw object.
 type Client struct {
 	Version      string
 	Capabilities []byte
-	Info         []byte
-}
-
-// Meta holds the members of `_meta` that the gateway reads.
-type Meta struct {
-	// Client is sent in the modern era only.
-	Client Client
-	// LogLevel is the least level of the messages that a modern request asks for.
-	LogLevel string
-	// RelatedTask is the legacy task to which the message belongs.
-	RelatedTask string
 }
 
 // Ref is a reference of completion/complete: a prompt's name, or a resource's URI or URI template.
@@ -79,8 +64,7 @@ const (
 // Listen is the filter of subscriptions/listen.
 type Listen struct {
 	// Given is true if the request has a filter.
-	Given                     bool
-	Tools, Prompts, Resources bool
+	Given bool
 	// URIs are URIs of resources, TaskIDs ids of tasks.
 	URIs, TaskIDs []string
 }

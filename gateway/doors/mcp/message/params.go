@@ -28,28 +28,28 @@ var (
 	paramTable = table("params",
 		text("name", func(m *Message) *string { return &m.Name }),
 		text("uri", func(m *Message) *string { return &m.URI }),
-		text("cursor", func(m *Message) *string { return &m.Cursor }),
+		text("cursor", unused),
 		text("level", func(m *Message) *string { return &m.Level }),
 		text("taskId", func(m *Message) *string { return &m.TaskID }),
-		text("requestState", func(m *Message) *string { m.Retry = true; return &m.RequestState }),
-		text("protocolVersion", func(m *Message) *string { return &m.Opening.Version }),
+		text("requestState", func(m *Message) *string { m.Retry = true; return new(string) }),
+		text("protocolVersion", unused),
 		raw("arguments", func(m *Message) *[]byte { return &m.Arguments }),
 		raw("inputResponses", func(m *Message) *[]byte { m.Retry = true; return &m.InputResponses }),
-		raw("capabilities", func(m *Message) *[]byte { return &m.Opening.Capabilities }),
-		raw("clientInfo", func(m *Message) *[]byte { return &m.Opening.Info }),
+		raw("capabilities", unused),
+		raw("clientInfo", unused),
 		raw("task", func(m *Message) *[]byte { m.AsTask = true; return new([]byte) }),
 		nested("ref", refTable),
 		param{name: "notifications", read: (*reader).listen},
 		nested("_meta", metaTable),
 	)
 	metaTable = table("params._meta",
-		text(metaVersion, func(m *Message) *string { return &m.Meta.Client.Version }),
-		raw(metaInfo, func(m *Message) *[]byte { return &m.Meta.Client.Info }),
-		raw(metaCapabilities, func(m *Message) *[]byte { return &m.Meta.Client.Capabilities }),
-		text(metaLogLevel, func(m *Message) *string { return &m.Meta.LogLevel }),
+		text(metaVersion, func(m *Message) *string { return &m.Client.Version }),
+		raw(metaInfo, unused),
+		raw(metaCapabilities, func(m *Message) *[]byte { return &m.Client.Capabilities }),
+		text(metaLogLevel, unused),
 		nested(metaRelatedTask, relatedTable),
 	)
-	relatedTable = table("params._meta."+metaRelatedTask, text("taskId", func(m *Message) *string { return &m.Meta.RelatedTask }))
+	relatedTable = table("params._meta."+metaRelatedTask, text("taskId", unused))
 	// refTable are the members of the reference of completion/complete.
 	refTable = table("params.ref",
 		text("type", func(m *Message) *string { return &m.Ref.Type }),
@@ -58,9 +58,9 @@ var (
 	)
 	// listenTable are the members of the filter of subscriptions/listen.
 	listenTable = table("params.notifications",
-		flag("toolsListChanged", func(l *Listen) *bool { return &l.Tools }),
-		flag("promptsListChanged", func(l *Listen) *bool { return &l.Prompts }),
-		flag("resourcesListChanged", func(l *Listen) *bool { return &l.Resources }),
+		flag("toolsListChanged"),
+		flag("promptsListChanged"),
+		flag("resourcesListChanged"),
 		texts("resourceSubscriptions", func(l *Listen) *[]string { return &l.URIs }),
 		texts("taskIds", func(l *Listen) *[]string { return &l.TaskIDs }),
 	)
@@ -76,6 +76,9 @@ func table(path string, params ...param) []param {
 	}
 	return params
 }
+
+// unused is for a member that is held to its type. Nobody needs its value.
+func unused[T any](*Message) *T { return new(T) }
 
 // text is a member with a string.
 func text(name string, dst func(*Message) *string) param {
@@ -97,13 +100,12 @@ func nested(name string, params []param) param {
 }
 
 // flag is a member with true or false.
-func flag(name string, dst func(*Listen) *bool) param {
+func flag(name string) param {
 	return param{name: name, read: func(r *reader, field string) {
 		kind := r.Kind()
 		if r.Skip(); kind != 't' && kind != 'f' {
 			r.refuse(CodeInvalidParams, field+" must be true or false.")
 		}
-		*dst(&r.m.Listen) = kind == 't'
 	}}
 }
 

@@ -145,7 +145,7 @@ func (r *reader) complete() {
 		m.Kind = Notification
 	default:
 		m.Kind = Request
-		if m.Meta.Client.Version == "" || m.Class(Modern) != Unknown { // Era or the door rejects the others
+		if m.Client.Version == "" || m.Class(Modern) != Unknown { // Era or the door rejects the others
 			r.needs()
 		}
 	}

@@ -2,13 +2,8 @@ package message
 
 import "strconv"
 
-// Types of incomplete results.
-const (
-	// ResultInput asks the client for input and a retry.
-	ResultInput = "input_required"
-	// ResultTask names a task. The task gets the result later.
-	ResultTask = "task"
-)
+// resultInput is the type of a result that asks the client for input and a retry.
+const resultInput = "input_required"
 
 // ServerMessage is a parsed message of a server.
 type ServerMessage struct {
@@ -19,8 +14,6 @@ type ServerMessage struct {
 	// Failed is true if the response is an error. Code is the error's code.
 	Failed bool
 	Code   int64
-	// ResultType is "" for a legacy result.
-	ResultType string
 	// IsError is true if a tool's result is an error.
 	IsError bool
 	// URI is the resource that a notification is about, or "".
@@ -115,7 +108,7 @@ func (r *serverReader) code(name string) error {
 func (r *serverReader) part(name string) (err error) {
 	switch {
 	case name == "resultType":
-		r.m.ResultType, _, err = r.text()
+		_, _, err = r.text()
 	case name == "uri" && r.kind() == '"':
 		r.m.URI, _, err = r.text()
 	case name == "isError":

@@ -13,8 +13,8 @@ import (
 func TestServerMessageIsRead(t *testing.T) {
 	for body, want := range map[string]message.ServerMessage{
 		`{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}`:                                                {Kind: message.Response, ID: []byte("1"), IsError: true},
-		`{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","structuredContent":{"s":"\u0000"}}}`:               {Kind: message.Response, ID: []byte(`"a"`), ResultType: "complete"},
-		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t"}}`:                                           {Kind: message.Response, ID: []byte("1"), ResultType: message.ResultTask},
+		`{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","structuredContent":{"s":"\u0000"}}}`:               {Kind: message.Response, ID: []byte(`"a"`)},
+		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t"}}`:                                           {Kind: message.Response, ID: []byte("1")},
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`:                                             {Kind: message.Response, Failed: true, Code: -32600},
 		`{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"go","data":{"elicitations":[]}}}`:                     {Kind: message.Response, ID: []byte("1"), Failed: true, Code: -32042, Inputs: []string{"elicitation/create"}},
 		`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`:                                                       {Kind: message.Response, Failed: true, Code: -32600},
@@ -22,7 +22,7 @@ func TestServerMessageIsRead(t *testing.T) {
 		` {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"?"}} `:                              {Kind: message.Request, ID: []byte("3"), Method: "elicitation/create"},
 		`{"jsonrpc":"2.0","id":1,"extra":1,"result":{"deep":` + strings.Repeat("[", 90) + strings.Repeat("]", 90) + `}}`: {Kind: message.Response, ID: []byte("1")},
 		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s","inputRequests":{"a":{"method":"elicitation/create","params":{}},"b":{"params":{},"method":"sampling/createMessage"},"c":{}}}}`: {
-			Kind: message.Response, ID: []byte("1"), ResultType: message.ResultInput, Inputs: []string{"elicitation/create", "sampling/createMessage", ""},
+			Kind: message.Response, ID: []byte("1"), Inputs: []string{"elicitation/create", "sampling/createMessage", ""},
 		},
 	} {
 		got, err := message.ReadServer([]byte(body))
