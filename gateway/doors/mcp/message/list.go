@@ -29,6 +29,7 @@ type List struct {
 	Cursor string
 
 	body   []byte
+	names  map[string]bool
 	result resultPlaces
 }
 
@@ -57,7 +58,7 @@ func ReadList(method string, body []byte) (*List, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is not a method of lists", clip(method))
 	}
-	l, items := &List{body: body}, false
+	l, items := &List{body: body, names: map[string]bool{}}, false
 	places, err := readResult(body, []string{kind.member, "nextCursor"}, func(w *walk, name string) (err error) {
 		switch name {
 		case kind.member:
@@ -81,10 +82,10 @@ func ReadList(method string, body []byte) (*List, error) {
 		return nil, fmt.Errorf("%w: it has no %s", ErrNoItems, kind.member)
 	}
 	l.result = places
-	return l, l.unique()
+	return l, nil
 }
 
-// item reads an item.
+// item reads an item. It rejects a second one with the same name.
 func (l *List) item(w *walk, member string) error {
 	var name string
 	place, err := w.object([]string{member}, func(n string) (err error) {
@@ -99,20 +100,11 @@ func (l *List) item(w *walk, member string) error {
 		return err
 	case name == "":
 		return fmt.Errorf("an item has no %s", member)
+	case l.names[name]:
+		return fmt.Errorf("two items are named %q", clip(name))
 	}
+	l.names[name] = true
 	l.Items = append(l.Items, Item{place, name, w.body[place.Start:place.End]})
-	return nil
-}
-
-// unique rejects two items with the same name.
-func (l *List) unique() error {
-	seen := make(map[string]bool, len(l.Items))
-	for _, item := range l.Items {
-		if seen[item.Name] {
-			return fmt.Errorf("two items are named %q", clip(item.Name))
-		}
-		seen[item.Name] = true
-	}
 	return nil
 }
 
