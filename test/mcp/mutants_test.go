@@ -93,7 +93,7 @@ func mutantsOfTasks() []mutant {
 		{"a task is not judged", []overlay.Edit{{File: tasks, Old: "	return v.judged(ctx, p, v.taskRow(p.TaskID))\n", New: "	return v.forward(p, nil, nil)\n"}}, anew},
 		{"a task has the server's id", []overlay.Edit{{File: tasks, Old: "	if !message.HasTaskID(raw) {", New: "	if p.Method == message.MethodCall || !message.HasTaskID(raw) {"}}, ofCaller},
 		{"a stream is resumed by any user", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.Agent"}}, resumed},
-		{"a resumed stream is not judged", []overlay.Edit{{File: resume, Old: "slices.Contains(allowed, false):", New: "slices.Contains(allowed, false) && h.ID == \"\":"}}, resumed},
+		{"a resumed stream is not judged", []overlay.Edit{{File: resume, Old: "	return rows, v.mayStill(ctx, rows, \"The call that began this stream is not allowed any more.\")\n", New: "	return rows, nil\n"}}, resumed},
 		{"updates of any resource", []overlay.Edit{{File: "gateway/doors/mcp/forward.go", Old: "err != nil || !may[0] || ", New: "err != nil || len(may) == 0 || "}}, "TestUpdatesOfResourcesAreJudged"},
 		{"a notification names a new task", []overlay.Edit{{File: tasks, Old: "!response || ", New: ""}}, "TestALegacyTaskHasASealedID"},
 		{"a stream names any task", []overlay.Edit{{File: tasks, Old: "!response || p.Method != message.MethodCall || ", New: ""}}, "TestNotificationsNameKnownTasks"},

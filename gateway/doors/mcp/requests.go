@@ -73,12 +73,17 @@ func (v *visit) mayAnswer(ctx context.Context, rows []row) error {
 	if len(rows) == 0 {
 		return v.mayUse(ctx)
 	}
+	return v.mayStill(ctx, rows, "The call that this answers is not allowed any more.")
+}
+
+// mayStill returns an error with that text unless the caller may use the rows, all of them.
+func (v *visit) mayStill(ctx context.Context, rows []row, text string) error {
 	allowed, err := v.allowed(ctx, v.judge, rows, true)
 	switch {
 	case err != nil:
 		return silent(err)
 	case slices.Contains(allowed, false):
-		return resources.Forbidden("The call that this answers is not allowed any more.")
+		return resources.Forbidden("%s", text)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors/mcp/message"
@@ -62,12 +61,5 @@ func (v *visit) resumed(ctx context.Context, o *Outgoing) ([]row, error) {
 	}
 	o.Header.Set(message.HeaderLastEvent, h.ID)
 	rows := v.rowsOf(h)
-	allowed, err := v.allowed(ctx, v.judge, rows, true)
-	switch {
-	case err != nil:
-		return nil, silent(err)
-	case slices.Contains(allowed, false):
-		return nil, resources.Forbidden("The call that began this stream is not allowed any more.")
-	}
-	return rows, nil
+	return rows, v.mayStill(ctx, rows, "The call that began this stream is not allowed any more.")
 }
