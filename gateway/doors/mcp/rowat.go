@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -72,6 +71,5 @@ func RowNames(s *resources.MCPServer) []string {
 	for _, r := range used(s) {
 		names = append(names, r.kind+"/"+r.name)
 	}
-	slices.Sort(names)
 	return names
 }
