@@ -56,15 +56,15 @@ func (r *rounds) finish(ctx context.Context, do func(context.Context) error) {
 		return
 	}
 	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillTimeout)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillTimeout)
 		defer cancel()
-		defer r.finish(ctx, do)
+		defer r.finish(ctx, do) // not with bounded: it would hold the contexts of all rounds
 		defer close(next.done)
 		defer func() {
 			if p := recover(); p != nil { // on this goroutine a panic would end the process
 				next.err = fmt.Errorf("rolecache: panic: %v\n%s", p, debug.Stack())
 			}
 		}()
-		next.err = do(ctx)
+		next.err = do(bounded)
 	}()
 }

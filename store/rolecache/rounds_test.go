@@ -3,6 +3,8 @@ package rolecache_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,6 +46,37 @@ func TestWhoComesDuringAReadWaitsForTheNext(t *testing.T) {
 		asked.Wait()
 		if n := reads.Load(); n != 2 {
 			t.Errorf("%d reads for 51 requests, want 2", n)
+		}
+	})
+}
+
+// TestRoundsKeepNothingOfEachOther guarantees that the context of a read is not made from those of all reads before it:
+// while requests always wait for the next read, it would grow without end.
+func TestRoundsKeepNothingOfEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.warm()
+		var layers []int
+		turn := make(chan struct{})
+		w.freshness = func(ctx context.Context) (store.Freshness, error) {
+			layers = append(layers, strings.Count(fmt.Sprint(ctx), ".With"))
+			<-turn
+			return w.tellFreshness(ctx)
+		}
+		const rounds = 10
+		var asked sync.WaitGroup
+		for range rounds {
+			asked.Go(w.warm)
+			synctest.Wait()
+			asked.Go(w.warm) // for the round after the one under way
+			synctest.Wait()
+			turn <- struct{}{}
+			synctest.Wait()
+		}
+		turn <- struct{}{}
+		asked.Wait()
+		if len(layers) != rounds+1 || layers[rounds] != layers[1] {
+			t.Errorf("layers of the reads' contexts: %d", layers)
 		}
 	})
 }
