@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -163,12 +164,13 @@ func TestHomesInManyAccountsAreReadAtOnce(t *testing.T) {
 		asked, want = append(asked, name), append(want, home)
 	}
 	view, first := w.view, make(chan struct{}, 1)
-	arrived, enough := make(chan struct{}, len(asked)), make(chan struct{})
+	var arrived atomic.Int64
+	enough := make(chan struct{})
 	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
 		select {
 		case first <- struct{}{}: // the look-up of all users
 		default:
-			if arrived <- struct{}{}; len(arrived) == 16 {
+			if arrived.Add(1) == 16 {
 				close(enough)
 			}
 			select {
