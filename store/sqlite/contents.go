@@ -130,7 +130,8 @@ func (s *Store) moveLog(ses *session) {
 // checkpoint moves the log into the data file, which is this process's before and afterwards. No request ends it: a cut
 // check would take the file for a foreign one, or a foreign one for its own.
 func (s *Store) checkpoint(ses *session) {
-	if s.unwritten(s.contents.file.Swap(nil)) == nil {
+	if s.unwritten(s.contents.file.Load()) == nil {
+		s.contents.file.Store(nil)
 		s.checkMoved(ses, s.move(ses))
 	}
 }

@@ -218,6 +218,22 @@ func TestOverwrittenInAMove(t *testing.T) {
 	}
 }
 
+// TestOverwrittenBeforeAMove guarantees that the store moves its log into no foreign file, also if the file was
+// overwritten between the change and the move.
+func TestOverwrittenBeforeAMove(t *testing.T) {
+	dir, older := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	s := openPairs(t, dir)
+	mustWrite(t, s, 0)
+	shell(t, `cp "$1"/portcullis.db* "$2"`, dir, older)
+	must.Do(t, s.MoveLog(t.Context(), func() {}))
+	mustWrite(t, s, 1)
+	must.Do(t, s.Checkpoint(t.Context(), func() { overwritings()["with an older copy of itself"](t, dir, older) }))
+	if s.Condition().Lost == nil {
+		t.Error("not lost")
+	}
+	wantNoReads(t, s)
+}
+
 // TestRequestThatGoesAwayInAMove guarantees that the store knows its own files again, also if the client of the change
 // with the move leaves meanwhile.
 func TestRequestThatGoesAwayInAMove(t *testing.T) {

@@ -68,6 +68,15 @@ func (s *Store) MoveLog(ctx context.Context, happens func()) error {
 	})
 }
 
+// Checkpoint moves the log into the data file as after a change. The function is called before it.
+func (s *Store) Checkpoint(ctx context.Context, happens func()) error {
+	return s.writing(ctx, func(ses *session) error {
+		happens()
+		s.checkpoint(ses)
+		return nil
+	})
+}
+
 // onAll holds each session until it has the next one, so that it meets all of them.
 func onAll(ctx context.Context, p *pool, n int, fn func(*session) error) error {
 	if n == 0 {
