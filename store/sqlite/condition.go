@@ -86,8 +86,8 @@ func (s *Store) guardFiles(ctx context.Context) error {
 	}
 	s.condition.files = files
 	return s.write.use(ctx, func(ses *session) error {
-		s.checkpoint(ses)
 		s.contents.log, _ = s.footprintOf(s.path + "-wal")
+		s.checkpoint(ses)
 		return s.unchanged()
 	})
 }
@@ -141,6 +141,7 @@ func (s *Store) refuseLost() error {
 // kept returns an error for a change committed into files no longer in the folder, or written to by somebody else: a
 // restart would not find it.
 func (s *Store) kept(ses *session) error {
+	s.contents.log, _ = s.footprintOf(s.path + "-wal")
 	if s.refuseLost() == nil {
 		s.moveLog(ses)
 	}

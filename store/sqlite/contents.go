@@ -147,13 +147,14 @@ func (s *Store) move(ses *session) (all bool) {
 
 // checkMoved notes the data file as it is after a move. Somebody else may have written to the files meanwhile, which
 // their contents show: together they have this process's last transaction, the file has it with all of the log, and
-// with a part of it no older one than before.
+// with a part of it no older one than before. A move itself writes nothing to the log.
 func (s *Store) checkMoved(ses *session, all bool) {
 	ctx := context.Background()
 	s.stamp()
 	if now, same := s.footprintOf(s.path); same {
 		defer s.contents.file.Store(&now)
 	}
+	_ = s.unchanged() // it notes a foreign log
 	var read mark
 	err := ses.one(ctx, markText, nil, []any{&read.generation, &read.seq})
 	_ = s.met(translate(ctx, err))
