@@ -29,12 +29,13 @@ func newBreaker[T any](changed func(cause error)) *breaker[T] {
 	return &breaker[T]{gobreaker.NewCircuitBreaker[T](gobreaker.Settings{
 		Timeout: breakTime, MaxRequests: 1,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakAfter },
+		// A caller that left says nothing of the server.
+		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
 		IsSuccessful: func(err error) bool {
-			if err == nil || errors.Is(err, context.Canceled) { // a caller that left says nothing of the server
-				return true
+			if err != nil {
+				last.Store(&err)
 			}
-			last.Store(&err)
-			return false
+			return err == nil
 		},
 		OnStateChange: func(_ string, previous, next gobreaker.State) {
 			switch {

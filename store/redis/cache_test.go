@@ -99,6 +99,25 @@ func TestRequestThatGoesAwayIsNoFault(t *testing.T) {
 	lookup(t, r, "a")
 }
 
+// TestRequestThatGoesAwayBringsNothingBack guarantees that the cache takes Redis for gone until Redis has answered,
+// also if callers leave meanwhile.
+func TestRequestThatGoesAwayBringsNothingBack(t *testing.T) {
+	server := servers.NewRedis(t)
+	r := connect(t, server.URL).Cache(nil)
+	server.Kill()
+	harness.Soon(t, "it is tried again", func() bool {
+		if r.Breaker() == "closed" {
+			_, _ = r.Get(t.Context(), "a")
+		}
+		return r.Breaker() == "half-open"
+	})
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := r.Get(gone, "a"); !errors.Is(err, context.Canceled) || r.Breaker() != "half-open" {
+		t.Errorf("%s after %v", r.Breaker(), err)
+	}
+}
+
 // TestRedisURL: one server, a cluster, sentinels; what can't be read, or would not be heeded,
 // is refused and not repeated.
 func TestRedisURL(t *testing.T) {
