@@ -100,7 +100,7 @@ func (v *verification) steps() []func(context.Context) error {
 				r.changePart(change.ID, n)
 			}
 		}),
-		checked(v, c.ChangeParts, func(r *refs, p ChangePart) { r.change(p.ChangeID) }),
+		checked(v, c.ChangeParts, func(r *refs, p ChangePart) { r.wants("change", c.Changes.Schema(), p.ChangeID) }),
 		checked(v, c.LogHeads, func(*refs, LogHead) {}),
 		checked(v, c.PolicyTrees, func(*refs, PolicyTree) {}),
 		checked(v, c.ConsoleSessions, func(*refs, ConsoleSession) {}),
@@ -233,8 +233,8 @@ func (v *verification) assignment(r *refs, a resources.Assignment) {
 		r.project(a.AccountID, a.ProjectID)
 	}
 	// System roles stand in the policy; a custom role's id is made here.
-	if strings.HasPrefix(a.RoleID, resources.PrefixRole+"-") && !r.exists("role "+a.RoleID, v.c.Roles.Schema(), a.RoleID) {
-		r.fault("the role %s is missing", a.RoleID)
+	if strings.HasPrefix(a.RoleID, resources.PrefixRole+"-") {
+		r.wants("role", v.c.Roles.Schema(), a.RoleID)
 	}
 }
 
@@ -244,15 +244,11 @@ func (v *verification) claim(r *refs, claim ClusterClaim) {
 	if claim.Kind == resources.PrefixGPU {
 		clusters = v.c.GPUClusters.Schema()
 	}
-	if !r.exists("cluster "+claim.ClusterID, clusters, claim.ClusterID) {
-		r.fault("the cluster %s is missing", claim.ClusterID)
-	}
+	r.wants("cluster", clusters, claim.ClusterID)
 }
 
 func (v *verification) reference(r *refs, ref SecurityGroupReference) {
 	for _, id := range []string{ref.GroupID, ref.RemoteID} {
-		if !r.exists("security group "+id, v.c.SecurityGroups.Schema(), id) {
-			r.fault("the security group %s is missing", id)
-		}
+		r.wants("security group", v.c.SecurityGroups.Schema(), id)
 	}
 }

@@ -45,30 +45,25 @@ func (r *refs) exists(name string, schema *store.Schema, key string) bool {
 	return ok
 }
 
-func (r *refs) account(id string) {
-	if !r.exists("account "+id, r.c.Accounts.Schema(), id) {
-		r.fault("the account %s is missing", id)
+// wants notes a fault unless the record is there.
+func (r *refs) wants(noun string, schema *store.Schema, id string) {
+	if !r.exists(noun+" "+id, schema, id) {
+		r.fault("the %s %s is missing", noun, id)
 	}
 }
 
-func (r *refs) user(id string) {
-	if !r.exists("user "+id, r.c.Users.Schema(), id) {
-		r.fault("the user %s is missing", id)
-	}
-}
+func (r *refs) account(id string) { r.wants("account", r.c.Accounts.Schema(), id) }
+
+func (r *refs) user(id string) { r.wants("user", r.c.Users.Schema(), id) }
 
 func (r *refs) group(account, id string) {
 	r.account(account)
-	if !r.exists("group "+id, r.c.Groups.Schema(), id) {
-		r.fault("the group %s is missing", id)
-	}
+	r.wants("group", r.c.Groups.Schema(), id)
 }
 
 func (r *refs) agent(account, id string) {
 	r.account(account)
-	if !r.exists("agent "+id, r.c.Agents.Schema(), id) {
-		r.fault("the agent %s is missing", id)
-	}
+	r.wants("agent", r.c.Agents.Schema(), id)
 }
 
 func (r *refs) agentClient(a resources.Agent, client resources.AgentClient) {
@@ -80,15 +75,7 @@ func (r *refs) agentClient(a resources.Agent, client resources.AgentClient) {
 
 func (r *refs) project(account, id string) {
 	r.account(account)
-	if !r.exists("project "+id, r.c.Projects.Schema(), id) {
-		r.fault("the project %s is missing", id)
-	}
-}
-
-func (r *refs) change(id string) {
-	if !r.exists("change "+id, r.c.Changes.Schema(), id) {
-		r.fault("the change %s is missing", id)
-	}
+	r.wants("project", r.c.Projects.Schema(), id)
 }
 
 func (r *refs) changePart(id string, number int64) {
