@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 )
 
@@ -39,18 +38,18 @@ func addedTables() []string {
 // already turn another program's file into a WAL one, and the last one that is closed moves the log into
 // the file unless it only reads.
 func inspect(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", location(path, lookOnly()))
+	ses, err := newSession(opener(location(path, lookOnly())))
 	if err != nil {
-		return fmt.Errorf("the data file can't be opened: %v", err)
+		return fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
 	}
-	defer func() { _ = db.Close() }()
-	var id, version, tables int
-	for text, dst := range map[string]*int{
+	defer ses.close()
+	var id, version, tables int64
+	for text, dst := range map[string]*int64{
 		"PRAGMA application_id":              &id,
 		"PRAGMA user_version":                &version,
 		"SELECT count(*) FROM sqlite_schema": &tables,
 	} {
-		if err := db.QueryRowContext(ctx, text).Scan(dst); err != nil {
+		if err := ses.one(ctx, text, nil, []any{dst}); err != nil {
 			return fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
 		}
 	}
