@@ -163,10 +163,5 @@ func (c Collections) assignees(ctx context.Context, tx store.Tx, a resources.Ass
 
 // lasting reports whether somebody is an admin by an unlimited assignment.
 func lasting(admins map[string]bool) bool {
-	for _, forever := range admins {
-		if forever {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(admins)), true)
 }
