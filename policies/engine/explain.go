@@ -224,11 +224,11 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, limit time.Dura
 		if says == nil {
 			says = rule.Head.Value
 		}
-		values, err := s.each(ctx, rule.Body, says, q, limit)
+		values, err := s.each(ctx, "explanation", rule.Body, says, InputOf(q), q.Now, limit)
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range values {
+		for _, t := range values.Slice() {
 			reason := "a reason that is too large"
 			if text, ok := t.Value.(ast.String); ok {
 				reason = string(text)
@@ -246,28 +246,25 @@ func (s *Set) values(ctx context.Context, name string, q *resources.Question, li
 	if len(s.rules(name)) == 0 {
 		return nil, nil
 	}
-	return s.each(ctx, ast.NewBody(), ast.NewTerm(ast.MustParseRef(name)), q, limit)
+	values, err := s.each(ctx, "explanation", ast.NewBody(), ast.NewTerm(ast.MustParseRef(name)), InputOf(q), q.Now, limit)
+	return values.Slice(), err
 }
 
-// explained is the variable of each's results. No rule of a tree can have a variable of that name.
-const explained = ast.Var("__explained__")
+// result is the variable of each's values. No rule of a tree can have one of that name.
+const result = ast.Var("result:")
 
-// each returns the values of a term for all results of the body.
-func (s *Set) each(ctx context.Context, body ast.Body, term *ast.Term, q *resources.Question, limit time.Duration) (out []*ast.Term, err error) {
-	err = s.run(ctx, evaluation{
-		name: "explanation", body: append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), term)),
-		input: InputOf(q), now: q.Now, limit: limit, memory: limits.OfQuestion,
-		each: func(result topdown.QueryResult) error {
-			value := result[explained]
-			if value != nil && !slices.ContainsFunc(out, value.Equal) {
-				out = append(out, value)
-			}
+// each returns the values of a term for all results of the body, sorted.
+func (s *Set) each(
+	ctx context.Context, name string, body ast.Body, term, input *ast.Term, now resources.Time, limit time.Duration,
+) (ast.Set, error) {
+	values := ast.NewSet()
+	err := s.run(ctx, evaluation{
+		name: name, body: append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(result), term)),
+		input: input, now: now, limit: limit, memory: limits.OfQuestion,
+		each: func(r topdown.QueryResult) error {
+			values.Add(r[result])
 			return nil
 		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(out, func(a, b *ast.Term) int { return a.Value.Compare(b.Value) })
-	return out, nil
+	return values, err
 }

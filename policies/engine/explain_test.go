@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -49,6 +52,29 @@ func TestDenyRulesHaveTheirPlace(t *testing.T) {
 	said, err = p.Explain(t.Context(), policytest.Question(policytest.AdminSubject(), "project:odd:close"))
 	if err != nil || len(said.Denies) != 0 {
 		t.Errorf("another action: %+v, %v", said, err)
+	}
+}
+
+// TestNamesOfVariablesHideNoReason guarantees that the names of variables in a rule hide none of its elements.
+func TestNamesOfVariablesHideNoReason(t *testing.T) {
+	for _, name := range []string{"element", "__explained__", "value"} {
+		tree := policytest.Copy(t, policies.Tree()).With("authz/odd.rego", `package authz
+
+deny contains "closed" if {
+	`+name+` = input.action.verb
+	startswith(`+name+`, "create")
+}
+`)
+		set, q := must.Get(compile(t.Context(), must.Get(policies.Read(tree))(t)))(t), policytest.Question(policytest.AdminSubject(), "project:security_group:create")
+		rule := set.Compiled().Compiler.GetRulesExact(ast.MustParseRef("data.authz.deny"))[0]
+		elements, err := set.Elements(t.Context(), rule, engine.InputOf(&q), q.Now, time.Minute)
+		if err != nil || elements.String() != `{"closed"}` {
+			t.Errorf("%s: %v, %v", name, elements, err)
+		}
+		said, err := newEngine(t, tree, engine.Options{}).Pin().Explain(t.Context(), q)
+		if err != nil || len(said.Denies) != 1 {
+			t.Errorf("%s: %+v, %v", name, said.Denies, err)
+		}
 	}
 }
 

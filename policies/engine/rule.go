@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -47,20 +45,5 @@ func (r Rule) Ref() ast.Ref { return r.query.rule }
 // Elements evaluates one definition of a partial set by itself, and returns the elements that it gives. The error
 // tells why there are none.
 func (s *Set) Elements(ctx context.Context, rule *ast.Rule, input *ast.Term, now resources.Time, limit time.Duration) (ast.Set, error) {
-	element, elements := ast.VarTerm("element"), ast.NewSet()
-	body := append(rule.Body.Copy(), ast.Equality.Expr(element, rule.Head.Key))
-	for i := range body {
-		body[i].Index = i
-	}
-	err := s.run(ctx, evaluation{
-		name: rule.Ref().String(), body: body, input: input, now: now, limit: limit, memory: limits.OfQuestion,
-		each: func(r topdown.QueryResult) error {
-			elements.Add(r["element"])
-			return nil
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return elements, nil
+	return s.each(ctx, rule.Ref().String(), rule.Body, rule.Head.Key, input, now, limit)
 }
