@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -12,15 +13,16 @@ const maxBlocked = 8
 
 // addBlocking adds the rules that deny the question after every way, with the state mended.
 func (s *search) addBlocking(ctx context.Context) {
-	ways := append([][]atom{nil}, s.ways...)
-	if len(s.ways) > 0 {
-		ways = s.ways
+	ways := s.ways
+	if len(ways) == 0 {
+		ways = [][]atom{nil}
 	}
 	var blocking []resources.PolicyRule
 	for i, way := range ways[:min(len(ways), maxBlocked)] {
-		denying, ok := s.denials(ctx, changed(s.q, slices.Concat(s.state, way)))
+		said, err := s.policy.Explain(ctx, changed(s.q, slices.Concat(s.state, way)))
+		denying := s.denials(&said)
 		switch {
-		case !ok:
+		case err != nil:
 			s.cut = true
 		case i == 0:
 			blocking = denying
@@ -29,7 +31,7 @@ func (s *search) addBlocking(ctx context.Context) {
 		}
 	}
 	if len(blocking) == 0 { // a fix would need more steps, or something else blocks each way
-		blocking, _ = s.denials(ctx, s.q)
+		blocking = s.denials(&s.said)
 	}
 	if len(blocking) == 0 && !s.cut {
 		blocking = []resources.PolicyRule{s.noRole()}
@@ -46,18 +48,13 @@ func (s *search) addBlocking(ctx context.Context) {
 }
 
 // denials returns the unmet conditions and the firing deny rules.
-func (s *search) denials(ctx context.Context, q resources.Question) ([]resources.PolicyRule, bool) {
-	said, err := s.policy.Explain(ctx, q)
-	if err != nil {
-		return nil, false
-	}
-	var out []resources.PolicyRule
+func (s *search) denials(said *engine.Explained) (out []resources.PolicyRule) {
 	for _, condition := range said.Conditions {
 		if !condition.Holds {
 			out = append(out, resources.PolicyRule{Reason: condition.Says, At: s.policy.ConditionAt(condition.Name)})
 		}
 	}
-	return append(out, said.Denies...), true
+	return append(out, said.Denies...)
 }
 
 // noRole returns what blocks if no rule does: no role that the user could get grants the action, or the tree does not list

@@ -117,8 +117,12 @@ func (e *explanation) visible(rule resources.PolicyRule) (resources.PolicyRule, 
 	return resources.PolicyRule{Reason: rule.Reason}, e.said.AllDenies || e.said.PublicDenies[rule.Reason]
 }
 
-// suppose says whether a changed question is allowed. It is not if the rules fail.
+// suppose says whether a changed question is allowed. It is not if the rules fail, or if the gate refuses the evaluation:
+// the answer is not complete then.
 func (e *explanation) suppose(ctx context.Context, q resources.Question) bool {
 	d, err := e.policy.Suppose(ctx, q)
+	if err != nil && engine.FailureOf(err) == engine.FailureOther { // no rule has failed
+		e.out.Complete = false
+	}
 	return err == nil && d.Allowed
 }
