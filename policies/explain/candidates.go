@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -81,10 +82,9 @@ func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 func (e *explanation) mend(i int) (out []atom) {
 	one := &e.assignments()[i]
 	base := resources.Step{RoleID: one.RoleID, ProjectID: one.ProjectID, ResourceID: one.ResourceID, GroupID: one.GroupID}
-	if !e.covers(one) || !e.reaches(one.ProjectID) || one.RoleScope != scopeAt(one.ProjectID, one.ResourceID) {
+	if !e.covers(one) || !e.reaches(one.ProjectID) || one.RoleScope != question.LevelOf(one.ProjectID, one.ResourceID) {
 		return nil
 	}
-	role := resources.Role{ID: one.RoleID, Status: one.RoleStatus, IsCustom: one.Custom}
 	if !one.Custom && !e.granting[one.RoleID] {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (e *explanation) mend(i int) (out []atom) {
 		add(resources.StepActivateAssignment, 0)
 	}
 	if one.Custom {
-		out = append(out, e.mendRole(&role, e.grants(one))...)
+		out = append(out, e.mendRole(&resources.Role{ID: one.RoleID, Status: one.RoleStatus}, e.grants(one))...)
 	}
 	return out
 }
@@ -126,7 +126,7 @@ func (e *explanation) assign(role *resources.Role) (atom, bool) {
 	case resources.RoleScopeResource:
 		step.ProjectID, step.ResourceID = e.q.Target.ProjectID, e.q.Target.Resource
 	}
-	if role.Scope != scopeAt(step.ProjectID, step.ResourceID) || !e.reaches(step.ProjectID) ||
+	if role.Scope != question.LevelOf(step.ProjectID, step.ResourceID) || !e.reaches(step.ProjectID) ||
 		role.ProjectID != "" && role.ProjectID != e.q.Target.ProjectID {
 		return atom{}, false
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -106,7 +107,7 @@ func (e *explanation) whyNot(h *resources.HeldRole) string {
 		return "it is of another project"
 	case h.ResourceID != "" && h.ResourceID != e.q.Target.Resource:
 		return "it is of another resource"
-	case h.RoleScope != scopeAt(h.ProjectID, h.ResourceID):
+	case h.RoleScope != question.LevelOf(h.ProjectID, h.ResourceID):
 		return "it does not stand at the level of its role's scope"
 	case h.ProjectID != "" && e.q.Action.Scope == resources.ScopeAccount:
 		return "an account action is not granted in a project"
@@ -114,17 +115,4 @@ func (e *explanation) whyNot(h *resources.HeldRole) string {
 		return "its role lacks the action"
 	}
 	return ""
-}
-
-// scopeAt returns the scope of roles that are assigned at a place.
-func scopeAt(project, resource string) string {
-	switch {
-	case project == "" && resource == "":
-		return resources.RoleScopeAccount
-	case project == "":
-		return ""
-	case resource == "":
-		return resources.RoleScopeProject
-	}
-	return resources.RoleScopeResource
 }

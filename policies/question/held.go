@@ -50,7 +50,7 @@ func grouped(
 func assignmentTerm(q *resources.Question, h *resources.HeldRole) *ast.Term {
 	end := EndOf(h.ExpiresAt)
 	return ast.ObjectTerm(
-		field("role", term(h.RoleID)), field("custom", ast.InternedTerm(h.Custom)), field("level", term(levelOf(h))),
+		field("role", term(h.RoleID)), field("custom", ast.InternedTerm(h.Custom)), field("level", term(LevelOf(h.ProjectID, h.ResourceID))),
 		field("role_scope", term(h.RoleScope)), field("role_status", term(h.RoleStatus)), field("status", term(h.Status)),
 		field("expires", integer(int64(end))), field("running", ast.InternedTerm(q.Now < end)),
 	)

@@ -49,7 +49,7 @@ func appendAssignment(b []byte, q *resources.Question, h *resources.HeldRole) []
 		permissions = sorted(h.Permissions)
 	}
 	b = appendTexts(b, permissions)
-	b = appendText(b, levelOf(h))
+	b = appendText(b, LevelOf(h.ProjectID, h.ResourceID))
 	b = appendText(b, wordAmong(roleScopes(), h.RoleScope))
 	b = appendText(b, wordAmong(roleStatuses(), h.RoleStatus))
 	b = appendText(b, wordAmong(roleStatuses(), h.Status))
@@ -72,14 +72,14 @@ func outlastsGrant(q *resources.Question, h *resources.HeldRole) bool {
 	return g != nil && EndOf(g.Until) > 0 && EndOf(g.Until) <= EndOf(h.ExpiresAt)
 }
 
-// levelOf returns the level of an assignment's place as a role scope, "" for a resource without a project.
-func levelOf(h *resources.HeldRole) string {
+// LevelOf returns the scope of roles that are assigned at a place, "" for a resource without a project.
+func LevelOf(project, resource string) string {
 	switch {
-	case h.ProjectID == "" && h.ResourceID == "":
+	case project == "" && resource == "":
 		return resources.RoleScopeAccount
-	case h.ProjectID == "":
+	case project == "":
 		return ""
-	case h.ResourceID == "":
+	case resource == "":
 		return resources.RoleScopeProject
 	}
 	return resources.RoleScopeResource
