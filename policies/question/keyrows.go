@@ -11,13 +11,13 @@ import (
 // questions. The kind is the first of them wherever they differ. KeyRows is nil where no verdict may be reused. The rule is
 // one of the compiled tree; its rules must call built-ins by OPA's own names.
 func KeyRows(c *ast.Compiler, rule string) map[string][]*Row {
-	paths, ok := inputsOf(reachable(c, rule))
+	paths, ok := Reads(reachable(c, rule))
 	if !ok || slices.ContainsFunc(paths, readsTime) {
 		return nil
 	}
 	rows := map[string][]*Row{}
 	for _, kind := range principalKinds() {
-		paths, _ := inputsOf(branchesFor(c, rule, kind))
+		paths, _ := Reads(branchesFor(c, rule, kind))
 		rows[kind] = RowsAt(paths)
 	}
 	return rows

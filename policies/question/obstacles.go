@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -24,14 +25,14 @@ func obstacles(c *ast.Compiler, entry, now string, timed func(path string) bool)
 	for _, rule := range reachable(c, entry) {
 		why := notPure(rule)
 		if why == "" {
-			paths, _ := inputsOf([]*ast.Rule{rule})
+			paths, _ := Reads([]*ast.Rule{rule})
 			switch i := slices.IndexFunc(paths, timed); {
 			case i < 0:
 				continue
 			case "input."+paths[i] == now:
 				why = "reads " + now
 			default:
-				why = "takes the whole of " + nameOfPath(paths[i]) + ", and the time is in it"
+				why = "takes the whole of " + strings.TrimSuffix("input."+paths[i], ".") + ", and the time is in it"
 			}
 		}
 		lines = append(lines, rule.Location.File+":"+strconv.Itoa(rule.Location.Row)+": "+why)
@@ -43,7 +44,7 @@ func obstacles(c *ast.Compiler, entry, now string, timed func(path string) bool)
 // ByText names the texts in the key of a rule's verdicts: a line with its place for each rule and text.
 func ByText(c *ast.Compiler, rule string) (lines []string) {
 	for _, r := range reachable(c, rule) {
-		paths, _ := inputsOf([]*ast.Rule{r})
+		paths, _ := Reads([]*ast.Rule{r})
 		for _, row := range RowsAt(paths) {
 			if row.Kind == Text {
 				lines = append(lines, r.Location.File+":"+strconv.Itoa(r.Location.Row)+": reads input."+row.Path)
@@ -52,13 +53,6 @@ func ByText(c *ast.Compiler, rule string) (lines []string) {
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
-}
-
-func nameOfPath(path string) string {
-	if path == "" {
-		return "input"
-	}
-	return "input." + path
 }
 
 // notPure explains why a rule can have two values for the same input. It returns "" for a pure rule.

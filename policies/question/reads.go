@@ -36,21 +36,12 @@ func reachable(c *ast.Compiler, entry string) []*ast.Rule {
 	return rules
 }
 
-// inputsOf returns the dotted paths of the input that the rules read, "" for all of it. It isn't ok for a rule
-// beside the pure functions of the input, or with a `with`.
-func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
-	ok = true
+// Reads returns the dotted paths of the input that the rules read, without their dependencies; "" is all of it. It isn't
+// ok for a rule beside the pure functions of the input, or with a `with`.
+func Reads(rules []*ast.Rule) (paths []string, ok bool) {
 	var visitor *ast.GenericVisitor
 	visitor = ast.NewGenericVisitor(func(x any) bool {
 		switch x := x.(type) {
-		case *ast.Expr:
-			if len(x.With) > 0 || x.IsCall() && changeable(x.Operator()) {
-				ok = false
-			}
-		case ast.Call:
-			if operator, isRef := x[0].Value.(ast.Ref); isRef {
-				ok = ok && !changeable(operator)
-			}
 		case ast.Ref:
 			if isInput(x[0].Value) {
 				paths = append(paths, dotted(x))
@@ -72,7 +63,7 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 			visitor.Walk(r.Head.Reference)
 		}
 	}
-	return paths, ok
+	return paths, !slices.ContainsFunc(rules, func(rule *ast.Rule) bool { return notPure(rule) != "" })
 }
 
 func isInput(v ast.Value) bool { return v.Compare(ast.InputRootDocument.Value) == 0 }
@@ -101,14 +92,10 @@ func changeable(operator ast.Ref) bool {
 // ReadBy returns the dotted paths of the input that a rule and its dependencies read. It returns "", the whole input, for
 // a rule that is not a pure function of the input. The rules must call built-ins by OPA's own names.
 func ReadBy(c *ast.Compiler, rule string) []string {
-	paths, ok := inputsOf(reachable(c, rule))
+	paths, ok := Reads(reachable(c, rule))
 	if !ok {
 		return []string{""}
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
-
-// Reads returns the dotted paths of the input that the rules read, without their dependencies; "" is all of it. It isn't
-// ok for a rule beside the pure functions of the input, or with a `with`.
-func Reads(rules []*ast.Rule) (paths []string, ok bool) { return inputsOf(rules) }
