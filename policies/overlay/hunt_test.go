@@ -267,11 +267,11 @@ func (h *hunter) compare(before, after *engine.Set, says bool) string {
 			if q == nil {
 				continue
 			}
-			was, err := before.Judge(ctx, "data.authz."+entry, *q, engine.DefaultDeadline)
+			was, err := before.Judge(ctx, "data.authz."+entry, *q, judgedWithin)
 			if err != nil {
 				continue
 			}
-			is, err := after.Judge(ctx, "data.authz."+entry, *q, engine.DefaultDeadline)
+			is, err := after.Judge(ctx, "data.authz."+entry, *q, judgedWithin)
 			if is.Allowed && !was.Allowed || !says && (err != nil || is.Allowed != was.Allowed || is.Code != was.Code || is.Reason != was.Reason) {
 				return fmt.Sprintf("%s: %+v %v instead of %+v for %+v", entry, is, err, was, *q)
 			}
