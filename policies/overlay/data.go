@@ -82,8 +82,8 @@ func lineOf(text []byte, name string) int {
 
 // checkRows refuses an own row that takes calls from a row of the base.
 func (x *merge) checkRows() {
-	base := routes(x.base[routesFile])
-	rows := routes(x.files[routesFile])
+	base := decoded[resources.Route](x.base[routesFile])
+	rows := decoded[resources.Route](x.files[routesFile])
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		if _, replaces := x.manifest.Replaces["routes/"+name]; replaces && x.hasCallsOf(name, rows[name]) {
 			continue
@@ -101,17 +101,8 @@ func (x *merge) checkRows() {
 
 // hasCallsOf says whether a row is for the calls of the base's row of that name.
 func (x *merge) hasCallsOf(name string, row resources.Route) bool {
-	was := routes(fmt.Appendf(nil, `{"was": %s}`, x.parts["routes/"+name].Text))["was"]
+	was := decoded[resources.Route](fmt.Appendf(nil, `{"was": %s}`, x.parts["routes/"+name].Text))["was"]
 	return was.Method == row.Method && was.Host == row.Host && was.Path == row.Path && was.MCP == row.MCP
-}
-
-// routes decodes the rows of a document by their names. It returns nil for any other document; policies/proof refuses it.
-func routes(text []byte) map[string]resources.Route {
-	var out map[string]resources.Route
-	if json.Unmarshal(text, &out) != nil {
-		return nil
-	}
-	return out
 }
 
 // mergeActions leaves of the base's list the actions that the overlay does not describe itself.

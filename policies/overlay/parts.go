@@ -58,18 +58,18 @@ func Parts(base *policies.Source) map[string]Part {
 	for _, module := range modules {
 		for _, rule := range module.Rules {
 			if code := textOf(rule); code != "" {
-				add(textsFolder+"/"+code, ruleText(rule), rule)
+				add(textsFolder+"/"+code, rule.Location.Text, rule)
 			}
 		}
 	}
 	return out
 }
 
-// ruleText returns the text of a rule as it is written.
-func ruleText(rule *ast.Rule) []byte { return rule.Location.Text }
+// members returns the members of an object in JSON.
+func members(text []byte) map[string]json.RawMessage { return decoded[json.RawMessage](text) }
 
-// members returns the members of an object in JSON; none of what is not one, which the proof refuses.
-func members(text []byte) (out map[string]json.RawMessage) {
+// decoded returns the members of an object in JSON. It returns nil for any other document; policies/proof refuses it.
+func decoded[T any](text []byte) (out map[string]T) {
 	if json.Unmarshal(text, &out) != nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (x *merge) replacement(part Part) []byte {
 		for _, module := range x.modules {
 			for _, rule := range module.Rules {
 				if textOf(rule) == name {
-					return ruleText(rule)
+					return rule.Location.Text
 				}
 			}
 		}
