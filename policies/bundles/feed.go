@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 // Results of a poll.
@@ -223,7 +224,11 @@ func (f *Feed) keptAt() string {
 
 // keep writes the last good bundle. Without it the gateway serves as well, until a start without the source.
 func (f *Feed) keep(raw []byte) {
-	if err := replace(f.keptAt(), raw); err != nil {
+	err := os.MkdirAll(f.Dir, 0o700)
+	if err == nil {
+		err = durable.Write(f.keptAt(), raw)
+	}
+	if err != nil {
 		f.Log.Warn("the policy bundle can't be kept: a start without its source would fail", "error", err.Error())
 	}
 }

@@ -9,12 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 const (
@@ -120,12 +116,4 @@ func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 	}
 	raw, err = Limited(resp.Body)
 	return raw, resp.Header.Get("ETag"), err
-}
-
-// replace writes a file that only its owner can read, in one step.
-func replace(name string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	return durable.Write(name, content)
 }
