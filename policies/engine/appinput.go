@@ -116,9 +116,6 @@ func (input *appInput) resourceType() string {
 	return ""
 }
 
-// named returns the input without the subject's assignments and roles, which a key holds by their digest.
-func (input *appInput) named() ast.Value { return input.document() }
-
 func (input *appInput) whole() *ast.Term {
 	return ast.NewTerm(input.document(
 		field("assignments", heldList(input.value("subject.assignments"))), field("roles", roleList(input.value("subject.roles"))),

@@ -183,7 +183,8 @@ func (s *Set) appKey(b []byte, a *app, input *appInput) []byte {
 	if s.apps.answers == nil || a.plan == nil {
 		return nil
 	}
-	return a.plan.Key(b, input.named(), &input.question, maxVerdict)
+	// The key has the subject's assignments and roles by their digest.
+	return a.plan.Key(b, input.document(), &input.question, maxVerdict)
 }
 
 // sizeOf returns about how many bytes an answer takes.

@@ -147,11 +147,8 @@ func entities(set ast.Set) []resources.Entity {
 }
 
 func textAt(o ast.Object, name string) (string, bool) {
-	t := o.Get(ast.StringTerm(name))
-	if t == nil {
-		return "", false
-	}
-	return textOf(t)
+	text, ok := valueAt[ast.String](o, name)
+	return string(text), ok && text != ""
 }
 
 // textOf returns a text; false for any other value, and for an empty one.
