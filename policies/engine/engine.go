@@ -136,8 +136,10 @@ func (e *Engine) ask(
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return d, &failed{FailureFacts, errOtherAccount}
 	}
-	if d, hit = set.unlisted(entry, q.Action); hit {
-		return d, nil
+	if entry == EntryDecision {
+		if d, hit = set.Unlisted(q.Action); hit {
+			return d, nil
+		}
 	}
 	key := set.key(piece.room[:0], entry, &piece.q)
 	if d, hit = e.cached(ctx, set, entry, key); hit {

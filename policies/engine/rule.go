@@ -34,11 +34,6 @@ func InputOf(q *resources.Question) *ast.Term { return question.Term(q, question
 // Compiled returns what the set was made of. It is not to be changed.
 func (s *Set) Compiled() Compiled { return s.tree }
 
-// Unlisted says whether the tree is strict and does not list the action, with the denial of each question about it.
-func (s *Set) Unlisted(action resources.Action) (resources.Decision, bool) {
-	return s.unlisted(EntryDecision, action)
-}
-
 // Ref returns the rule's name as OPA has it.
 func (r Rule) Ref() ast.Ref { return r.query.rule }
 

@@ -16,10 +16,11 @@ func actionIDs(listed []resources.ListedAction) map[string]bool {
 	return ids
 }
 
-// unlisted says whether the question is about an action that a strict tree does not list, with the denial. It comes
-// before the rules and the cache: it holds in every tree, for all that its rules read, and costs the others nothing. Those that prove a tree ask the rules themselves (Judge).
-func (s *Set) unlisted(entry string, action resources.Action) (resources.Decision, bool) {
-	if !s.tree.Strict || entry != EntryDecision || s.listed[action.ID] {
+// Unlisted says whether the tree is strict and does not list the action, with the denial of each question about it. It
+// comes before the rules and the cache: it holds in every tree, for all that its rules read, and costs the others nothing.
+// Those that prove a tree ask the rules themselves (Judge).
+func (s *Set) Unlisted(action resources.Action) (resources.Decision, bool) {
+	if !s.tree.Strict || s.listed[action.ID] {
 		return resources.Decision{}, false
 	}
 	return resources.Decision{
