@@ -66,7 +66,7 @@ func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Differenc
 	free := make(chan struct{}, atOnce)
 	parts, errs := make([]Difference, len(roots())), make([]error, len(roots()))
 	for i, r := range roots() {
-		if c.sameAnswers(r.rule) {
+		if c.sameAnswers(r) {
 			continue
 		}
 		free <- struct{}{}
@@ -223,21 +223,25 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 	return &c, nil
 }
 
-// sameAnswers says whether a rule provably gives the same answers in both trees, by its fingerprint and inputs.
-func (c *comparison) sameAnswers(entry string) bool {
-	old, next := c.rules[0].groups[entry], c.rules[1].groups[entry]
-	if !slices.Contains(engine.EntryPoints(), entry) {
-		return old.print == next.print
-	}
-	if old.print != next.print || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
+// sameAnswers says whether a root provably gives the same answers in both trees, by its fingerprint and inputs.
+func (c *comparison) sameAnswers(r root) bool {
+	old, next := c.sets[0], c.sets[1]
+	switch {
+	case c.rules[0].groups[r.rule].print != c.rules[1].groups[r.rule].print:
 		return false
+	case r.entry == engine.EntryAccess:
+		return slices.EqualFunc(old.Routes(), next.Routes(), func(a, b resources.Route) bool {
+			return routeKey(&a) == routeKey(&b) && sameRow(&a, &b)
+		})
+	case r.entry == engine.EntryDecision:
+		listed := func(a, b resources.ListedAction) bool { return a.ID == b.ID }
+		return sameRow(decisionRoute(old), decisionRoute(next)) && old.Strict() == next.Strict() &&
+			(!old.Strict() || slices.EqualFunc(old.Actions(), next.Actions(), listed))
 	}
-	return entry != engine.EntryAccess || slices.EqualFunc(c.sets[0].Routes(), c.sets[1].Routes(), func(a, b resources.Route) bool {
-		return routeKey(&a) == routeKey(&b) && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
-	})
+	return true
 }
 
-// sameActions says whether both trees list the same actions.
-func sameActions(sets [2]*engine.Set) bool {
-	return slices.EqualFunc(sets[0].Actions(), sets[1].Actions(), func(a, b resources.ListedAction) bool { return a.ID == b.ID })
+// sameRow says whether two routes have everything in common that rules read, and the action.
+func sameRow(a, b *resources.Route) bool {
+	return a.Name == b.Name && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
 }

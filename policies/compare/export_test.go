@@ -90,7 +90,7 @@ func GapsOf(ctx context.Context, old, next *engine.Set) (gaps []Gap, err error) 
 	}
 	defer c.close(ctx)
 	for _, root := range roots() {
-		if c.sameAnswers(root.rule) {
+		if c.sameAnswers(root) {
 			continue
 		}
 		one, err := c.forRoot(ctx, root)

@@ -1,0 +1,68 @@
+package compare_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies/compare"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// unlike is a change that lets somebody in at one question. A comparison once hid it.
+type unlike struct {
+	name, entry, route string
+	trees              [2]policytest.Tree
+	q                  resources.Question
+}
+
+// turned returns the trees with a rule of their own, which has the first of two texts in the old tree.
+func turned(tree policytest.Tree, rule, old, next string) (out [2]policytest.Tree) {
+	for side, text := range []string{old, next} {
+		out[side] = tree.With("authz/own.rego", "package authz\n\n"+strings.ReplaceAll(rule, "TEXT", text)+"\n")
+	}
+	return out
+}
+
+// TestChangesAtUnlikeQuestionsAreTold guarantees a row for each of these changes. Plain evaluation is the witness.
+func TestChangesAtUnlikeQuestionsAreTold(t *testing.T) {
+	for _, c := range unlikes(t) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var sets [2]*engine.Set
+			for side := range sets {
+				sets[side] = compiled(t, c.trees[side])
+				routes := sets[side].Routes()
+				c.q.Route = &routes[slices.IndexFunc(routes, func(r resources.Route) bool { return r.Name == c.route })]
+				if d, err := sets[side].Judge(t.Context(), "data.authz."+c.entry, c.q, time.Minute); err != nil || d.Allowed != (side == 1) {
+					t.Fatalf("tree %d: %+v, %v", side, d, err)
+				}
+			}
+			d, err := compare.Compare(t.Context(), sets[0], sets[1], 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(d.Rows, func(row compare.Row) bool {
+				return row.Entry == c.entry && row.New.Allow && !row.Old.Allow && (row.Route == c.route || row.Action == "project:unheard-of:unheard-of")
+			}) {
+				t.Errorf("no row of %d, gaps %v", len(d.Rows), d.Gaps)
+			}
+		})
+	}
+}
+
+// unlikes returns the changes at decision.
+func unlikes(t *testing.T) []unlike {
+	t.Helper()
+	const rule = "decision := {\"allow\": true, \"reason\": \"granted\"} if {\n\tinput.principal.kind == \"user\"\n\tTEXT\n}"
+	const effect = `"effect": "read"`
+	small, q := policytest.Small(t), policytest.Question(policytest.ActiveSubject(), "project:chair:read")
+	rows := turned(small, rule, "input.route.effect == \"write\"", "input.route.effect == \"write\"")
+	rows[1] = rows[1].With("routes/data.json", strings.Replace(policytest.SmallRoutes, effect, `"effect": "write"`, 1))
+	return []unlike{
+		{"the row of authorization.check", "decision", "authorization.check", rows, q},
+	}
+}
