@@ -88,10 +88,11 @@ func (c *expression) dataRef(ref ast.Ref) *value {
 		c.gap(prefix.String(), "what rules by such names give")
 		return &value{shape: unknown}
 	}
-	if len(prefix) == 2 && len(ref) > 2 && prefix[1].Equal(ast.StringTerm("grants")) && !c.unbound(ref[2]) {
-		if role := c.term(ref[2]); role.isAt("subject.here.role") {
+	if prefix[1].Equal(ast.StringTerm("grants")) {
+		if len(prefix) == 2 && len(ref) > 2 && !c.unbound(ref[2]) && c.term(ref[2]).isAt("subject.here.role") {
 			return c.descend(&value{shape: systemRole}, ref[3:])
 		}
+		c.opaque = false
 	}
 	document, err := c.rules.documentValue(c.ctx, prefix)
 	if err != nil && c.err == nil {

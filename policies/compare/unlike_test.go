@@ -58,11 +58,15 @@ func TestChangesAtUnlikeQuestionsAreTold(t *testing.T) {
 func unlikes(t *testing.T) []unlike {
 	t.Helper()
 	const rule = "decision := {\"allow\": true, \"reason\": \"granted\"} if {\n\tinput.principal.kind == \"user\"\n\tTEXT\n}"
-	const effect = `"effect": "read"`
+	const effect, grants, both = `"effect": "read"`, "grants/data.json", `"project:*:*": true`
 	small, q := policytest.Small(t), policytest.Question(policytest.ActiveSubject(), "project:chair:read")
 	rows := turned(small, rule, "input.route.effect == \"write\"", "input.route.effect == \"write\"")
 	rows[1] = rows[1].With("routes/data.json", strings.Replace(policytest.SmallRoutes, effect, `"effect": "write"`, 1))
+	granted := "data.grants.account_admin.permissions[\"project:desk:open\"]"
+	roles := turned(small, rule, granted, granted)
+	roles[1] = roles[1].With(grants, strings.Replace(policytest.SmallGrants, both, both+`, "project:desk:open": true`, 1))
 	return []unlike{
 		{"the row of authorization.check", "decision", "authorization.check", rows, q},
+		{"a permission of a role that a rule names", "decision", "authorization.check", roles, q},
 	}
 }
