@@ -220,9 +220,5 @@ func (c *comparison) routeKind(route *resources.Route) string {
 		name = route.Name
 	}
 	access := slices.Sorted(slices.Values(route.Access))
-	var takes []string
-	for _, segment := range []string{"{account", "{projectId", "{userId}", "{user_id}", "+}"} {
-		takes = append(takes, fmt.Sprint(strings.Contains(route.Path, segment)))
-	}
-	return strings.Join([]string{name, route.Effect, strings.Join(access, ","), strings.Join(takes, ","), fmt.Sprint(route.Upstream == "authorize")}, " ")
+	return fmt.Sprint(name, " ", route.Effect, " ", access, namesOf(route))
 }

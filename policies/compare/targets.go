@@ -116,14 +116,24 @@ func NameOfPath(t resources.Target) string {
 
 // fits says whether a call of the route can have the target. A path without an account is about the caller's own.
 func (place *target) fits(route *resources.Route, action resources.Action) bool {
-	account, project := strings.Contains(route.Path, "accounts/{"), strings.Contains(route.Path, "projects/{")
-	user, rest := strings.Contains(route.Path, "{userId}") || strings.Contains(route.Path, "{user_id}"), strings.Contains(route.Path, "+}")
-	asks := route.Upstream == "authorize" // the front door names the user in its question
-	t := place.target
+	names, t := namesOf(route), place.target
 	if action.Scope == resources.ScopeAccount && t.ProjectID != "" {
 		return false
 	}
-	return (t.AccountID == "" || account || rest) && (t.AccountID != "" || !account) &&
-		(t.ProjectID == "" || project || rest) && (t.ProjectID != "" || !project || action.Scope == resources.ScopeAccount) &&
-		(t.UserID == "" || user || asks)
+	return (t.AccountID == "" || names.account || names.free) && (t.AccountID != "" || !names.account) &&
+		(t.ProjectID == "" || names.project || names.free) && (t.ProjectID != "" || !names.project || action.Scope == resources.ScopeAccount) &&
+		(t.UserID == "" || names.user)
+}
+
+// pathNames says what each call of a route names. With free, a call may name an account and a project as well.
+type pathNames struct{ account, project, user, free bool }
+
+func namesOf(r *resources.Route) pathNames {
+	has := func(text string) bool { return strings.Contains(r.Path, text) }
+	return pathNames{
+		account: has("accounts/{") || r.Place.Account != "",
+		project: has("projects/{") || r.Place.Project != "",
+		user:    has("{userId}") || has("{user_id}") || r.Upstream == "authorize", // the front door names the user in its question
+		free:    has("+}") || has("}/{"),                                          // values of two parameters may be projects/{id}
+	}
 }

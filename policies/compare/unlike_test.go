@@ -19,6 +19,13 @@ type unlike struct {
 	q                  resources.Question
 }
 
+// withRoutes returns the small tree with more rows of its catalogue.
+func withRoutes(t *testing.T, more string) policytest.Tree {
+	t.Helper()
+	const check = `"authorization.check": {`
+	return policytest.Small(t).With("routes/data.json", strings.Replace(policytest.SmallRoutes, check, more+check, 1))
+}
+
 // turned returns the trees with a rule of their own, which has the first of two texts in the old tree.
 func turned(tree policytest.Tree, rule, old, next string) (out [2]policytest.Tree) {
 	for side, text := range []string{old, next} {
@@ -29,7 +36,7 @@ func turned(tree policytest.Tree, rule, old, next string) (out [2]policytest.Tre
 
 // TestChangesAtUnlikeQuestionsAreTold guarantees a row for each of these changes. Plain evaluation is the witness.
 func TestChangesAtUnlikeQuestionsAreTold(t *testing.T) {
-	for _, c := range unlikes(t) {
+	for _, c := range append(unlikes(t), unlikeCalls(t)...) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var sets [2]*engine.Set
@@ -68,5 +75,26 @@ func unlikes(t *testing.T) []unlike {
 	return []unlike{
 		{"the row of authorization.check", "decision", "authorization.check", rows, q},
 		{"a permission of a role that a rule names", "decision", "authorization.check", roles, q},
+	}
+}
+
+// unlikeCalls returns the changes at access.
+func unlikeCalls(t *testing.T) []unlike {
+	t.Helper()
+	const member = "access := {\"allow\": true, \"reason\": \"member\"} if {\n\tinput.route.access.member\n" +
+		"\tinput.principal.kind == \"user\"\n\tinput.target.project_state == \"TEXT\"\n}"
+	moved := func(rows string) [2]policytest.Tree { return turned(withRoutes(t, rows), member, "active", "deleting") }
+	placed := moved(`"job": {"method": "GET", "host": "jobs.example", "path": "/v2/{tenant}/work/{work}/jobs", "place": {"account": "{tenant}", ` +
+		`"project": "{work}"}, "access": ["member"], "effect": "read", "upstream": "external"}, `)
+	named := moved(`"aaa": {"method": "GET", "path": "/api/v1/things/{id}", "access": ["member"], "effect": "read", "upstream": "external"}, ` +
+		`"job": {"method": "GET", "path": "/api/v1/accounts/{a}/projects/{p}/jobs", "access": ["member"], "effect": "read", "upstream": "external"}, `)
+	free := moved(`"job": {"method": "GET", "path": "/{a}/{b}/{c}/{d}/jobs", "access": ["member"], "effect": "read", "upstream": "external"}, `)
+	q := policytest.Question(policytest.ActiveSubject(), "")
+	q.Target = resources.Target{AccountID: q.AccountID, ProjectID: "proj-demo-v1", Rest: "jobs"}
+	q.Facts.ProjectState = resources.ProjectDeleting
+	return []unlike{
+		{"a row that states its place", "access", "job", placed, q},
+		{"two rows with parameters of other names", "access", "job", named, q},
+		{"a path of parameters", "access", "job", free, q},
 	}
 }
