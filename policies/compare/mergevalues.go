@@ -13,22 +13,13 @@ import (
 // inputs, then those with equal values of all rules without other inputs. A merged value has the states of all its
 // sources. Persons with different callers stay apart, since a row names its caller.
 func (t *table) mergeValues() {
-	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.readNumber, func(i int) string {
+	personText := func(i int) string {
 		w := &t.persons[i]
-		if w.subject == nil {
-			return "none"
-		}
-		return strings.Join([]string{w.caller, w.credential, fmt.Sprint(w.canHold())}, "\n")
-	}))
+		return fmt.Sprint(w.caller, "\n", w.credential, "\n", w.account == "", w.canHold())
+	}
+	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.readNumber, personText))
 	t.targets = selected(t.targets, t.mergePart(targetPart, len(t.targets), t.readNumber, t.targetText))
-	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.valueNumber, func(i int) string {
-		w := &t.persons[i]
-		account := "of an account"
-		if w.account == "" {
-			account = ""
-		}
-		return strings.Join([]string{w.caller, w.credential, account, fmt.Sprint(w.canHold())}, "\n")
-	}))
+	t.persons = selected(t.persons, t.mergePart(personPart, len(t.persons), t.valueNumber, personText))
 	t.targets = selected(t.targets, t.mergePart(targetPart, len(t.targets), t.valueNumber, func(i int) string {
 		if t.targets[i].target.UserID != "" {
 			return t.targetText(i) + "\nof a user"

@@ -224,7 +224,7 @@ func (t *table) fits(pt *point) (asked, reachable bool) {
 	if public && a.routes[0] != nil && a.routes[1] != nil {
 		public = slices.Contains(a.routes[1].Access, "public")
 	}
-	if public != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" && !public {
+	if public != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" {
 		return false, false
 	}
 	action := a.action[0]

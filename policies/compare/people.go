@@ -40,10 +40,7 @@ func (c constants) people(anyCaller, scopesRead bool) (out []person) {
 		}
 	}
 	if !anyCaller {
-		out = append(out, person{
-			principal: resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone},
-			caller:    "anybody", credential: resources.CredentialNone,
-		})
+		out = append(out, c.anybody()...)
 	}
 	slices.SortStableFunc(out, func(a, b person) int {
 		switch {
@@ -54,6 +51,21 @@ func (c constants) people(anyCaller, scopesRead bool) (out []person) {
 		}
 		return -1
 	})
+	return out
+}
+
+// anybody returns the callers of a public route, for which the gateway reads no facts: one for each account in question.
+func (c constants) anybody() (out []person) {
+	for _, id := range append(c.texts([]string{AnyAccount}, "account.id", "target.account"), "") {
+		p := person{
+			principal: resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone},
+			account:   id, caller: "anybody", credential: resources.CredentialNone,
+		}
+		if id != AnyAccount && id != "" {
+			p.states = []State{{"account_id", id}}
+		}
+		out = append(out, p)
+	}
 	return out
 }
 

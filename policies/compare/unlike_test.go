@@ -92,9 +92,16 @@ func unlikeCalls(t *testing.T) []unlike {
 	q := policytest.Question(policytest.ActiveSubject(), "")
 	q.Target = resources.Target{AccountID: q.AccountID, ProjectID: "proj-demo-v1", Rest: "jobs"}
 	q.Facts.ProjectState = resources.ProjectDeleting
+	public := turned(withRoutes(t, `"hello": {"method": "GET", "path": "/api/v1/accounts/{accountId}/hello", "access": ["public"], "effect": "read", "upstream": "external"}, `),
+		"access := {\"allow\": true, \"reason\": \"open\"} if {\n\tinput.route.access.public\n\tinput.account.id != \"TEXT\"\n}", "acct-evil-v1", "acct-other-v1")
+	call := resources.Question{
+		Principal: resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone},
+		AccountID: "acct-evil-v1", Target: resources.Target{AccountID: "acct-evil-v1", Rest: "hello"}, Now: q.Now,
+	}
 	return []unlike{
 		{"a row that states its place", "access", "job", placed, q},
 		{"two rows with parameters of other names", "access", "job", named, q},
 		{"a path of parameters", "access", "job", free, q},
+		{"a public call that names an account", "access", "hello", public, call},
 	}
 }
