@@ -3,16 +3,18 @@ package compare
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// finding is a difference for a class of holdings. caller is the index of a person, and grants of a grant, -1 outside
-// grantable; old and next are numbers of answers.
+// finding is a difference for a class of holdings. grants is the index of a grant, -1 outside grantable.
 type finding struct {
-	request, grants, caller, old, next int
-	reachable                          bool
-	members                            *class
+	request, grants    int
+	caller, credential string
+	old, next          Answer
+	reachable          bool
+	members            *class
 }
 
 // shown are the values of each part in questions. A finding has no holdings: all of its class show it.
@@ -78,7 +80,7 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 			return
 		}
 		pt[holdingPart] = classes[i].members[0]
-		var answers [2]int
+		var answers [2]Answer
 		t.epoch[1]++
 		for n, s := range t.sides {
 			answers[n] = t.answer(n, t.value(s, len(s.groups)-1, &pt), &pt)
@@ -87,10 +89,12 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 			continue
 		}
 		if t.isExplanation() {
-			answers = [2]int{t.answerNumber(Answer{Reason: "one value"}), t.answerNumber(Answer{Reason: "another"})}
+			answers = [2]Answer{{Reason: "one value"}, {Reason: "another"}}
 		}
+		caller := &t.persons[pt[personPart]]
 		f := finding{
-			request: pt[requestPart], grants: -1, caller: t.firstCaller[pt[personPart]], old: answers[0], next: answers[1], reachable: reachable, members: &classes[i],
+			request: pt[requestPart], grants: -1, caller: caller.caller, credential: caller.credential,
+			old: answers[0], next: answers[1], reachable: reachable, members: &classes[i],
 		}
 		if t.entry == engine.EntryGrantable {
 			f.grants = pt[grantPart]
@@ -104,12 +108,14 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 	}
 }
 
-// states returns the states of the values.
-func (t *table) states(values *shown) map[State]bool {
-	out := map[State]bool{}
+// states returns the states of the values by name, sorted.
+func (t *table) states(values *shown) map[string][]string {
+	out := map[string][]string{}
 	add := func(states []State) {
 		for _, state := range states {
-			out[state] = true
+			if !slices.Contains(out[state.Name], state.Value) {
+				out[state.Name] = append(out[state.Name], state.Value)
+			}
 		}
 	}
 	for i := range values[personPart] {
@@ -124,41 +130,33 @@ func (t *table) states(values *shown) map[State]bool {
 	for i := range values[grantPart] {
 		add(t.grants[i].states)
 	}
+	for name := range out {
+		slices.Sort(out[name])
+	}
 	return out
 }
 
-// answer returns the number of a tree's answer at a point. A tree without the route denies.
-func (t *table) answer(side int, id int, pt *point) int {
+// answer returns a tree's answer at a point. A tree without the route denies.
+func (t *table) answer(side int, id int, pt *point) Answer {
 	a := &t.requests[pt[requestPart]]
 	if t.isExplanation() {
-		return t.answerNumber(Answer{Reason: t.texts[id]})
+		return Answer{Reason: t.texts[id]}
 	}
 	if t.entry == engine.EntryAccess && a.routes[side] == nil {
-		return t.answerNumber(Answer{Code: "no_route", Reason: "the tree has no such route"})
+		return Answer{Code: "no_route", Reason: "the tree has no such route"}
 	}
 	if t.entry == engine.EntryDecision {
 		if d, denied := t.sides[side].rules.set.Unlisted(a.action[side]); denied {
-			return t.answerNumber(Answer{Code: d.Code, Reason: d.Reason})
+			return Answer{Code: d.Code, Reason: d.Reason}
 		}
 	}
-	number, ok := t.answers[id]
+	answer, ok := t.answers[id]
 	if !ok {
-		number = t.answerNumber(t.decode(id))
-		t.answers[id] = number
+		answer = t.decode(id)
+		t.answers[id] = answer
 	}
-	return number
+	return answer
 }
 
 // isExplanation says whether the root is part of an explanation, not an entry point.
 func (t *table) isExplanation() bool { return t.rule != t.entry }
-
-// answerNumber returns the number of an answer.
-func (t *table) answerNumber(a Answer) int {
-	number, ok := t.answerIDs[a]
-	if !ok {
-		number = len(t.answerList)
-		t.answerIDs[a] = number
-		t.answerList = append(t.answerList, a)
-	}
-	return number
-}

@@ -45,7 +45,7 @@ func Agree(ctx context.Context, old, next *engine.Set, seed uint64, n int) (aske
 				first := pt
 				first[holdingPart] = class.members[0]
 				t.reset()
-				has, q := t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &first), &pt)], t.question(side, pt)
+				has, q := t.answer(side, t.value(s, len(s.groups)-1, &first), &pt), t.question(side, pt)
 				if has.Reason = question.FillReason(&q, resources.Decision{Reason: has.Reason}).Reason; has != answers[side] {
 					return asked, changed, fmt.Errorf("%s, tree %d, %v: the table has %+v, the engine says %+v", entry, side, pt, has, answers[side])
 				}

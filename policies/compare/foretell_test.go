@@ -96,7 +96,7 @@ func (t *table) foretold(pt point) Foretold {
 	for side, answer := range []*Answer{&f.Old, &f.New} {
 		s := t.sides[side]
 		t.reset()
-		*answer = t.answerList[t.answer(side, t.value(s, len(s.groups)-1, &pt), &pt)]
+		*answer = t.answer(side, t.value(s, len(s.groups)-1, &pt), &pt)
 	}
 	f.Question = t.question(0, pt)
 	return f

@@ -18,7 +18,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t := &table{
 		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
 		memos: map[string]map[string]int{}, classes: map[[parts]int][]class{}, assignmentIDs: map[held][]int{},
-		answers: map[int]int{}, answerIDs: map[Answer]int{},
+		answers:  map[int]Answer{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
 	}
 	sets, ends := [][]string{nil}, []resources.Time{0, ended}
@@ -44,14 +44,6 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		return [2]string{t.targets[i].target.ProjectID, t.targets[i].target.Resource}
 	})
 	t.times = numbered(len(t.grants), func(i int) [2]resources.Time { return [2]resources.Time{t.grants[i].now, t.grants[i].until} })
-	first := map[[2]string]int{}
-	for i := range t.persons {
-		caller := [2]string{t.persons[i].caller, t.persons[i].credential}
-		if _, ok := first[caller]; !ok {
-			first[caller] = i
-		}
-		t.firstCaller = append(t.firstCaller, first[caller])
-	}
 	t.classKeys = t.projectReads([2][]int{t.sides[0].holdingGroups, t.sides[1].holdingGroups}, t.classContext)
 	return t, ctx.Err()
 }

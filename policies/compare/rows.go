@@ -32,7 +32,7 @@ type rowKey struct {
 // rows turns findings into rows. If access changes, it names each holding of a class. It names a pair only if neither
 // role alone shows the same change.
 func (t *table) rows(findings map[finding]*shown, out *Difference) {
-	rows, turned := map[rowKey]*content{}, map[rowKey]bool{}
+	rows, turned := map[rowKey]*shown{}, map[rowKey]bool{}
 	bare := func(k rowKey) rowKey {
 		k.old, k.next = Answer{Allow: k.old.Allow}, Answer{Allow: k.next.Allow}
 		return k
@@ -42,14 +42,13 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 			if t.ctx.Err() != nil {
 				return
 			}
-			old, next, caller := t.answerList[f.old], t.answerList[f.next], t.persons[f.caller]
-			anyHolding := len(t.holdings[f.members.members[0]].assignments) == 0 || old.Allow == next.Allow
+			anyHolding := len(t.holdings[f.members.members[0]].assignments) == 0 || f.old.Allow == f.next.Allow
 			for _, h := range f.members.members {
 				holding := &t.holdings[h]
-				k := rowKey{f.request, f.grants, caller.caller, caller.credential, "", "", old, next, f.reachable && (anyHolding || !holding.impossible)}
+				k := rowKey{f.request, f.grants, f.caller, f.credential, "", "", f.old, f.next, f.reachable && (anyHolding || !holding.impossible)}
 				if anyHolding {
 					if !pairs {
-						merge(rows, k, values, f.caller)
+						merge(rows, k, values)
 						turned[bare(k)] = true
 					}
 					break
@@ -60,7 +59,7 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 				k.place = holding.place
 				for _, name := range t.names(f, holding) {
 					k.role = name
-					merge(rows, k, values, f.caller).values[holdingPart][h] = true
+					merge(rows, k, values)[holdingPart][h] = true
 					turned[bare(k)] = true
 				}
 			}
@@ -71,8 +70,8 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 		most += len(t.requests[k.request].aliases)
 	}
 	out.Rows = make([]Row, 0, most)
-	for k, c := range rows {
-		t.write(k, c, out)
+	for k, values := range rows {
+		t.write(k, values, out)
 	}
 	slices.SortFunc(out.Rows, order)
 	slices.SortFunc(out.Unreachable, order)
@@ -88,33 +87,26 @@ func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
 	return false
 }
 
-// content is the values of a row's questions, and the number of a caller.
-type content struct {
-	values shown
-	caller int
-}
-
-// merge adds the values of a finding to a row, and returns the row. Of the callers it keeps the first.
-func merge(rows map[rowKey]*content, k rowKey, values *shown, caller int) *content {
+// merge adds the values of a finding to a row, and returns the row.
+func merge(rows map[rowKey]*shown, k rowKey, values *shown) *shown {
 	row := rows[k]
 	if row == nil {
-		row = &content{caller: caller}
-		for p := range row.values {
-			row.values[p] = map[int]bool{}
+		row = &shown{}
+		for p := range row {
+			row[p] = map[int]bool{}
 		}
 		rows[k] = row
 	}
-	row.caller = min(row.caller, caller)
 	for p := range values {
-		maps.Copy(row.values[p], values[p])
+		maps.Copy(row[p], values[p])
 	}
 	return row
 }
 
-// contents returns what the questions of a row ask.
-func (t *table) contents(k rowKey, c *content) (out Asked) {
-	out.Principal = t.persons[c.caller].principal
-	for _, i := range slices.Sorted(maps.Keys(c.values[targetPart])) {
+// contents returns what the questions of a row ask, by the first of the callers.
+func (t *table) contents(k rowKey, values *shown) (out Asked) {
+	out.Principal = t.persons[slices.Sorted(maps.Keys(values[personPart]))[0]].principal
+	for _, i := range slices.Sorted(maps.Keys(values[targetPart])) {
 		out.Targets = append(out.Targets, t.targets[i].target)
 	}
 	if k.grants >= 0 {
@@ -124,8 +116,8 @@ func (t *table) contents(k rowKey, c *content) (out Asked) {
 }
 
 // write adds a row for each route and action merged into the request.
-func (t *table) write(k rowKey, c *content, out *Difference) {
-	shared, contents, actions := listed(t.states(&c.values)), t.contents(k, c), t.requests[k.request].action
+func (t *table) write(k rowKey, values *shown, out *Difference) {
+	shared, contents, actions := t.states(values), t.contents(k, values), t.requests[k.request].action
 	for _, as := range t.requests[k.request].aliases {
 		row := Row{
 			Entry: strings.TrimPrefix(t.rule, "data.authz."), Route: as.route, Action: as.name(), Caller: k.caller, Credential: k.credential,
@@ -173,18 +165,6 @@ func (t *table) names(f finding, held *holding) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
-}
-
-// listed returns the values of the states by name, sorted.
-func listed(states map[State]bool) map[string][]string {
-	out := map[string][]string{}
-	for state := range states {
-		out[state.Name] = append(out[state.Name], state.Value)
-	}
-	for name := range out {
-		slices.Sort(out[name])
-	}
 	return out
 }
 

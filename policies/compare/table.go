@@ -43,12 +43,7 @@ type table struct {
 	texts     []string
 	classes   map[[parts]int][]class
 	memos     map[string]map[string]int // of groups, by fingerprint: equal groups of both trees share one
-	// answers map the number of a value to the number of an answer. answerList maps that to the answer, and answerIDs
-	// back.
-	answers     map[int]int
-	answerList  []Answer
-	answerIDs   map[Answer]int
-	firstCaller []int // by person, the first one with the same caller and credential
+	answers   map[int]Answer            // by the number of a value
 	// places and times number, by target and by grant, what decides with a holding what the user has of it there.
 	places, times []int
 	assignmentIDs map[held][]int // by holding, 0 if it has no number yet
