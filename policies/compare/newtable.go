@@ -16,7 +16,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		return nil, errTooMany
 	}
 	t := &table{
-		ctx: ctx, root: r, subjects: map[[2]int]*resources.Subject{}, ids: map[string]int{},
+		ctx: ctx, root: r, ids: map[string]int{},
 		memos: map[string]map[string]int{}, classes: map[[parts]int][]class{}, assignmentIDs: map[held][]int{},
 		answers:  map[int]Answer{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
@@ -27,7 +27,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	}
 	t.grants = c.consts.grantCases(sets)
 	t.dropUnasked()
-	t.holdings = c.consts.holdings(c.scopes, c.representatives(t), t.patterns(sets), ends, c.combined)
+	t.holdings = c.consts.holdings(c.scopes, c.representatives(t), t.patterns(), ends, c.combined)
 	if t.holdings == nil {
 		return nil, errTooMany
 	}
@@ -72,27 +72,13 @@ func (t *table) dropUnasked() {
 	}
 }
 
-// patterns returns the patterns that rules look up for the requests and for the granted sets, except *:*:*.
-func (t *table) patterns(sets [][]string) (out []string) {
-	for _, set := range sets {
-		out = append(out, generalisations(set)...)
-	}
-	for i := range t.requests {
-		out = append(out, t.requests[i].patterns()...)
+// patterns returns the patterns that rules look up at any point, except *:*:*.
+func (t *table) patterns() (out []string) {
+	for i := range t.sizes()[t.lookupPart()] {
+		out = append(out, t.patternsOf(i)...)
 	}
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(p string) bool { return p == "*:*:*" })
-}
-
-// patterns returns the patterns that match the action in either tree.
-func (a *request) patterns() (out []string) {
-	for _, action := range a.action {
-		if action.ID != "" {
-			all := action.Patterns()
-			out = append(out, all[:]...)
-		}
-	}
-	return out
 }
 
 // generalisations returns the patterns that contain a permission of the set.
@@ -192,7 +178,8 @@ func (t *table) patternsOf(i int) []string {
 	if t.entry == engine.EntryGrantable {
 		return generalisations(t.grants[i].permissions)
 	}
-	return t.requests[i].patterns()
+	a := &t.requests[i]
+	return generalisations([]string{a.action[0].ID, a.action[1].ID})
 }
 
 // lookups returns the patterns that rules look up at a point, and the representative of each system role there.
@@ -204,7 +191,7 @@ func (t *table) lookups(pt *point) ([]string, map[string]string) {
 // fits says whether the gateway asks the engine this question, and whether a caller can cause it.
 func (t *table) fits(pt *point) (asked, reachable bool) {
 	a, w, p := &t.requests[pt[0]], &t.persons[pt[personPart]], &t.targets[pt[targetPart]]
-	reachable = !w.impossible && !p.impossible && !t.grants[pt[grantPart]].impossible
+	reachable = !w.impossible && !t.grants[pt[grantPart]].impossible
 	switch t.entry {
 	case engine.EntryGrantable:
 		return true, reachable

@@ -42,16 +42,8 @@ func (c constants) people(anyCaller, scopesRead bool) (out []person) {
 	if !anyCaller {
 		out = append(out, c.anybody()...)
 	}
-	slices.SortStableFunc(out, func(a, b person) int {
-		switch {
-		case a.impossible == b.impossible:
-			return 0
-		case a.impossible:
-			return 1
-		}
-		return -1
-	})
-	return out
+	possible := slices.DeleteFunc(slices.Clone(out), func(p person) bool { return p.impossible })
+	return append(possible, slices.DeleteFunc(out, func(p person) bool { return !p.impossible })...)
 }
 
 // anybody returns the callers of a public route, for which the gateway reads no facts: one for each account in question.

@@ -123,21 +123,22 @@ func (c *comparison) regranted() (ids []string) {
 
 // actionsOf returns actions that a pattern matches, one per scope.
 func actionsOf(pattern string) (ids []string) {
-	parts := strings.Split(pattern, ":")
-	if len(parts) != 3 {
+	p, err := resources.ParsePattern(pattern)
+	if err != nil {
 		return nil
 	}
-	for i, name := range []string{1: unknownResource, 2: unknownVerb} {
-		if parts[i] == "*" && i > 0 {
-			parts[i] = name
-		}
+	if p.Resource == "*" {
+		p.Resource = unknownResource
 	}
-	scopes := []string{parts[0]}
-	if parts[0] == "*" {
+	if p.Verb == "*" {
+		p.Verb = unknownVerb
+	}
+	scopes := []string{p.Scope}
+	if p.Scope == "*" {
 		scopes = []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource}
 	}
 	for _, scope := range scopes {
-		ids = append(ids, scope+":"+parts[1]+":"+parts[2])
+		ids = append(ids, scope+":"+p.Resource+":"+p.Verb)
 	}
 	return ids
 }

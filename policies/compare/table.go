@@ -50,7 +50,6 @@ type table struct {
 	buffer        []byte
 	evaluations   int
 	epoch         [2]int // for cached values: [0] of groups independent of the holding, [1] of the others
-	subjects      map[[2]int]*resources.Subject
 }
 
 // held is what determines, with a holding, the rows of the assignments that a group reads. rows has a bit for each of
@@ -207,7 +206,8 @@ func (t *table) question(side int, pt point) resources.Question {
 	a, w, p, h, g := &t.requests[pt[requestPart]], &t.persons[pt[personPart]], &t.targets[pt[targetPart]], &t.holdings[pt[holdingPart]], &t.grants[pt[grantPart]]
 	facts := resources.Facts{Subject: w.subject, ProjectState: p.projectState}
 	if w.subject != nil && len(h.assignments) > 0 {
-		facts.Subject = t.holder(pt[personPart], pt[holdingPart])
+		facts.Subject = w.subject.Clone()
+		facts.Subject.Assignments = h.assignments
 	}
 	q := resources.Question{
 		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target,
@@ -220,17 +220,6 @@ func (t *table) question(side int, pt point) resources.Question {
 		}
 	}
 	return q
-}
-
-// holder returns a user with the assignments of a holding.
-func (t *table) holder(w, h int) *resources.Subject {
-	key := [2]int{w, h}
-	if t.subjects[key] == nil {
-		subject := t.persons[w].subject.Clone()
-		subject.Assignments = t.holdings[h].assignments
-		t.subjects[key] = subject
-	}
-	return t.subjects[key]
 }
 
 // reset invalidates the values cached for the previous point.

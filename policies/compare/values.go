@@ -143,7 +143,6 @@ type target struct {
 	target       resources.Target
 	projectState string
 	states       []State
-	impossible   bool
 }
 
 // holding is a value of the holding part: the assignments of the user.
