@@ -87,24 +87,6 @@ func changedForms(ctx context.Context, sets [2]*engine.Set, pkg string) (out [2]
 	return out, nil
 }
 
-// document is the reference to a document of the tree, with the document's fingerprint.
-type document struct{ ref, print string }
-
-type documents []document
-
-// texts returns the references and fingerprints, one after the other.
-func (d documents) texts() (out []string) {
-	for _, document := range d {
-		out = append(out, document.ref, document.print)
-	}
-	return out
-}
-
-// withoutGrants returns the texts of all documents except data.grants.
-func (d documents) withoutGrants() []string {
-	return slices.DeleteFunc(slices.Clone(d), func(document document) bool { return question.PartOf(document.ref, "data.grants") }).texts()
-}
-
 // textOf returns the text of a compiled rule, with its variables numbered.
 func textOf(rule *ast.Rule) string {
 	out, vars := rule.Copy(), map[ast.Var]ast.Var{}
@@ -127,8 +109,9 @@ func textOf(rule *ast.Rule) string {
 	return out.String()
 }
 
-// documentsOf returns the documents of the tree that the definitions refer to. Documents made by rules are left out.
-func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all documents, err error) {
+// documentsOf returns the documents of the tree that the definitions refer to, each by its reference and its fingerprint.
+// Documents made by rules are left out. ungranted are all but those of data.grants.
+func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all, ungranted []string, err error) {
 	refs := map[string]ast.Ref{}
 	for _, rule := range definitions {
 		ast.WalkRefs(rule, func(ref ast.Ref) bool {
@@ -142,13 +125,16 @@ func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all d
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
-		value, err := r.documentPrint(ctx, refs[name])
+		print, err := r.documentPrint(ctx, refs[name])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, document{name, value})
+		all = append(all, name, print)
+		if !question.PartOf(name, "data.grants") {
+			ungranted = append(ungranted, name, print)
+		}
 	}
-	return all, nil
+	return all, ungranted, nil
 }
 
 // documentPrint returns the fingerprint of a document of the tree, "" if it does not exist. It caches the fingerprint.

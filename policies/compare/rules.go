@@ -220,13 +220,13 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 		texts = append(texts, nameOf(rule)+" "+textOf(rule))
 	}
 	slices.Sort(texts)
-	data, err := r.documentsOf(ctx, definitions)
+	data, ungranted, err := r.documentsOf(ctx, definitions)
 	if err != nil {
 		return err
 	}
 	g.location = g.firstLocation()
-	g.ownPrint = fingerprint(slices.Concat(texts, []string{"data"}, data.texts()))
-	g.ungrantedPrint = fingerprint(slices.Concat(texts, []string{"data"}, data.withoutGrants()))
+	texts = append(texts, "data")
+	g.ownPrint, g.ungrantedPrint = fingerprint(slices.Concat(texts, data)), fingerprint(slices.Concat(texts, ungranted))
 	for _, dep := range g.deps {
 		deps = append(deps, dep.name, dep.print)
 	}
