@@ -210,57 +210,30 @@ func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []st
 	return reasons
 }
 
-// input returns the input of the guards (policies/schemas/guards).
+// input returns the input of the guards, the author's rules about changes of policy (policies/schemas/guards).
 func input(report *diff.Report, removed []string) *ast.Term {
-	var gained, lost, routes []*ast.Term
-	if report != nil {
-		gained, lost, routes = rows(report.NewAccess), rows(report.LostAccess), fields(report.Routes)
+	if report == nil {
+		report = &diff.Report{}
 	}
-	return ast.ObjectTerm(
-		member("new_access", ast.ArrayTerm(gained...)), member("lost_access", ast.ArrayTerm(lost...)), member("routes", ast.ArrayTerm(routes...)),
-		member("removed_guards", texts(removed)),
-	)
+	return ast.NewTerm(ast.MustInterfaceToValue(map[string]any{
+		"new_access": rows(report.NewAccess), "lost_access": rows(report.LostAccess), "routes": append([]diff.Field{}, report.Routes...),
+		"removed_guards": append([]string{}, removed...),
+	}))
 }
 
-func fields(all []diff.Field) (out []*ast.Term) {
-	for _, f := range all {
-		out = append(out, ast.ObjectTerm(text("route", f.Route), text("field", f.Field), text("old", f.Old), text("new", f.New)))
-	}
-	return out
-}
-
-// rows returns the rows of the comparison as input of the guards, the author's rules about changes of policy
-// (policies/schemas/guards).
-func rows(all []compare.Row) (out []*ast.Term) {
+// rows returns rows of the comparison with all their members, also those that a report leaves out as empty.
+func rows(all []compare.Row) []any {
+	out := []any{}
 	for i := range all {
 		row := &all[i]
-		var states [][2]*ast.Term
-		for _, name := range slices.Sorted(maps.Keys(row.States)) {
-			states = append(states, member(name, texts(row.States[name])))
-		}
-		out = append(out, ast.ObjectTerm(
-			text("entry", row.Entry), text("route", row.Route), text("action", row.Action), text("caller", row.Caller),
-			text("credential", row.Credential), member("states", ast.ObjectTerm(states...)), text("role", row.Role), text("place", row.Place),
-			member("old", answer(row.Old)), member("new", answer(row.New)),
-		))
+		out = append(out, map[string]any{
+			"entry": row.Entry, "route": row.Route, "action": row.Action, "caller": row.Caller, "credential": row.Credential,
+			"states": row.States, "role": row.Role, "place": row.Place, "old": answer(row.Old), "new": answer(row.New),
+		})
 	}
 	return out
 }
 
-func answer(a compare.Answer) *ast.Term {
-	return ast.ObjectTerm(member("allow", ast.BooleanTerm(a.Allow)), text("code", a.Code), text("reason", a.Reason))
-}
-
-func member(name string, value *ast.Term) [2]*ast.Term {
-	return [2]*ast.Term{ast.StringTerm(name), value}
-}
-
-func text(name, value string) [2]*ast.Term { return member(name, ast.StringTerm(value)) }
-
-func texts(all []string) *ast.Term {
-	out := make([]*ast.Term, len(all))
-	for i, value := range all {
-		out[i] = ast.StringTerm(value)
-	}
-	return ast.ArrayTerm(out...)
+func answer(a compare.Answer) map[string]any {
+	return map[string]any{"allow": a.Allow, "code": a.Code, "reason": a.Reason}
 }
