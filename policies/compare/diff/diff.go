@@ -3,13 +3,12 @@ package diff
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/portcullis-authz/portcullis/policies/compare"
 	"github.com/portcullis-authz/portcullis/policies/compare/people"
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Report is what a change changes.
@@ -49,13 +48,13 @@ type Field struct {
 func Compare(ctx context.Context, old, next *engine.Set, atOnce int) (*Report, error) {
 	r := &Report{
 		Old: old.Revision(), New: next.Revision(), NewAccess: []compare.Row{}, LostAccess: []compare.Row{}, Reasons: []compare.Row{},
-		Routes: append(routes(old.Routes(), next.Routes()), servers(old, next)...), Unreachable: []compare.Row{}, NotExhaustive: []compare.Gap{},
+		Routes: append([]Field{}, changed(routeFields(old), routeFields(next))...), Unreachable: []compare.Row{}, NotExhaustive: []compare.Gap{},
 	}
 	rules, err := compare.ArgumentRules(ctx, old, next)
 	if err != nil {
 		return nil, err
 	}
-	r.Routes = append(r.Routes, argumentRules(rules)...)
+	r.Routes = append(append(r.Routes, changed(serverFields(old), serverFields(next))...), argumentRules(rules)...)
 	difference, err := compare.Compare(ctx, old, next, atOnce)
 	if err != nil {
 		return nil, err
@@ -82,48 +81,37 @@ func (r *Report) Differs() bool {
 	return len(r.NewAccess)+len(r.LostAccess)+len(r.Reasons)+len(r.Routes)+len(r.NotExhaustive) > 0
 }
 
-// routes returns the fields of routes that differ and rules do not read.
-func routes(old, next []resources.Route) []Field {
-	out := []Field{}
-	byName := map[string][2]*resources.Route{}
-	for side, rows := range [2][]resources.Route{old, next} {
-		for i := range rows {
-			pair := byName[rows[i].Name]
-			pair[side] = &rows[i]
-			byName[rows[i].Name] = pair
+// rowFields are fields of a tree's rows, by the name of the row and of the field. What is empty may be missing.
+type rowFields map[[2]string]string
+
+func (f rowFields) add(row string, fields map[string]string) {
+	for name, value := range fields {
+		f[[2]string{row, name}] = value
+	}
+}
+
+// changed returns the fields that differ, in order of the rows' names.
+func changed(before, after rowFields) (out []Field) {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, key := range slices.SortedFunc(maps.Keys(all), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		if before[key] != after[key] {
+			out = append(out, Field{Route: key[0], Field: key[1], Old: before[key], New: after[key]})
 		}
 	}
-	for name, pair := range byName {
-		before, after := fields(pair[0]), fields(pair[1])
-		for i, field := range before {
-			if field[1] != after[i][1] {
-				out = append(out, Field{Route: name, Field: field[0], Old: field[1], New: after[i][1]})
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Field) int { return strings.Compare(a.Route+" "+a.Field, b.Route+" "+b.Field) })
 	return out
 }
 
-// fields returns the names and values of the fields of a route that no rule reads. For nil the values are empty.
-func fields(r *resources.Route) [][2]string {
-	if r == nil {
-		r = &resources.Route{}
+// routeFields returns the fields of a tree's routes that no rule reads.
+func routeFields(set *engine.Set) rowFields {
+	out := rowFields{}
+	for _, r := range set.Routes() {
+		out.add(r.Name, map[string]string{
+			"spec": r.Spec, "method": r.Method, "host": r.Host, "path": r.Path, "place.account": r.Place.Account, "place.project": r.Place.Project,
+			"mcp.method": r.MCP.Method, "mcp.name": r.MCP.Name, "claims": truth(r.Claims), "audience": r.Audience, "area": r.Area, "upstream": r.Upstream,
+		})
 	}
-	return [][2]string{
-		{"spec", r.Spec},
-		{"method", r.Method},
-		{"host", r.Host},
-		{"path", r.Path},
-		{"place.account", r.Place.Account},
-		{"place.project", r.Place.Project},
-		{"mcp.method", r.MCP.Method},
-		{"mcp.name", r.MCP.Name},
-		{"claims", truth(r.Claims)},
-		{"audience", r.Audience},
-		{"area", r.Area},
-		{"upstream", r.Upstream},
-	}
+	return out
 }
 
 // Kinds of difference on which a command can fail.

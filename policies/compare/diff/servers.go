@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,45 +13,25 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// servers returns the fields of MCP servers and of their rows that differ, in order of the rows' names.
-func servers(old, next *engine.Set) (out []Field) {
-	before, after := serverFields(old), serverFields(next)
-	rows := maps.Clone(before)
-	maps.Copy(rows, after)
-	for _, row := range slices.Sorted(maps.Keys(rows)) {
-		names := maps.Clone(before[row])
-		if names == nil {
-			names = map[string]string{}
-		}
-		maps.Copy(names, after[row])
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if before[row][name] != after[row][name] {
-				out = append(out, Field{Route: row, Field: name, Old: before[row][name], New: after[row][name]})
-			}
-		}
-	}
-	return out
-}
-
-// serverFields returns the fields of a tree's MCP servers by the names of their rows. What is empty may be missing.
-func serverFields(set *engine.Set) map[string]map[string]string {
-	rows := map[string]map[string]string{}
+// serverFields returns the fields of a tree's MCP servers by the names of their rows.
+func serverFields(set *engine.Set) rowFields {
+	rows := rowFields{}
 	for _, name := range set.MCPServers() {
 		s, row := set.MCPServer(name), "mcp/"+name
-		rows[row] = map[string]string{
+		rows.add(row, map[string]string{
 			"upstream": s.Upstream, "title": s.Title, "agents": s.Agents, "autonomous": truth(s.Autonomous), "consent": s.Consent,
 			"pin": s.Pin, "denial": s.Denial, "server_requests": strings.Join(slices.Sorted(slices.Values(s.ServerRequests)), " "), "credential": s.Credential,
-		}
+		})
 		for tool, t := range s.Tools {
-			rows[row+"/tools/"+tool] = map[string]string{
+			rows.add(row+"/tools/"+tool, map[string]string{
 				"action": t.Action, "effect": t.Effect, "definition": t.Definition, "approval": t.Approval, "schema": sum(t.InputSchema),
-			}
+			})
 		}
 		for prompt, p := range s.Prompts {
-			rows[row+"/prompts/"+prompt] = map[string]string{"action": p.Action, "effect": p.Effect}
+			rows.add(row+"/prompts/"+prompt, map[string]string{"action": p.Action, "effect": p.Effect})
 		}
 		for _, r := range s.Resources {
-			rows[row+"/resources/"+r.URI] = map[string]string{"action": r.Action}
+			rows.add(row+"/resources/"+r.URI, map[string]string{"action": r.Action})
 		}
 	}
 	return rows
