@@ -49,14 +49,3 @@ func ArgumentRules(ctx context.Context, old, next *engine.Set) (changed []Argume
 	})
 	return changed, nil
 }
-
-// argumentGaps returns a gap for each rule over arguments that the new tree lacks: since such rules only deny, the new
-// tree may let in what they denied. No table has arguments.
-func argumentGaps(changed []ArgumentRule) (gaps []Gap) {
-	for _, rule := range changed {
-		if rule.Old != "" {
-			gaps = append(gaps, gap(rule.location, "the arguments of tools of "+rule.Server, "calls denied by the rule, which the new tree lacks in this form"))
-		}
-	}
-	return gaps
-}

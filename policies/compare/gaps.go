@@ -31,22 +31,11 @@ func gap(location *ast.Location, reads, leftOut string) Gap {
 	return Gap{At: location.File + ":" + strconv.Itoa(location.Row), Reads: strings.TrimPrefix(reads, "input."), LeftOut: leftOut}
 }
 
-// gapsBesideTables returns the gaps of the rules that no entry point depends on.
-func gapsBesideTables(ctx context.Context, old, next *engine.Set) ([]Gap, error) {
-	gaps, err := appAndLogGaps(ctx, old, next)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := ArgumentRules(ctx, old, next)
-	if err != nil {
-		return nil, err
-	}
-	return append(gaps, argumentGaps(changed)...), nil
-}
-
-// appAndLogGaps returns a gap for each changed place in the rules of an app or of the decision log. The comparison
-// enumerates no questions for them: those to an app can have any form, and an event of the log has more than a question.
-func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err error) {
+// gapsBesideTables returns the gaps of rules beside the entry points. There is one for each changed place in the rules of
+// an app or of the decision log: questions to an app have any form, and an event of the log has more than a question.
+// There is one for each rule over the arguments of tools that the new tree lacks. Such rules only deny, so the new tree
+// may let in what the rule denied.
+func gapsBesideTables(ctx context.Context, old, next *engine.Set) (gaps []Gap, err error) {
 	compared := map[string]Gap{"data.system.log": {
 		Reads: "events of the decision log", LeftOut: "which events are dropped, and what is masked in the others; the rules differ between the trees",
 	}}
@@ -66,7 +55,13 @@ func appAndLogGaps(ctx context.Context, old, next *engine.Set) (gaps []Gap, err 
 			}
 		}
 	}
-	return gaps, nil
+	changed, err := ArgumentRules(ctx, old, next)
+	for _, rule := range changed {
+		if rule.Old != "" {
+			gaps = append(gaps, gap(rule.location, "the arguments of tools of "+rule.Server, "calls denied by the rule, which the new tree lacks in this form"))
+		}
+	}
+	return gaps, err
 }
 
 // partGaps returns a gap for each rule below a root that has no rule of its own to evaluate.

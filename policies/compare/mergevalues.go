@@ -32,22 +32,12 @@ func (t *table) mergeValues() {
 func (t *table) targetText(i int) string {
 	target := &t.targets[i].target
 	switch {
-	case t.entry == engine.EntryDecision && !t.readsHere():
+	case t.entry == engine.EntryDecision && !t.readsHere:
 		return ""
 	case t.entry == engine.EntryDecision:
 		return target.ProjectID + "\n" + target.Resource
 	}
 	return strings.Join([]string{target.AccountID, target.ProjectID, target.Resource, target.UserID}, "\n")
-}
-
-// readsHere says whether a rule of either tree reads input.subject.here.
-func (t *table) readsHere() bool {
-	for _, s := range t.sides {
-		if slices.ContainsFunc(s.groups, func(g *group) bool { return g.readsRow("subject.here") }) {
-			return true
-		}
-	}
-	return false
 }
 
 // mergePart merges the values of a part with the same text and the same number for each group. It returns the first of

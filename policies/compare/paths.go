@@ -69,16 +69,15 @@ func (g *group) readsRow(path string) bool {
 	return g.reads[slices.IndexFunc(question.Table(), func(row question.Row) bool { return row.Path == path })]
 }
 
-// noteReads notes the rows at the paths that the group reads, and the constants of rows with no other use. It replaces
-// a row of two parts by its sources. Every value of a source counts then.
-func (g *group) noteReads(read []string) {
+// noteReads notes the rows that the group reads, and the constants of rows with no other use. It replaces a row of two
+// parts by its sources. Every value of a source counts then.
+func (g *group) noteReads(read []*question.Row) {
 	g.constants = comparedConstants(g.definitions)
 	g.reads = make([]bool, len(question.Table()))
 	var sources []string
-	for i, row := range question.Table() {
-		g.reads[i] = slices.ContainsFunc(read, func(path string) bool {
-			return question.PartOf(path, row.Path) || question.PartOf(row.Path, path)
-		})
+	for i := range question.Table() {
+		row := &question.Table()[i]
+		g.reads[i] = slices.Contains(read, row)
 		if made := sourcesOf(row.Path); made != nil && g.reads[i] {
 			g.reads[i] = false
 			sources = append(sources, made...)

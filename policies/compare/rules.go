@@ -214,7 +214,7 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 		return !slices.Contains(direct, row) && !slices.ContainsFunc(g.deps, func(dep *group) bool { return slices.Contains(dep.inputRows, row) })
 	})
 	g.definitions = definitions
-	g.noteReads(read)
+	g.noteReads(direct)
 	var texts, deps []string
 	for _, rule := range definitions {
 		texts = append(texts, nameOf(rule)+" "+textOf(rule))

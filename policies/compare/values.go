@@ -76,14 +76,11 @@ func (c constants) texts(given []string, paths ...string) []string {
 
 // statuses returns the statuses of a column, ACTIVE first. "" stands for a status unknown to the gateway.
 func statuses(path string) []string {
-	out := []string{resources.StatusActive}
+	out := []string{resources.StatusActive, resources.StatusInactive, ""} // of an assignment, whose column lists none
 	for _, row := range question.Table() {
 		if row.Path == path {
-			out = append(out, row.Values...)
+			out = append(out[:1], row.Values...)
 		}
-	}
-	if len(out) == 1 { // an assignment: its column lists none
-		out = append(out, resources.StatusInactive, "")
 	}
 	return slices.Compact(append(out[:1], slices.DeleteFunc(out[1:], func(s string) bool { return s == resources.StatusActive })...))
 }
