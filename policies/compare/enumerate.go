@@ -8,13 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// finding is a difference for a class of holdings. grants is the index of a grant, -1 outside grantable.
+// finding is a difference for a class of holdings: a row without a role and a place.
 type finding struct {
-	request, grants    int
-	caller, credential string
-	old, next          Answer
-	reachable          bool
-	members            *class
+	rowKey
+	members *class
 }
 
 // shown are the values of each part in questions. A finding has no holdings: all of its class show it.
@@ -92,10 +89,10 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 			answers = [2]Answer{{Reason: "one value"}, {Reason: "another"}}
 		}
 		caller := &t.persons[pt[personPart]]
-		f := finding{
+		f := finding{rowKey{
 			request: pt[requestPart], grants: -1, caller: caller.caller, credential: caller.credential,
-			old: answers[0], next: answers[1], reachable: reachable, members: &classes[i],
-		}
+			old: answers[0], next: answers[1], reachable: reachable,
+		}, &classes[i]}
 		if t.entry == engine.EntryGrantable {
 			f.grants = pt[grantPart]
 		}

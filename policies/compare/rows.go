@@ -20,7 +20,7 @@ type Asked struct {
 	Grant *resources.Grant
 }
 
-// rowKey identifies a row. Findings with the same key share one.
+// rowKey identifies a row. Findings with the same key share one. grants is the index of a grant, -1 outside grantable.
 type rowKey struct {
 	request, grants    int
 	caller, credential string
@@ -45,7 +45,8 @@ func (t *table) rows(findings map[finding]*shown, out *Difference) {
 			anyHolding := len(t.holdings[f.members.members[0]].assignments) == 0 || f.old.Allow == f.next.Allow
 			for _, h := range f.members.members {
 				holding := &t.holdings[h]
-				k := rowKey{f.request, f.grants, f.caller, f.credential, "", "", f.old, f.next, f.reachable && (anyHolding || !holding.impossible)}
+				k := f.rowKey
+				k.reachable = k.reachable && (anyHolding || !holding.impossible)
 				if anyHolding {
 					if !pairs {
 						merge(rows, k, values)

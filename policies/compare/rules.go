@@ -147,14 +147,6 @@ func withDependencies(groups ...*group) (all []*group) {
 	return all
 }
 
-// nameWithin returns the name of the group's rules in the tree.
-func nameWithin(g *group) string {
-	if g.element != nil {
-		return nameOf(g.element)
-	}
-	return g.name
-}
-
 // isElement says whether a definition adds one element to a partial set.
 func isElement(rule *ast.Rule) bool {
 	return rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil && rule.Else == nil && len(rule.Head.Args) == 0
@@ -175,7 +167,7 @@ func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule
 		for branch := rule; branch != nil; branch = branch.Else {
 			for node := range r.compiler.Graph.Dependencies(branch) {
 				switch dep := node.(*ast.Rule); {
-				case len(dep.Head.Args) > 0 || nameOf(dep) == name && g.element == nil || isElseOf(rule, dep):
+				case len(dep.Head.Args) > 0 || nameOf(dep) == name && g.element == nil:
 					next = append(next, dep)
 				default:
 					deps[nameOf(dep)] = true
@@ -191,16 +183,6 @@ func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule
 		g.deps = append(g.deps, d)
 	}
 	return r.describe(ctx, g, slices.Collect(maps.Keys(definitions)))
-}
-
-// isElseOf says whether a rule is an else branch of another. OPA's dependency graph lists branches as rules.
-func isElseOf(rule, branch *ast.Rule) bool {
-	for r := rule.Else; r != nil; r = r.Else {
-		if r == branch {
-			return true
-		}
-	}
-	return false
 }
 
 // describe sets the paths that the group reads, and its fingerprints.
@@ -239,9 +221,13 @@ func (g *group) firstLocation() *ast.Location {
 	if len(g.definitions) == 0 {
 		return nil
 	}
+	name := g.name
+	if g.element != nil {
+		name = nameOf(g.element)
+	}
 	rank := func(rule *ast.Rule) int {
 		switch {
-		case nameOf(rule) != nameWithin(g):
+		case nameOf(rule) != name:
 			return 2
 		case rule.Default:
 			return 1

@@ -63,11 +63,16 @@ func check(ctx context.Context, inForce, next *engine.Set, comparison, evaluatio
 	if !Guarded(inForce) {
 		return nil
 	}
-	report, err := between(ctx, inForce, next, comparison)
-	if err != nil {
-		return err
+	bounded, cancel := context.WithTimeout(ctx, comparison)
+	defer cancel()
+	report, err := diff.Compare(bounded, inForce, next, 1)
+	switch {
+	case err == nil:
+		return judge(ctx, inForce, next, report, evaluation)
+	case ctx.Err() == nil && bounded.Err() != nil:
+		return tooLong(comparison)
 	}
-	return judge(ctx, inForce, next, report, evaluation)
+	return fmt.Errorf("guards: the trees could not be compared: %w", err)
 }
 
 // judge evaluates the guards on a comparison, within a bound.
@@ -94,20 +99,6 @@ func judge(ctx context.Context, inForce, next *engine.Set, report *diff.Report, 
 	}
 	slices.Sort(reasons)
 	return Refused(slices.Compact(reasons))
-}
-
-// between compares the trees beside live traffic. One that takes too long is Refused.
-func between(ctx context.Context, inForce, next *engine.Set, bound time.Duration) (*diff.Report, error) {
-	bounded, cancel := context.WithTimeout(ctx, bound)
-	defer cancel()
-	report, err := diff.Compare(bounded, inForce, next, 1)
-	switch {
-	case err == nil:
-		return report, nil
-	case ctx.Err() == nil && bounded.Err() != nil:
-		return nil, tooLong(bound)
-	}
-	return nil, fmt.Errorf("guards: the trees could not be compared: %w", err)
 }
 
 // tooLong refuses a change whose comparison takes longer than the bound.
