@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"maps"
-
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
@@ -144,10 +142,7 @@ func (c *expression) noteConstants(fixed, v *value) {
 			noted = append(noted, anyScope) // one of several scopes: the comparison asks about another scope as well
 		}
 		for _, read := range noted {
-			if c.compared[read] == nil {
-				c.compared[read] = map[string]ast.Value{}
-			}
-			maps.Copy(c.compared[read], flat.consts)
+			c.compared.add(read, flat.consts)
 		}
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -181,21 +179,19 @@ func (c comparison) forRoot(ctx context.Context, root root) (*comparison, error)
 	var n [2]needs
 	for i, r := range c.rules {
 		a := &analyzer{
-			ctx: ctx, rules: r, compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, results: map[string]*result{}, opaque: true,
+			ctx: ctx, rules: r, compared: c.consts, gaps: gaps, results: map[string]*result{}, opaque: true,
 		}
 		if n[i] = a.follow(root.rule); a.err != nil {
 			return nil, a.err
 		}
 		both[i] = a
-		c.consts.add(a.compared)
 		c.opaque = c.opaque && a.opaque
-		maps.Copy(gaps, a.gaps)
 	}
 	for _, set := range c.sets {
 		for _, route := range set.Routes() {
 			for _, word := range route.Access {
 				if scope, isScope := strings.CutPrefix(word, "service:"); isScope {
-					c.consts.add(map[string]map[string]ast.Value{"principal.scopes": words([]string{scope}).consts})
+					c.consts.add("principal.scopes", words([]string{scope}).consts)
 				}
 			}
 		}

@@ -24,19 +24,15 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 		return out, err
 	}
 	out.Gaps = c.gaps
-	if gaps := append(c.partGaps(root), c.withGaps(root.rule)...); len(gaps) > 0 {
+	gaps, t := append(c.partGaps(root), c.withGaps(root.rule)...), (*table)(nil)
+	if len(gaps) == 0 {
+		if t, err = c.newTable(ctx, root); errors.Is(err, errTooMany) {
+			gaps, err = c.tooMany(ctx, root)
+		}
+	}
+	if err != nil || len(gaps) > 0 {
 		out.Gaps = append(out.Gaps, gaps...)
 		out.Unasked = root.rule == root.entry
-		return out, nil
-	}
-	t, err := c.newTable(ctx, root)
-	if errors.Is(err, errTooMany) {
-		gaps, err := c.tooMany(ctx, root)
-		out.Gaps = append(out.Gaps, gaps...)
-		out.Unasked = root.rule == root.entry
-		return out, err
-	}
-	if err != nil {
 		return out, err
 	}
 	changed := t.newChanges()

@@ -19,7 +19,7 @@ type analyzer struct {
 	ctx   context.Context
 	rules *rules
 	// compared are the constants that rules compare with each path.
-	compared map[string]map[string]ast.Value
+	compared constants
 	gaps     map[Gap]bool
 	results  map[string]*result
 	err      error // the first error of reading a document

@@ -251,19 +251,20 @@ func (r roleCase) withPermissions() string {
 func (c constants) grantCases(sets [][]string) (out []grantCase) {
 	for _, now := range c.times([]resources.Time{theTime}, "now") {
 		for _, set := range sets {
-			for _, until := range c.times([]resources.Time{0, Later - 1, Later, afterwards}, "grant.until") {
-				g := grantCase{permissions: set, until: until, now: now, states: []State{{"grants", nameOfSet(set)}}}
+			for _, until := range append(c.times([]resources.Time{0, Later - 1, Later, afterwards}, "grant.until"), -1) {
+				g := grantCase{permissions: set, until: until, now: now, impossible: until < 0}
+				word := "after the assignment ends"
 				switch until {
+				case -1:
+					word = "in the past"
 				case 0:
-					g.states = append(g.states, State{"until", "never"})
+					word = "never"
 				case Later - 1, Later:
-					g.states = append(g.states, State{"until", "before the assignment ends"})
-				default:
-					g.states = append(g.states, State{"until", "after the assignment ends"})
+					word = "before the assignment ends"
 				}
+				g.states = []State{{"grants", nameOfSet(set)}, {"until", word}}
 				out = append(out, g)
 			}
-			out = append(out, grantCase{permissions: set, until: -1, now: now, impossible: true, states: []State{{"grants", nameOfSet(set)}, {"until", "in the past"}}})
 		}
 	}
 	return out

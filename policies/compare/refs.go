@@ -53,7 +53,7 @@ func (c *expression) inputRow(inputRow *question.Row) *value {
 	case "action.scope":
 		return words([]string{"", resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource})
 	case "route.name":
-		c.compared[inputRow.Path] = map[string]ast.Value{} // the comparison asks about each route by its name
+		c.compared.add(inputRow.Path, nil) // the comparison asks about each route by its name
 		return &value{made: true}
 	case "clock.hour", "clock.weekday", "subject.assignments", "subject.roles", "principal.uuid", "principal.account":
 		c.gap(inputRow.Path, "all its values")

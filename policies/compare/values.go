@@ -51,14 +51,12 @@ func standsForAny(text string) bool {
 // constants are the constants that the rules of both trees compare the input with, by path and text.
 type constants map[string]map[string]ast.Value
 
-// add adds the constants of one tree.
-func (c constants) add(more map[string]map[string]ast.Value) {
-	for path, values := range more {
-		if c[path] == nil {
-			c[path] = map[string]ast.Value{}
-		}
-		maps.Copy(c[path], values)
+// add adds constants that a path is compared with.
+func (c constants) add(path string, values map[string]ast.Value) {
+	if c[path] == nil {
+		c[path] = map[string]ast.Value{}
 	}
+	maps.Copy(c[path], values)
 }
 
 // texts returns the given texts, then the text constants of the paths, without repeats.
