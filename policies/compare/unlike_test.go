@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // unlike is a change that lets somebody in at one question. A comparison once hid it.
@@ -36,6 +37,7 @@ func turned(tree policytest.Tree, rule, old, next string) (out [2]policytest.Tre
 
 // TestChangesAtUnlikeQuestionsAreTold guarantees a row for each of these changes. Plain evaluation is the witness.
 func TestChangesAtUnlikeQuestionsAreTold(t *testing.T) {
+	tier.Check(t)
 	for _, c := range append(unlikes(t), unlikeCalls(t)...) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
