@@ -107,9 +107,11 @@ func (v *value) neverEqual(other *value) bool {
 	if !v.isPlain() || !other.isPlain() || v.shape != plain || other.shape != plain || v.made || other.made {
 		return false
 	}
-	for name := range v.consts {
-		if other.consts[name] != nil {
-			return false
+	for _, one := range v.consts {
+		for _, another := range other.consts {
+			if ast.Compare(one, another) == 0 { // the texts 1 and 1.0 differ
+				return false
+			}
 		}
 	}
 	return len(v.consts) > 0 && len(other.consts) > 0

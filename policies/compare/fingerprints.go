@@ -125,13 +125,13 @@ func (r *rules) documentsOf(ctx context.Context, definitions []*ast.Rule) (all, 
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
-		print, err := r.documentPrint(ctx, refs[name])
+		fingerprint, err := r.documentPrint(ctx, refs[name])
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, name, print)
+		all = append(all, name, fingerprint)
 		if !question.PartOf(name, "data.grants") {
-			ungranted = append(ungranted, name, print)
+			ungranted = append(ungranted, name, fingerprint)
 		}
 	}
 	return all, ungranted, nil

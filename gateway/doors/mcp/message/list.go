@@ -68,7 +68,7 @@ func ReadList(method string, body []byte) (*List, error) {
 			if w.kind() == 'n' {
 				return w.skip()
 			}
-			l.Cursor, _, err = w.text()
+			l.Cursor, err = w.text()
 			return err
 		}
 		return w.skip()
@@ -92,7 +92,7 @@ func (l *List) item(w *walk, member string) error {
 		if n != member {
 			return w.skip()
 		}
-		name, _, err = w.text()
+		name, err = w.text()
 		return err
 	})
 	switch {
@@ -188,7 +188,7 @@ func readResult(body []byte, names []string, read func(w *walk, name string) err
 				case "cacheScope":
 					return hint(&p.scope)
 				case "resultType":
-					kind, _, err := w.text()
+					kind, err := w.text()
 					p.interim = kind == resultInput
 					return err
 				}

@@ -58,12 +58,12 @@ func (r *serverReader) member(name string) (err error) {
 	switch name {
 	case "jsonrpc":
 		var version string
-		version, _, err = r.text()
+		version, err = r.text()
 		r.version = version == "2.0"
 	case "id":
 		return r.id()
 	case "method":
-		r.m.Method, _, err = r.text()
+		r.m.Method, err = r.text()
 	case "params", "result":
 		r.result = r.result || name == "result"
 		_, err = r.object(resultNames, r.part)
@@ -108,9 +108,9 @@ func (r *serverReader) code(name string) error {
 func (r *serverReader) part(name string) (err error) {
 	switch {
 	case name == "resultType":
-		_, _, err = r.text()
+		_, err = r.text()
 	case name == "uri" && r.kind() == '"':
-		r.m.URI, _, err = r.text()
+		r.m.URI, err = r.text()
 	case name == "isError":
 		r.m.IsError = r.kind() == 't'
 		err = r.skip()
@@ -133,7 +133,7 @@ func (r *serverReader) input(name string) (err error) {
 	if name != "method" {
 		return r.skip()
 	}
-	r.m.Inputs[len(r.m.Inputs)-1], _, err = r.text()
+	r.m.Inputs[len(r.m.Inputs)-1], err = r.text()
 	return err
 }
 

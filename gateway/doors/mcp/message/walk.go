@@ -54,19 +54,19 @@ func (w *walk) value() (Place, error) {
 func (w *walk) kind() jsontext.Kind { return w.dec.PeekKind() }
 
 // text reads a string.
-func (w *walk) text() (string, Place, error) {
+func (w *walk) text() (string, error) {
 	if w.kind() != '"' {
-		return "", Place{}, errNotText
+		return "", errNotText
 	}
 	place, err := w.value()
 	if err != nil {
-		return "", Place{}, err
+		return "", err
 	}
 	text, err := jsontext.AppendUnquote(nil, w.body[place.Start:place.End])
 	if err != nil {
-		return "", Place{}, errNotJSON
+		return "", errNotJSON
 	}
-	return string(text), place, nil
+	return string(text), nil
 }
 
 // object reads an object. each reads the value of a member. It rejects a name that equals one of names only if case is
