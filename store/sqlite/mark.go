@@ -19,7 +19,7 @@ const unknown = -1
 // fits reports whether a data file with this mark can belong to a log begun on base. last is the mark of the log's
 // last transaction. The number never becomes smaller.
 func (m mark) fits(base, last mark) bool {
-	return base.seq == unknown || m.seq >= base.seq && (m.generation == base.generation || m.generation == last.generation)
+	return base.seq == unknown || base.seq <= m.seq && m.seq <= last.seq && (m.generation == base.generation || m.generation == last.generation)
 }
 
 const (
@@ -49,8 +49,8 @@ func belongs(ctx context.Context, path string) error {
 	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
 		return nil //nolint:nilerr // without a log there is nothing to belong to
 	}
-	// The process reads the state with the log first: a gateway may move the log meanwhile.
-	base, last, err := baseOf(ctx, path)
+	// A gateway may move the log meanwhile, so the process reads the base before the file, and the last state after it.
+	base, _, err := baseOf(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,12 @@ func belongs(ctx context.Context, path string) error {
 	if err != nil { // a process was killed while it moved the log, without which the file is not whole
 		return nil //nolint:nilerr // the log completes it
 	}
+	_, last, err := baseOf(ctx, path)
+	if err != nil {
+		return err
+	}
 	if !mark.fits(base, last) {
-		return fmt.Errorf("the data file %s is %w: it was overwritten, and its log %s-wal is that of the file before", path, ErrCorrupt, path)
+		return fmt.Errorf("the data file %s is %w: it and its log %s-wal are not of the same time; one of them was overwritten", path, ErrCorrupt, path)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,6 +70,29 @@ func TestRequestThatGoesAwayInAMove(t *testing.T) {
 		t.Error(lost)
 	}
 	mustWrite(t, s, 1)
+}
+
+// TestAnOlderLogStopsTheStart guarantees that SQLite moves no older log into a newer file of the same store: pages of an
+// older state would be written over newer ones.
+func TestAnOlderLogStopsTheStart(t *testing.T) {
+	dir, older := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	s := openPairs(t, dir)
+	mustWrite(t, s, 0)
+	shell(t, `cp "$1"-wal "$2"-wal`, dataFile(dir), dataFile(older))
+	mustWrite(t, s, 1)
+	must.Do(t, s.MoveLog(t.Context(), func() {}))
+	for name, refused := range map[string]bool{older: true, dir: false} {
+		killed := image(t, dataFile(dir), name)
+		_, err := sqlite.Snapshot(t.Context(), killed, filepath.Join(t.TempDir(), "copy"))
+		if errors.Is(err, sqlite.ErrCorrupt) != refused {
+			t.Errorf("a snapshot: %v", err)
+		}
+		if refused {
+			unchanged(t, killed, func() { refuse(t, killed, sqlite.ErrCorrupt) })
+		} else {
+			startsWhole(t, killed, []string{"id-0", "id-1"})
+		}
+	}
 }
 
 // read holds a snapshot until end is called.
