@@ -86,8 +86,8 @@ func unlikeCalls(t *testing.T) []unlike {
 	const member = "access := {\"allow\": true, \"reason\": \"member\"} if {\n\tinput.route.access.member\n" +
 		"\tinput.principal.kind == \"user\"\n\tinput.target.project_state == \"TEXT\"\n}"
 	moved := func(rows string) [2]policytest.Tree { return turned(withRoutes(t, rows), member, "active", "deleting") }
-	placed := moved(`"job": {"method": "GET", "host": "jobs.example", "path": "/v2/{tenant}/work/{work}/jobs", "place": {"account": "{tenant}", ` +
-		`"project": "{work}"}, "access": ["member"], "effect": "read", "upstream": "external"}, `)
+	placed := moved(`"job": {"method": "GET", "host": "jobs.example", "path": "/v2/{tenant}/tasks/{task}/jobs", "place": {"account": "{tenant}", ` +
+		`"project": "{task}"}, "access": ["member"], "effect": "read", "upstream": "external"}, `)
 	named := moved(`"aaa": {"method": "GET", "path": "/api/v1/things/{id}", "access": ["member"], "effect": "read", "upstream": "external"}, ` +
 		`"job": {"method": "GET", "path": "/api/v1/accounts/{a}/projects/{p}/jobs", "access": ["member"], "effect": "read", "upstream": "external"}, `)
 	free := moved(`"job": {"method": "GET", "path": "/{a}/{b}/{c}/{d}/jobs", "access": ["member"], "effect": "read", "upstream": "external"}, `)

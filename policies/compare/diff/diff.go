@@ -81,7 +81,7 @@ func (r *Report) Differs() bool {
 	return len(r.NewAccess)+len(r.LostAccess)+len(r.Reasons)+len(r.Routes)+len(r.NotExhaustive) > 0
 }
 
-// rowFields are fields of a tree's rows, by the name of the row and of the field. What is empty may be missing.
+// rowFields are fields of a tree's rows, by the name of the row and of the field. A missing field counts as empty.
 type rowFields map[[2]string]string
 
 func (f rowFields) add(row string, fields map[string]string) {
