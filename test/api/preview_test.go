@@ -47,36 +47,49 @@ func TestPreviewIsTheDifferenceOfSearches(t *testing.T) {
 		return err
 	})
 	g := harness.StartIn(t, dir)
-	checker, kinds, rows := g.ServiceToken(t, "authz:check"), map[string]int{}, 0
-	for _, w := range worlds {
-		w.Gateway, w.token, w.checker = g, g.UserToken(t, w.admin), checker
-		changes, got := w.preview(t)
-		places := w.places()
-		before, revision := w.allowed(t, places)
-		w.make(t, changes)
-		after, _ := w.allowed(t, places)
-		same(t, fmt.Sprintf("%s: gains by %v", w.account, changes), texts(got.Gains), difference(after, before, texts(got.Gains)))
-		same(t, fmt.Sprintf("%s: losses by %v", w.account, changes), texts(got.Loses), difference(before, after, texts(got.Loses)))
-		if !got.Complete || got.AccountRevision != revision {
-			t.Errorf("%s: complete %t, revision %d, and %d before the changes", w.account, got.Complete, got.AccountRevision, revision)
+	checker, changes, rows := g.ServiceToken(t, "authz:check"), make([][]change, len(worlds)), make([]int, len(worlds))
+	t.Run("worlds", func(t *testing.T) {
+		for i, w := range worlds {
+			w.Gateway, w.token, w.checker = g, g.UserToken(t, w.admin), checker
+			t.Run(w.account, func(t *testing.T) {
+				t.Parallel()
+				changes[i], rows[i] = w.previewAndMake(t)
+			})
 		}
-		for _, c := range changes {
+	})
+	kinds, all := map[string]int{}, 0
+	for i := range worlds {
+		for _, c := range changes[i] {
 			kinds[c.text("kind")]++
 		}
-		rows += len(got.Gains) + len(got.Loses)
-		if t.Failed() {
-			break
-		}
+		all += rows[i]
 	}
-	t.Log(kinds, rows, "rows")
+	t.Log(kinds, all, "rows")
 	for _, kind := range []string{"assign", "revoke", "role_put", "role_delete", "group_add", "group_remove", "user_status"} {
 		if kinds[kind] == 0 {
 			t.Errorf("no world had a %s", kind)
 		}
 	}
-	if rows < 3*len(worlds) {
-		t.Errorf("only %d differences in %d worlds", rows, len(worlds))
+	if all < 3*len(worlds) {
+		t.Errorf("only %d differences in %d worlds", all, len(worlds))
 	}
+}
+
+// previewAndMake previews changes, makes them and holds the preview against what they did. It returns the changes and the
+// number of the preview's rows.
+func (w *previewWorld) previewAndMake(t *testing.T) (changes []change, rows int) {
+	t.Helper()
+	changes, got := w.preview(t)
+	places := w.places()
+	before, revision := w.allowed(t, places)
+	w.make(t, changes)
+	after, _ := w.allowed(t, places)
+	same(t, fmt.Sprintf("gains by %v", changes), texts(got.Gains), difference(after, before, texts(got.Gains)))
+	same(t, fmt.Sprintf("losses by %v", changes), texts(got.Loses), difference(before, after, texts(got.Loses)))
+	if !got.Complete || got.AccountRevision != revision {
+		t.Errorf("complete %t, revision %d, and %d before the changes", got.Complete, got.AccountRevision, revision)
+	}
+	return changes, len(got.Gains) + len(got.Loses)
 }
 
 var previewProblem = regexp.MustCompile(`^changes\[(\d+)\]`)
