@@ -62,7 +62,7 @@ func unpackImage(t *testing.T) imageRoot {
 // buildProgram builds the program as the image does: it finds no library there.
 func buildProgram(t *testing.T, target string) {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-trimpath", "-o", target, "./cmd/portcullis")
+	cmd := exec.Command("go", "build", "-o", target, "./cmd/portcullis")
 	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
