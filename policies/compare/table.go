@@ -68,8 +68,10 @@ type side struct {
 	memos []map[string]int
 	// reads are, by group, part and value, the number of what the group reads.
 	reads [][parts][]int
-	// onHoldings says whether a group depends on the holding, heldRows which of its rows it reads itself: a bit for each.
-	// dependsOn are all parts that it depends on.
+	// readParts are, by group, the parts except the holding that the group reads itself. dependsOn are all parts that it
+	// depends on. onHoldings says whether it depends on the holding, heldRows which of its rows it reads itself: a bit
+	// for each.
+	readParts  [][]part
 	onHoldings []bool
 	heldRows   []int
 	dependsOn  []partSet
@@ -106,6 +108,13 @@ func (t *table) newSide(number int, r *rules) *side {
 		}
 		held := rows != 0 || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
 		s.heldRows, s.onHoldings = append(s.heldRows, rows), append(s.onHoldings, held)
+		var read []part
+		for _, part := range [...]part{requestPart, personPart, targetPart, grantPart} {
+			if g.partsRead()&part.bit() != 0 {
+				read = append(read, part)
+			}
+		}
+		s.readParts = append(s.readParts, read)
 		if t.memos[g.print] == nil {
 			t.memos[g.print] = map[string]int{}
 		}
@@ -129,16 +138,22 @@ func (t *table) newSide(number int, r *rules) *side {
 
 // partsOf returns the parts that a group depends on. Its dependencies must come first.
 func (s *side) partsOf(g *group) (all partSet) {
-	for i, row := range question.Table() {
-		if g.reads[i] {
-			all |= partOf(row.Path).bit()
-		}
-	}
+	all = g.partsRead()
 	if all&holdingPart.bit() != 0 {
 		all |= personPart.bit() | targetPart.bit() | grantPart.bit() // they decide whether the user may hold it, whether it covers the target, and whether it has ended
 	}
 	for _, dep := range g.deps {
 		all |= s.dependsOn[s.index[dep]]
+	}
+	return all
+}
+
+// partsRead returns the parts that a group reads itself.
+func (g *group) partsRead() (all partSet) {
+	for i, row := range question.Table() {
+		if g.reads[i] {
+			all |= partOf(row.Path).bit()
+		}
 	}
 	return all
 }
@@ -244,7 +259,7 @@ func (t *table) value(s *side, n int, pt *point) int {
 		t.value(s, dep, pt) // caches it
 	}
 	key := t.buffer[:0]
-	for _, part := range [...]part{requestPart, personPart, targetPart, grantPart} {
+	for _, part := range s.readParts[n] {
 		key = binary.AppendVarint(key, int64(s.reads[n][part][pt[part]]))
 	}
 	if s.heldRows[n] != 0 {
