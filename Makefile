@@ -56,7 +56,7 @@ LONG_IN     = ./policies/compare ./policies/engine ./policies/replay ./resources
 # The packages of which most tests are left to make setups.
 LONG        = ./store/mongodb
 # What starts no goroutine is not under the race detector: TestRaceLeavesOutWhatStartsNoGoroutine.
-SEQUENTIAL  = cmd/portcullis/config cmd/portcullis/tracing policies/arguments policies/compare/diff policies/compare/guards policies/explain policies/limits policies/overlay policies/policytest policies/proof policies/question policies/replay resources/apidoc resources/definition resources/users resources/wire store/backup store/queries store/records store/transfer
+SEQUENTIAL  = cmd/portcullis/config cmd/portcullis/tracing policies/arguments policies/compare/diff policies/compare/guards policies/limits policies/policytest policies/proof policies/question resources/apidoc resources/definition resources/users resources/wire store/backup store/queries store/records store/transfer
 # SQLite is C made into Go, without a goroutine. The race detector made the tests of what stores four times as long.
 NOT_SQLITE  = $(foreach package,modernc.org/sqlite/lib modernc.org/libc/...,'-gcflags=$(package)=-race=false -d=checkptr=0')
 # Neither are tests that only compile trees and run their tests, one after the other.
