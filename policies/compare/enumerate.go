@@ -61,6 +61,7 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
+	out.Gaps = append(out.Gaps, t.publicGaps()...)
 	t.rows(findings, &out)
 	return out, ctx.Err() // a cancelled evaluation is not an answer
 }
@@ -68,6 +69,7 @@ func (c *comparison) compare(ctx context.Context, root root) (out Difference, er
 // compareAt compares the answers at a point, once per class of holdings.
 func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown) {
 	classes := t.classify(pt)
+	caller, public := &t.persons[pt[personPart]], t.requests[pt[requestPart]].publicIn()
 	for i := range classes {
 		if t.ctx.Err() != nil {
 			return
@@ -78,13 +80,15 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 		for n, s := range t.sides {
 			answers[n] = t.answer(n, t.value(s, len(s.groups)-1, &pt), &pt)
 		}
-		if answers[0] == answers[1] {
+		if public >= 0 && !answers[public].Allow && !t.isExplanation() {
+			t.closed[pt[requestPart]] = true
+		}
+		if answers[0] == answers[1] || public >= 0 && caller.caller == "anybody" {
 			continue
 		}
 		if t.isExplanation() {
 			answers = [2]Answer{{Reason: "one value"}, {Reason: "another"}}
 		}
-		caller := &t.persons[pt[personPart]]
 		f := finding{rowKey{
 			request: pt[requestPart], grants: -1, caller: caller.caller, credential: caller.credential,
 			old: answers[0], next: answers[1], reachable: reachable,

@@ -18,7 +18,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t := &table{
 		ctx: ctx, root: r, readsHere: c.reads(r.rule, "subject.here"), ids: map[string]int{},
 		memos: map[string]map[string]int{}, classes: map[[parts]int][]class{}, assignmentIDs: map[held][]int{},
-		answers:  map[int]Answer{},
+		answers: map[int]Answer{}, closed: map[int]bool{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
 	}
 	sets, ends := [][]string{nil}, []resources.Time{0, ended}
@@ -199,11 +199,7 @@ func (t *table) fits(pt *point) (asked, reachable bool) {
 		return true, reachable && p.target.UserID == ""
 	}
 	route := cmp.Or(a.routes[0], a.routes[1])
-	public := slices.Contains(route.Access, "public")
-	if public && a.routes[0] != nil && a.routes[1] != nil {
-		public = slices.Contains(a.routes[1].Access, "public")
-	}
-	if public != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" {
+	if a.publicIn() < 0 && isPublic(route) != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" {
 		return false, false
 	}
 	action := a.action[0]

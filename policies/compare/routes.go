@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -44,4 +46,30 @@ func inheritedRoutes(old, next []resources.Route) (out []request) {
 		}
 	}
 	return out
+}
+
+func isPublic(route *resources.Route) bool { return slices.Contains(route.Access, "public") }
+
+// publicIn returns the only tree with a public route, -1 for both and for neither.
+func (a *request) publicIn() int {
+	switch old, next := a.routes[0], a.routes[1]; {
+	case old == nil || next == nil || isPublic(old) == isPublic(next):
+		return -1
+	case isPublic(old):
+		return 0
+	}
+	return 1
+}
+
+// publicGaps returns a gap for each route with public calls in one tree only, if that tree denies some of them. The gateway
+// asks this tree about nobody, and the other one about the caller. The comparison asks both the same.
+func (t *table) publicGaps() (gaps []Gap) {
+	for _, i := range slices.Sorted(maps.Keys(t.closed)) {
+		for _, as := range t.requests[i].aliases {
+			gaps = append(gaps, Gap{
+				At: "routes/data.json:1", Reads: "the route " + as.route, LeftOut: "who may call it: it is public in one tree only, and denied to some there",
+			})
+		}
+	}
+	return gaps
 }

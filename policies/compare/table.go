@@ -37,13 +37,15 @@ type table struct {
 	sameRoles []bool
 	// classKeys number, by part, everything that determines the classes of holdings.
 	classKeys [parts][]int
-	sides     [2]*side
-	ids       map[string]int // of values and texts
-	values    []ast.Value
-	texts     []string
-	classes   map[[parts]int][]class
-	memos     map[string]map[string]int // of groups, by fingerprint: equal groups of both trees share one
-	answers   map[int]Answer            // by the number of a value
+	// closed has the requests with a route that one tree alone makes public, and denies to some.
+	closed  map[int]bool
+	sides   [2]*side
+	ids     map[string]int // of values and texts
+	values  []ast.Value
+	texts   []string
+	classes map[[parts]int][]class
+	memos   map[string]map[string]int // of groups, by fingerprint: equal groups of both trees share one
+	answers map[int]Answer            // by the number of a value
 	// places and times number, by target and by grant, what decides with a holding what the user has of it there.
 	places, times []int
 	assignmentIDs map[held][]int // by holding, 0 if it has no number yet
