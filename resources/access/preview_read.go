@@ -103,14 +103,14 @@ func (p *preview) readChange(ctx context.Context, c *previewed) error {
 // readAssignment reads an assignment to make or to revoke. Whether one to revoke exists shows when the changes are made.
 func (p *preview) readAssignment(ctx context.Context, c *previewed) (err error) {
 	c.role = c.body.Required("role")
-	if c.body.Has("user_id") == c.body.Has("group_id") {
+	var userSent, groupSent bool
+	c.user, userSent = c.optionalID("user_id")
+	c.group, groupSent = c.optionalID("group_id")
+	if userSent == groupSent {
 		c.body.Add("user_id", "is needed, or group_id, and not both")
 	}
-	c.user, _ = readBodyID(c.body, "user_id")
-	c.group, _ = readBodyID(c.body, "group_id")
 	place := assignmentInput{}
-	c.project, _ = readBodyID(c.body, "project_id")
-	place.projectSent = c.body.Has("project_id")
+	c.project, place.projectSent = c.optionalID("project_id")
 	place.readResource(c.body, "resource_id")
 	place.project, c.resource = c.project, place.resource
 	if err := p.checkAssignees(ctx, c); err != nil || c.kind == kindRevoke {
@@ -232,6 +232,12 @@ func (p *preview) customRole(ctx context.Context, c *previewed) (*resources.Role
 		return nil, nil
 	}
 	return role, nil
+}
+
+// optionalID reads an id. sent is true for a malformed one too, and false for "".
+func (c *previewed) optionalID(name string) (id string, sent bool) {
+	id, readable := readBodyID(c.body, name)
+	return id, id != "" || !readable
 }
 
 // id reads a required id.

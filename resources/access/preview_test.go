@@ -112,3 +112,22 @@ func TestPreviewWaitsForItsGate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPreviewTakesEmptyIDsAsAbsent guarantees that a preview refuses an assignment to nobody, and one of a PROJECT role
+// without a project, as role_assignment.put does.
+func TestPreviewTakesEmptyIDsAsAbsent(t *testing.T) {
+	w := newWorld(t)
+	for problem, change := range map[string]object{
+		"changes[0].user_id":    {"kind": "assign", "role": "team_member", "user_id": ""},
+		"changes[0].project_id": {"kind": "assign", "role": "project_admin", "user_id": dan, "project_id": ""},
+	} {
+		_, err := previewed(t, w, change)
+		if !resources.IsKind(err, resources.KindBadRequest) || resources.AsError(err).Problems[0].Field != problem {
+			t.Errorf("%v: %v", change, err)
+		}
+	}
+	out, err := previewed(t, w, object{"kind": "assign", "role": "team_member", "user_id": dan, "group_id": "", "project_id": ""})
+	if err != nil || len(out.People) != 1 {
+		t.Errorf("an account role with empty ids beside the user's: %+v %v", out.People, err)
+	}
+}
