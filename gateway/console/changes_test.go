@@ -55,6 +55,10 @@ var undoable = map[string]struct{ change, call string }{
 		changed("role_assignment", "user-bob-v1", `{"assigneeType":"USER","roleId":"reader","status":"ACTIVE"}`, `{"assigneeType":"USER","roleId":"admin","status":"ACTIVE"}`),
 		"PUT " + account + `/roles/reader/assignments/user-bob-v1 {"assigneeType":"USER","roleId":"admin","status":"ACTIVE"}`,
 	},
+	"a role in a project was replaced by one of the account": {
+		changed("role_assignment", "user-bob-v1", `{"assigneeType":"USER","roleId":"admin","projectId":"p-1","status":"ACTIVE"}`, `{"assigneeType":"USER","roleId":"reader","status":"ACTIVE"}`),
+		"PUT " + account + `/roles/admin/assignments/user-bob-v1 {"assigneeType":"USER","roleId":"reader","projectId":"p-1","status":"ACTIVE"}`,
+	},
 	"a member was added": {
 		changed("group_member", "user-bob-v1", "", `{"group_id":"g-1","user_id":"user-bob-v1"}`),
 		"DELETE " + account + "/groups/g-1/members/user-bob-v1",
@@ -143,12 +147,18 @@ func TestNoUndoOverAChangeNobodySaw(t *testing.T) {
 // TestWhatNoCallUndoes guarantees no offer to undo it, and none to a user without the right.
 func TestWhatNoCallUndoes(t *testing.T) {
 	for name, change := range map[string]string{
-		"a user was invited": changed("user", "user-bob-v1", "", `{"status":"INVITED"}`),
-		"a name was changed": changed("user", "user-bob-v1", `{"status":"ACTIVE","name":"A"}`, `{"status":"SUSPENDED","name":"B"}`),
-		"a role was made":    changed("role", "r-1", "", `{"name":"A"}`),
-		"a role was deleted": changed("role", "r-1", `{"name":"A"}`, ""),
-		"a key was revoked":  changed("api_key", "k-1", `{"name":"A"}`, ""),
-		"the account":        changed("account", "acct-a-v1", `{"name":"A"}`, `{"name":"B"}`),
+		"a user was invited":            changed("user", "user-bob-v1", "", `{"status":"INVITED"}`),
+		"a name was changed":            changed("user", "user-bob-v1", `{"status":"ACTIVE","name":"A"}`, `{"status":"SUSPENDED","name":"B"}`),
+		"a role was made":               changed("role", "r-1", "", `{"name":"A"}`),
+		"a role was deleted":            changed("role", "r-1", `{"name":"A"}`, ""),
+		"a key was revoked":             changed("api_key", "k-1", `{"name":"A"}`, ""),
+		"the account":                   changed("account", "acct-a-v1", `{"name":"A"}`, `{"name":"B"}`),
+		"an invited user was suspended": changed("user", "user-bob-v1", `{"status":"INVITED"}`, `{"status":"SUSPENDED"}`),
+		"a role of the account was replaced by one in a project": changed("role_assignment", "user-bob-v1",
+			`{"assigneeType":"USER","roleId":"reader","status":"ACTIVE"}`, `{"assigneeType":"USER","roleId":"admin","projectId":"p-1","status":"ACTIVE"}`),
+		"a role was replaced by one that the user had for a time": changed("role_assignment", "user-bob-v1",
+			`{"assigneeType":"USER","roleId":"reader","status":"ACTIVE","role_assignments":[{"assigneeType":"USER","roleId":"admin","status":"ACTIVE","expiresAt":"2026-12-01T00:00:00.000Z"}]}`,
+			`{"assigneeType":"USER","roleId":"admin","status":"ACTIVE"}`),
 	} {
 		s := withChange(t, change, true)
 		if w := s.get("/changes"); w.Code != 200 || strings.Contains(w.Body.String(), "/changes/undo") {

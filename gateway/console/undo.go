@@ -54,15 +54,29 @@ func (c change) inverseAssignment() *undoCall {
 	}
 	body := before
 	if body.RoleID = ""; !c.isEnded() && before.RoleID != after.RoleID {
+		if !c.isReplaceable() {
+			return nil
+		}
 		body.RoleID = after.RoleID // the call replaces the role of this assignment
 	}
 	return &undoCall{Action: "account:role_assignment:update", Method: http.MethodPut, Path: linkOf("roles", before.RoleID, "assignments", c.Subject.ID), Body: body}
 }
 
-// inverseStatus returns the call that undoes a change of only a user's status.
+// isReplaceable reports whether a call at the place of the replaced role can take the new role away again. It would
+// also end an assignment of the new role that existed before.
+func (c change) isReplaceable() bool {
+	before, after := sides[struct {
+		assignmentBody
+		Existing []assignmentBody `json:"role_assignments"`
+	}](c)
+	samePlace := after.ProjectID == before.ProjectID && after.ResourceID == before.ResourceID
+	return len(before.Existing) == 0 && (samePlace || after.ProjectID == "")
+}
+
+// inverseStatus returns the call that undoes a change of only a user's status. No call makes somebody invited.
 func (c change) inverseStatus() *undoCall {
 	before, after := sides[changedSubject](c)
-	if c.isMade() || c.isEnded() || before.Status == after.Status || len(c.Fields()) != 1 {
+	if c.isMade() || c.isEnded() || before.Status == after.Status || before.Status == resources.StatusInvited || len(c.Fields()) != 1 {
 		return nil
 	}
 	return &undoCall{Action: "account:user:update", Method: http.MethodPut, Path: "/api/v1/users/" + url.PathEscape(c.Subject.ID), Body: map[string]string{"status": before.Status}}
