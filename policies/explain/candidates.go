@@ -9,13 +9,14 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// stateSteps returns the steps that mend the account, the user and the key.
+// stateSteps returns the steps that mend the account, the user and the key. None activates an invited user: that would
+// end the invitation, and the first sign-in activates the user.
 func (e *explanation) stateSteps() (out []atom) {
 	s, caller := e.q.Facts.Subject, &e.q.Principal
 	if s.AccountStatus != resources.StatusActive {
 		out = append(out, atom{Step: resources.Step{Kind: resources.StepActivateAccount}})
 	}
-	if s.UserStatus != resources.StatusActive {
+	if s.UserStatus != resources.StatusActive && s.UserStatus != resources.StatusInvited {
 		out = append(out, atom{Step: resources.Step{Kind: resources.StepActivateUser}})
 	}
 	ownKey := caller.Kind == resources.PrincipalUser && caller.Credential == resources.CredentialKey && caller.ID == s.UserID

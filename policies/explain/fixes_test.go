@@ -204,3 +204,18 @@ func TestAMovedAccountIsNotCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestNoFixEndsAnInvitation guarantees that no fix activates an invited user. The first sign-in does so, and nobody
+// could accept the invitation of a user with another status.
+func TestNoFixEndsAnInvitation(t *testing.T) {
+	policy, reader := open(t, policies.Tree()), resources.Role{ID: "role-r-v1", Scope: resources.RoleScopeAccount, Status: resources.StatusActive, IsCustom: true, Permissions: []string{"account:x:read"}}
+	for status, fixes := range map[string]int{resources.StatusInvited: 0, resources.StatusSuspended: 1} {
+		s := policytest.ActiveSubject()
+		s.UserStatus = status
+		s.Assignments = append(s.Assignments, reader.Held("", ""))
+		out := explained(t, policy, byService(s, "account:x:read"), withRoles())
+		if len(out.Fixes) != fixes || (len(out.BlockedBy) == 0) != (fixes > 0) || !out.Complete {
+			t.Errorf("%s: %+v, blocked by %+v, complete %t", status, out.Fixes, out.BlockedBy, out.Complete)
+		}
+	}
+}
