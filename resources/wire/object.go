@@ -147,12 +147,23 @@ func (o *Object) Time(name string) (resources.Time, bool) {
 	if !ok {
 		return 0, false
 	}
-	var t resources.Time
-	if err := t.UnmarshalJSON([]byte(strconv.Quote(s))); err != nil || t == 0 {
-		o.Add(name, "must be a date-time (RFC 3339), for example 2030-01-31T12:00:00Z")
+	t, problem := parseTime(s)
+	if problem != "" {
+		o.Add(name, "%s", problem)
 		return 0, false
 	}
 	return t, true
+}
+
+// parseTime parses an RFC 3339 date-time. problem describes a wrong one to callers, "" for none.
+func parseTime(s string) (t resources.Time, problem string) {
+	switch err := t.UnmarshalJSON([]byte(strconv.Quote(s))); {
+	case err != nil || s == "":
+		return 0, "must be a date-time (RFC 3339), for example 2030-01-31T12:00:00Z"
+	case t == 0:
+		return 0, "must not be 1970-01-01T00:00:00Z, which stands for no time"
+	}
+	return t, ""
 }
 
 // Texts reads an array of at most limit strings. It returns nothing of a longer one, which is

@@ -57,14 +57,12 @@ func (q *Query) Has(name string) bool {
 
 // Time returns an RFC 3339 date-time, 0 if it is absent.
 func (q *Query) Time(name string) resources.Time {
-	s := q.Text(name)
-	var t resources.Time
-	if s == "" && !q.values.Has(name) {
+	if !q.Has(name) {
 		return 0
 	}
-	if err := t.UnmarshalJSON([]byte(strconv.Quote(s))); err != nil || t == 0 {
-		q.problems.Add(name, "must be a date-time (RFC 3339), for example 2030-01-31T12:00:00Z")
-		return 0
+	t, problem := parseTime(q.values.Get(name))
+	if problem != "" {
+		q.problems.Add(name, "%s", problem)
 	}
 	return t
 }

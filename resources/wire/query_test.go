@@ -56,6 +56,30 @@ func TestQueryIsReadStrictly(t *testing.T) {
 	}
 }
 
+// TestWrongTimesAreTold guarantees the problem of a text without a time, and that of the one time with another meaning,
+// in a query and in a body.
+func TestWrongTimesAreTold(t *testing.T) {
+	const other, none = "must be a date-time (RFC 3339), for example 2030-01-31T12:00:00Z", "must not be 1970-01-01T00:00:00Z, which stands for no time"
+	for text, want := range map[string]string{
+		"2030-01-31T12:00:00Z": "", "1969-12-31T23:59:59.999Z": "", "1970-01-01T00:00:00.001Z": "", "": other, "soon": other, "0": other,
+		"1970-01-01T00:00:00Z": none, "1970-01-01T01:00:00.0009%2B01:00": none,
+	} {
+		var wanted []string
+		if want != "" {
+			wanted = []string{"since: " + want}
+		}
+		if got := ask("since="+text, func(q *wire.Query) { q.Time("since") }); !slices.Equal(got, wanted) {
+			t.Errorf("a query with %q: %q", text, got)
+		}
+		var p wire.Problems
+		body := strings.ReplaceAll(`{"since":"`+text+`"}`, "%2B", "+")
+		(&wire.Request{Body: []byte(body)}).ParseObject(&p).Time("since")
+		if got := problemsOf(p.Err()); !slices.Equal(got, wanted) {
+			t.Errorf("%s: %q", body, got)
+		}
+	}
+}
+
 func TestPagesByNumber(t *testing.T) {
 	all := []int{1, 2, 3, 4, 5}
 	for _, c := range []struct {
