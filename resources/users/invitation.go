@@ -31,10 +31,11 @@ func (s *Service) SendInvitation(ctx context.Context, tx store.Tx, account resou
 // member. The transaction has bumped the revision of the user's account. Other areas with new
 // members call it too.
 func (s *Service) Release(ctx context.Context, tx store.Tx, user *resources.User) (bool, error) {
-	if !s.canJoin(*user) {
+	now := s.now()
+	if !s.canJoin(*user, now) {
 		return false, nil
 	}
-	return true, s.leave(ctx, tx, user, s.now())
+	return true, s.leave(ctx, tx, user, now)
 }
 
 // storeMail stores the invitation mail to a user in the outbox.
@@ -43,8 +44,8 @@ func (s *Service) storeMail(ctx context.Context, tx store.Tx, account resources.
 }
 
 // invitationValid says whether the user's invitation has not expired.
-func (s *Service) invitationValid(u resources.User) bool {
-	return s.now()-u.InvitedAt <= resources.Time(s.InvitationTTL.Milliseconds())
+func (s *Service) invitationValid(u resources.User, now resources.Time) bool {
+	return now-u.InvitedAt <= resources.Time(s.InvitationTTL.Milliseconds())
 }
 
 // mailDelay returns how long it is until the user may get another invitation mail: zero to

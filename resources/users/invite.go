@@ -29,26 +29,27 @@ func (s *Service) inviteUser(_ context.Context, r *wire.Request) (idempotency.Co
 	}
 	account := r.Params["account_id"]
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
-		if err := s.beginInvite(ctx, tx, account, email); err != nil {
+		now := s.now()
+		if err := s.beginInvite(ctx, tx, account, email, now); err != nil {
 			return wire.Response{}, err
 		}
 		if err := s.reauthorize(ctx, tx, r.Principal, account, actionInvite); err != nil {
 			return wire.Response{}, err
 		}
-		message, err := s.invite(ctx, tx, account, draft)
+		message, err := s.invite(ctx, tx, account, draft, now)
 		return wire.Answer(messageBody{message}, err)
 	}, nil
 }
 
 // beginInvite bumps the revisions of the account, of the account "", and of the account that the
-// user may leave.
-func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email string) error {
+// user may leave. invite is called with the same time.
+func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email string, now resources.Time) error {
 	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, email))
 	if err != nil {
 		return err
 	}
 	accounts := []string{"", account}
-	if rec != nil && s.canJoin(rec.Value) {
+	if rec != nil && s.canJoin(rec.Value, now) {
 		accounts = append(accounts, rec.Value.AccountID)
 	}
 	return bump(ctx, tx, accounts...)
@@ -56,7 +57,7 @@ func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email s
 
 // invite makes the user with the draft's address a member of the account, and returns the message
 // of the response. It refuses a member of another account.
-func (s *Service) invite(ctx context.Context, tx store.Tx, account string, draft resources.User) (string, error) {
+func (s *Service) invite(ctx context.Context, tx store.Tx, account string, draft resources.User, now resources.Time) (string, error) {
 	acct, err := store.Lookup(s.c.Accounts.Get(ctx, tx, account))
 	if err != nil {
 		return "", err
@@ -69,24 +70,23 @@ func (s *Service) invite(ctx context.Context, tx store.Tx, account string, draft
 	case err != nil:
 		return "", err
 	case rec == nil:
-		return s.inviteNew(ctx, tx, acct.Value, draft)
+		return s.inviteNew(ctx, tx, acct.Value, draft, now)
 	case rec.Value.AccountID == account:
 		return "The user is a member of the account already.", nil
-	case !s.canJoin(rec.Value):
+	case !s.canJoin(rec.Value, now):
 		return "", resources.Conflict("The user with this e-mail address is a member of another account.")
 	}
-	return s.inviteKnown(ctx, tx, acct.Value, *rec)
+	return s.inviteKnown(ctx, tx, acct.Value, *rec, now)
 }
 
 // canJoin says whether a user can become a member of an account: they are a member of none, or
 // their invitation to another one has expired.
-func (s *Service) canJoin(u resources.User) bool {
-	return u.AccountID == "" || u.Status == resources.StatusInvited && !s.invitationValid(u)
+func (s *Service) canJoin(u resources.User, now resources.Time) bool {
+	return u.AccountID == "" || u.Status == resources.StatusInvited && !s.invitationValid(u, now)
 }
 
 // inviteNew stores the new user as a member, with the invitation mail.
-func (s *Service) inviteNew(ctx context.Context, tx store.Tx, account resources.Account, u resources.User) (string, error) {
-	now := s.now()
+func (s *Service) inviteNew(ctx context.Context, tx store.Tx, account resources.Account, u resources.User, now resources.Time) (string, error) {
 	u.InvitedAt, u.CreatedAt = now, now
 	if err := s.join(ctx, tx, &u, account.ID, now); err != nil {
 		return "", err
@@ -100,8 +100,8 @@ func (s *Service) inviteNew(ctx context.Context, tx store.Tx, account resources.
 // inviteKnown makes a user who can join a member. A user who has signed in before gets no mail. One
 // who has not gets another invitation mail, but not within a minute of the last one: else
 // removing and inviting a user would evade the limit of user.resend_invitation.
-func (s *Service) inviteKnown(ctx context.Context, tx store.Tx, account resources.Account, rec userRow) (string, error) {
-	u, now := &rec.Value, s.now()
+func (s *Service) inviteKnown(ctx context.Context, tx store.Tx, account resources.Account, rec userRow, now resources.Time) (string, error) {
+	u := &rec.Value
 	if u.AccountID != "" {
 		if err := s.leave(ctx, tx, u, now); err != nil {
 			return "", err

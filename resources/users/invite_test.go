@@ -124,6 +124,25 @@ func TestOldInvitationBindsNobody(t *testing.T) {
 	w.Expect(w.invite(acctB, "ivy@example.com"), 409)
 }
 
+// TestAnInvitationEndsAtOneMoment guarantees that a user's move to another account bumps the revision of the old one.
+// The old invitation may expire during the call.
+func TestAnInvitationEndsAtOneMoment(t *testing.T) {
+	w := newWorld(t)
+	w.Expect(w.invite(acctB, "ivy@example.com"), 200)
+	w.Clock.Add(int64(ttl - 3))
+	w.users.Now = func() time.Time { return time.UnixMilli(w.Clock.Add(1)) } // time passes between two looks at the clock
+	for range 5 {
+		account, rev := w.byEmail("ivy@example.com").AccountID, w.Revision(acctB)
+		w.invite(acctA, "ivy@example.com")
+		if moves := w.byEmail("ivy@example.com").AccountID != account; moves != (w.Revision(acctB) == rev+1) {
+			t.Errorf("the user moves: %t, and the revision %d became %d", moves, rev, w.Revision(acctB))
+		}
+	}
+	if u := w.byEmail("ivy@example.com"); u.AccountID != acctA {
+		t.Errorf("%+v", u)
+	}
+}
+
 // TestReleaseEndsWhatBindsNobody guarantees that a member with an expired invitation has nothing
 // left in the account, in the store and in the value. Others stay as they are.
 func TestReleaseEndsWhatBindsNobody(t *testing.T) {

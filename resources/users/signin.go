@@ -77,7 +77,7 @@ func (s *Service) findInvitation(ctx context.Context, tx store.Tx, subject, emai
 	if u.AuthenticationPartnerID == subject && u.Status == resources.StatusActive {
 		return rec, invitationAccepted, nil
 	}
-	if u.Status != resources.StatusInvited || u.AuthenticationPartnerID != "" || u.AccountID == "" || !s.invitationValid(u) {
+	if u.Status != resources.StatusInvited || u.AuthenticationPartnerID != "" || u.AccountID == "" || !s.invitationValid(u, s.now()) {
 		return nil, invitationNone, nil
 	}
 	free, err := s.c.SubjectFree(ctx, tx, subject)
