@@ -19,9 +19,12 @@ import (
 
 // Build returns a bundle of a policy folder as it lies: of an overlay its own files alone, with its manifest as
 // data.policy. With a private key in PEM, RSA or ECDSA, it is signed; nil signs nothing. Open reads it. Build rejects
-// a folder without a tree, and files without a place in a bundle.
+// a folder without a tree, files without a place in a bundle, and what is beyond the bounds of one.
 func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte, error) {
 	if _, err := overlay.Over(folder); err != nil {
+		return nil, err
+	}
+	if err := checkRevision(revision); err != nil {
 		return nil, err
 	}
 	b := bundle.Bundle{Manifest: bundle.Manifest{Revision: revision, Roots: &[]string{""}}, Data: map[string]any{}}
@@ -52,8 +55,13 @@ func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte,
 		}
 	}
 	var out bytes.Buffer
-	err := bundle.NewWriter(&out).UseModulePath(true).DisableFormat(true).Write(b)
-	return out.Bytes(), err
+	if err := bundle.NewWriter(&out).UseModulePath(true).DisableFormat(true).Write(b); err != nil {
+		return nil, err
+	}
+	if err := inspect(out.Bytes()); err != nil {
+		return nil, fmt.Errorf("the bundle %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 // putManifest adds the manifest of a folder, nil for none. Nothing else is where a bundle has it.

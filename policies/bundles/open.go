@@ -90,11 +90,15 @@ func explain(err error) error {
 
 // checkKind refuses bundles that have something else in the place of rules.
 func checkKind(b *bundle.Bundle) error {
-	switch revision := b.Manifest.Revision; {
-	case len(b.WasmModules)+len(b.PlanModules) > 0:
+	if len(b.WasmModules)+len(b.PlanModules) > 0 {
 		return errors.New("it holds compiled rules, which nobody could check: build it with opa build -b, and without -t")
-	case len(revision) > maxRevision || strings.ContainsFunc(revision, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fmt.Errorf("the manifest's revision must be at most %d printable characters of ASCII without spaces: give another one with opa build -r", maxRevision)
+	}
+	return checkRevision(b.Manifest.Revision)
+}
+
+func checkRevision(revision string) error {
+	if len(revision) > maxRevision || strings.ContainsFunc(revision, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("the revision must be at most %d printable characters of ASCII without spaces: build it with another one (-r)", maxRevision)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package bundles_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies"
@@ -63,4 +64,20 @@ func TestNoBundleHasAManifestThatItsFolderHasNot(t *testing.T) {
 	}
 	raw := must.Get(bundles.Build(folder(t, start), "", nil))(t)
 	expect(t, archive(t, append(entries(t, raw), entry{name: "/policy.json", text: document})...), nil, "policy build")
+}
+
+// TestNoBundleIsBuiltThatNobodyReads guarantees that Build refuses a revision of more than one word, and one that is too
+// long. It refuses data above the bound of a file, also in the files of several folders.
+func TestNoBundleIsBuiltThatNobodyReads(t *testing.T) {
+	start := policytest.Copy(t, overlay.Start())
+	for _, revision := range []string{"a b", "\x7f", "v1\n", strings.Repeat("1", 129)} {
+		if _, err := bundles.Build(folder(t, start), revision, nil); err == nil || !strings.Contains(err.Error(), "printable") {
+			t.Errorf("revision %q: %v", revision, err)
+		}
+	}
+	half := `{"x": "` + strings.Repeat("x", 17<<20) + `"}`
+	large := start.With("own_a/data.json", half).With("own_b/data.json", half)
+	if _, err := bundles.Build(folder(t, large), "7", nil); err == nil || !strings.Contains(err.Error(), "larger than 32 MiB") {
+		t.Error(err)
+	}
 }
