@@ -154,7 +154,7 @@ func (d *desk) check(ctx context.Context, _ nothing) (out checkedTree, err error
 	var report clipped
 	src, err := d.read(d.dir, ".")
 	if err == nil {
-		err = checkTree(ctx, src, d.dir, &report)
+		err = checkTree(ctx, src, treeArgument{where: d.dir}, &report)
 	}
 	if problems := problemsOf(err); problems != nil {
 		out.Problems, out.LeftOut = clip(problems)

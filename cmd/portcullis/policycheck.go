@@ -43,7 +43,7 @@ func newPolicyCheck() *cobra.Command {
 			}
 			src, err := tree.read()
 			if err == nil {
-				err = checkTree(cmd.Context(), src, tree.where, cmd.OutOrStdout())
+				err = checkTree(cmd.Context(), src, tree, cmd.OutOrStdout())
 			}
 			if err != nil {
 				return tellProblems(cmd, err)
@@ -83,7 +83,7 @@ func (a *treeArgument) askGuards(cmd *cobra.Command, other, next *policies.Sourc
 }
 
 // checkTree holds a tree to everything that a reload demands, and prints what it has.
-func checkTree(ctx context.Context, src *policies.Source, where string, out io.Writer) error {
+func checkTree(ctx context.Context, src *policies.Source, tree treeArgument, out io.Writer) error {
 	set, tests, err := proof.Prove(ctx, src)
 	if err != nil {
 		return err
@@ -93,11 +93,11 @@ func checkTree(ctx context.Context, src *policies.Source, where string, out io.W
 		return err
 	}
 	src.Warnings = slices.Concat(src.Warnings, hiddenPages(rows), proof.IdleRules(set), proof.UnfoldedRules(set))
-	return reportChecked(ctx, set, src, tests, where, out)
+	return reportChecked(ctx, set, src, tests, tree, out)
 }
 
 // reportChecked prints a good tree's contents, its slow parts, and what to do next.
-func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, tests int, where string, out io.Writer) error {
+func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, tests int, tree treeArgument, out io.Writer) error {
 	foreign := "takes others"
 	if set.Strict() {
 		foreign = "denies others"
@@ -126,7 +126,7 @@ func reportChecked(ctx context.Context, set *engine.Set, src *policies.Source, t
 		lines = append(lines, fmt.Sprintf("  each such question is evaluated: %s here for an admin's, where a cached verdict takes half a microsecond;"+
 			" see docs/author/cache.md for what to write instead", took))
 	}
-	for _, line := range append(lines, nextSteps(where)) {
+	for _, line := range append(lines, nextSteps(tree)) {
 		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err
 		}
@@ -159,15 +159,19 @@ func costLines(verdicts string, costly []engine.Costly) (lines []string) {
 }
 
 // nextSteps says what an author does with a good tree.
-func nextSteps(where string) string {
-	if where == bundles.Embedded {
+func nextSteps(tree treeArgument) string {
+	if tree.where == bundles.Embedded {
 		return "next: `portcullis policy init DIR` writes this tree into a folder, as a start for one of your own"
 	}
-	if isBundle(where) {
-		return fmt.Sprintf("next: `portcullis serve --policy-bundle %s` decides by it, and takes a new one over by itself", where)
+	if isBundle(tree.where) {
+		key := ""
+		if tree.key != nil {
+			key = " --policy-bundle-key " + tree.keyFile
+		}
+		return fmt.Sprintf("next: `portcullis serve --policy-bundle %s%s` decides by it, and takes a new one over by itself", tree.where, key)
 	}
 	return fmt.Sprintf("next: `portcullis policy test --coverage %[1]s` names what no test reaches; `portcullis serve --policy-dir %[1]s` decides by it,\n"+
-		"      and takes each change over by itself; `portcullis policy build %[1]s` makes a bundle for `--policy-bundle`", where)
+		"      and takes each change over by itself; `portcullis policy build %[1]s` makes a bundle for `--policy-bundle`", tree.where)
 }
 
 // evaluations are as many as make a median.

@@ -104,7 +104,7 @@ func TestTheExamplesDoWhatThePageSays(t *testing.T) {
 				}
 			}
 			var out bytes.Buffer
-			if err := reportChecked(t.Context(), set, src, tests, "own", &out); err != nil {
+			if err := reportChecked(t.Context(), set, src, tests, treeArgument{where: "own"}, &out); err != nil {
 				t.Fatal(err)
 			}
 			costs := regexp.MustCompile("(?m)^(?:not )?cached.*$").FindAllString(out.String(), -1)

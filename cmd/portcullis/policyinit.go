@@ -192,10 +192,14 @@ func newPolicyBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := os.WriteFile(out, raw, 0o644); err != nil { //nolint:gosec // a policy is not secret
+			if err := writeBundle(out, raw); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: bundle revision %s\nnext: `portcullis policy check %[1]s`\n", out, revision)
+			next := "portcullis policy check "
+			if keyFile != "" {
+				next += "--policy-bundle-key PUBLIC-KEY "
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: bundle revision %s\nnext: `%s%[1]s`\n", out, revision, next)
 			return err
 		},
 	}
@@ -203,4 +207,12 @@ func newPolicyBuild() *cobra.Command {
 	cmd.Flags().StringVarP(&revision, "revision", "r", "", "the `revision` of the bundle, a version or a number that grows; by default the time in Unix seconds")
 	cmd.Flags().StringVar(&keyFile, "signing-key", "", "the `file` of a private key (PEM: RSA, ECDSA) to sign with")
 	return cmd
+}
+
+// writeBundle writes a bundle in one step: a gateway may be following the file.
+func writeBundle(file string, raw []byte) error {
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("--output: %s is there, and is no regular file: name another one", file)
+	}
+	return policies.WriteFile(filepath.Dir(file), filepath.Base(file), raw)
 }

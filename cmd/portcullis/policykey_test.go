@@ -60,9 +60,11 @@ func signedBundle(t *testing.T) (dir, file, key string) {
 // anything but a bundle is refused.
 func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 	dir, file, key := signedBundle(t)
+	var out bytes.Buffer
 	run := func(line string) error {
 		root := newRoot()
-		root.SetOut(&bytes.Buffer{})
+		out.Reset()
+		root.SetOut(&out)
 		root.SetErr(&bytes.Buffer{})
 		root.SetArgs(strings.Fields(strings.NewReplacer("DIR", dir, "BUNDLE", file).Replace(line)))
 		return root.ExecuteContext(t.Context())
@@ -90,6 +92,9 @@ func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 		if err := run(line); strings.Contains(line, "BUNDLE") && (err == nil || !strings.Contains(err.Error(), "there is no key")) {
 			t.Errorf("%s without the key: %v", line, err)
 		}
+	}
+	if err := run("policy check BUNDLE --policy-bundle-key " + key); err != nil || !strings.Contains(out.String(), "--policy-bundle "+file+" --policy-bundle-key "+key+"`") {
+		t.Errorf("the next command lacks the key: %s, %v", out.String(), err)
 	}
 }
 

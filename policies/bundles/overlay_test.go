@@ -66,8 +66,8 @@ func TestNoBundleHasAManifestThatItsFolderHasNot(t *testing.T) {
 	expect(t, archive(t, append(entries(t, raw), entry{name: "/policy.json", text: document})...), nil, "policy build")
 }
 
-// TestNoBundleIsBuiltThatNobodyReads guarantees that Build refuses a revision of more than one word, and one that is too
-// long. It refuses data above the bound of a file, also in the files of several folders.
+// TestNoBundleIsBuiltThatNobodyReads guarantees that Build refuses a revision of several words, and a very long
+// one. It refuses data above the bound of a file, also in the files of several folders.
 func TestNoBundleIsBuiltThatNobodyReads(t *testing.T) {
 	start := policytest.Copy(t, overlay.Start())
 	for _, revision := range []string{"a b", "\x7f", "v1\n", strings.Repeat("1", 129)} {

@@ -1,7 +1,13 @@
 package cli_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -133,6 +139,31 @@ func TestPolicyBuild(t *testing.T) {
 	if o := harness.Command(t, nil, "policy", "build", dir, "-o", file); o.Code == 0 || !strings.Contains(o.Stderr, "authz/own_x.rego:3: ") {
 		t.Errorf("%d %s", o.Code, o.Stderr)
 	}
+}
+
+// TestPolicyBuildReplacesAWholeFile guarantees that a gateway reads the old bundle or the new one. No device, link or folder
+// is replaced. The next command names the key of a signed bundle.
+func TestPolicyBuildReplacesAWholeFile(t *testing.T) {
+	t.Parallel()
+	dir, file := ownPolicy(t), filepath.Join(t.TempDir(), "policies.tar.gz")
+	harness.WriteFile(t, file, "what was there before")
+	reader := must.Get(os.Open(file))(t)
+	defer func() { _ = reader.Close() }()
+	wantExit(t, harness.Command(t, nil, "policy", "build", dir, "-o", file), 0, "`portcullis policy check "+file+"`")
+	if seen, err := io.ReadAll(reader); err != nil || string(seen) != "what was there before" {
+		t.Errorf("a reader of the old bundle sees %d bytes, %v", len(seen), err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	must.Do(t, os.Symlink(file, link))
+	for _, name := range []string{os.DevNull, link, dir} {
+		harness.WantOneLine(t, harness.Command(t, nil, "policy", "build", dir, "-o", name), "--output: "+name, "regular file")
+	}
+	pair := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	private := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must.Get(x509.MarshalECPrivateKey(pair))(t)})
+	key := filepath.Join(t.TempDir(), "signing.pem")
+	harness.WriteFile(t, key, string(private))
+	signed := harness.Command(t, nil, "policy", "build", dir, "-o", file, "--signing-key", key)
+	wantExit(t, signed, 0, "`portcullis policy check --policy-bundle-key PUBLIC-KEY "+file+"`")
 }
 
 const ownGuard = `package guards
