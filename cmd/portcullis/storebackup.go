@@ -55,8 +55,11 @@ func oneFile(cmd *cobra.Command, args []string) error {
 
 // backUp writes the embedded store of a data folder into a new file.
 func backUp(ctx context.Context, dir, file string) (m backup.Manifest, err error) {
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+	switch _, err := os.Lstat(file); {
+	case err == nil:
 		return backup.Manifest{}, fmt.Errorf("%s is there already; name a file that is not", file)
+	case !errors.Is(err, fs.ErrNotExist):
+		return backup.Manifest{}, fmt.Errorf("FILE: %w", err)
 	}
 	work, err := scratch.Make(filepath.Dir(file), tellSwept)
 	if err != nil {

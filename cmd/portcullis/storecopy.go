@@ -84,6 +84,15 @@ func (r copyRequest) validate() error {
 	if !isURL(r.source) && !sqlite.Exists(r.source) {
 		return fmt.Errorf("--from: there is no store in the folder %s", r.source)
 	}
+	if !r.withKey {
+		return nil
+	}
+	if _, err := masterKeyFile(config.Store{DataDir: r.source}).Read(); err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	if masterkey.Exists(r.target) {
+		return fmt.Errorf("--to: the folder %s has a master key, and no key is overwritten: leave --with-master-key out, or move that key away", r.target)
+	}
 	return nil
 }
 

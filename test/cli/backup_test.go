@@ -158,6 +158,8 @@ func TestBackupRefusals(t *testing.T) {
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir), "FILE")
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", target, filepath.Join(target, "a")), "no store")
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(target, "no", "a")), "no such file")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(taken, "a")), "not a directory")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(target, strings.Repeat("a", 256))), "name too long")
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--mongo-url", "mongodb://h/x", filepath.Join(target, "a")), "mongodump", "store verify")
 	if entries, err := os.ReadDir(target); err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v %v", entries, err)
@@ -354,4 +356,23 @@ func TestCopyToAnotherFolder(t *testing.T) {
 	} {
 		harness.WantOneLine(t, harness.Command(t, nil, append([]string{"store", "copy"}, args...)...), "--")
 	}
+}
+
+// TestACopyWithItsKeyIsWholeOrNotBegun guarantees that the command looks for the master keys before it copies a record:
+// the next copy into the folder would be refused.
+func TestACopyWithItsKeyIsWholeOrNotBegun(t *testing.T) {
+	t.Parallel()
+	source, target := t.TempDir(), t.TempDir()
+	seedStore(t, source)
+	copied := func() harness.Outcome {
+		return harness.Command(t, nil, "store", "copy", "--from", source, "--to", target, "--with-master-key")
+	}
+	key, kept := filepath.Join(source, "master.key"), filepath.Join(source, "kept.key")
+	must.Do(t, os.Rename(key, kept))
+	harness.WantOneLine(t, copied(), "--from", "there is no "+key)
+	must.Do(t, os.Rename(kept, key))
+	harness.WriteFile(t, filepath.Join(target, "master.key"), "")
+	harness.WantOneLine(t, copied(), "--to", "has a master key")
+	must.Do(t, os.Remove(filepath.Join(target, "master.key")))
+	wantExit(t, copied(), 0, "copied and compared:")
 }
