@@ -3,7 +3,9 @@ package bundles
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -58,7 +60,7 @@ type Feed struct {
 	refused, failing bool
 	// started is the bundle that Start took from the source, until it is kept.
 	started []byte
-	// inForce is the tree of the bundle that was taken last, nil before one was.
+	// inForce tells the age of the bundle that was taken last, nil before one was.
 	inForce *policies.Source
 }
 
@@ -86,7 +88,6 @@ type Policy interface {
 // bundle can be used.
 func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (refused, err error) {
 	kept, keptErr := f.kept()
-	f.inForce = kept // as it was when the gateway ended, until another one is taken
 	raw, err := f.fetch(ctx)
 	if err == nil {
 		if err = f.judge(raw, take); err == nil {
@@ -114,13 +115,21 @@ func (f *Feed) Started() {
 	}
 }
 
-// kept returns the tree of the last good bundle.
+// kept returns the tree of the last good bundle. That bundle was in force when the gateway ended, and no older one is
+// taken, also if the program has another base by now and the tree can't be laid over it.
 func (f *Feed) kept() (*policies.Source, error) {
 	raw, err := ReadFile(f.keptAt())
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return Open(raw, f.Key)
+	if err == nil {
+		f.inForce, err = read(raw, f.Key)
+	}
+	if err != nil {
+		f.Log.Warn("the last good policy bundle can't be read: nothing tells whether the next one is older", "file", f.keptAt(), "error", err.Error())
+		return nil, err
+	}
+	return laid(f.inForce)
 }
 
 // judge has a bundle taken.

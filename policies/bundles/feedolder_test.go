@@ -7,7 +7,10 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,8 +20,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// signer returns what makes signed bundles of a revision, and the key that checks them.
-func signer(t *testing.T) (sign func(revision string) []byte, key *bundles.Key) {
+// signer returns what signs a bundle of a revision, with further data, and the key of its signatures.
+func signer(t *testing.T) (sign func(revision string, data ...map[string]any) []byte, key *bundles.Key) {
 	t.Helper()
 	pair := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	private := must.Get(x509.MarshalECPrivateKey(pair))(t)
@@ -30,9 +33,12 @@ func signer(t *testing.T) (sign func(revision string) []byte, key *bundles.Key) 
 		t.Fatal(err)
 	}
 	signing := bundle.NewSigningConfig(string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})), "ES256", "")
-	return func(revision string) []byte {
+	return func(revision string, data ...map[string]any) []byte {
 		t.Helper()
 		b := must.Get(bundle.NewReader(bytes.NewReader(unsigned(t, revision))).Read())(t)
+		for _, members := range data {
+			maps.Copy(b.Data, members)
+		}
 		must.Do(t, b.GenerateSignature(signing, "", false))
 		var out bytes.Buffer
 		must.Do(t, bundle.NewWriter(&out).Write(b))
@@ -93,7 +99,7 @@ func TestABundleWithoutAnAgeIsToldOf(t *testing.T) {
 		key  *bundles.Key
 		want int
 	}{
-		"signed":         {sign, key, 1},
+		"signed":         {func(revision string) []byte { return sign(revision) }, key, 1},
 		"signed, of age": {func(string) []byte { return sign("v1") }, key, 0},
 		"not signed":     {func(revision string) []byte { return unsigned(t, revision) }, nil, 0},
 	} {
@@ -113,5 +119,32 @@ func TestABundleWithoutAnAgeIsToldOf(t *testing.T) {
 		if n := strings.Count(log.String(), said); n != c.want {
 			t.Errorf("%s: told %d times: %s", name, n, log)
 		}
+	}
+}
+
+// TestTheAgeOfAKeptBundleOutlivesItsBase guarantees that a start by another program refuses an older bundle. The kept
+// overlay need not fit the base of that program. The log tells of a kept bundle without a readable age.
+func TestTheAgeOfAKeptBundleOutlivesItsBase(t *testing.T) {
+	sign, key := signer(t)
+	s, dir := newSource(t, sign("2")), t.TempDir()
+	begin := func() (revision, log string, err error) {
+		f, _, out := newFeed(t, s.URL, dir)
+		f.Key = key
+		revision, _, err = start(t, f)
+		f.Started()
+		return revision, out.String(), err
+	}
+	if _, _, err := begin(); err != nil {
+		t.Fatal(err)
+	}
+	kept := must.Get(filepath.Glob(filepath.Join(dir, "*")))(t)[0]
+	otherBase := map[string]any{"policy": map[string]any{"base": "embedded", "replaces": map[string]any{"authz/gone.rego": "0"}}}
+	must.Do(t, os.WriteFile(kept, sign("3", otherBase), 0o600))
+	if revision, _, err := begin(); err == nil || !strings.Contains(err.Error(), "2 is older than 3") || !strings.Contains(err.Error(), "authz/gone.rego") {
+		t.Errorf("started with %q: %v", revision, err)
+	}
+	must.Do(t, os.WriteFile(kept, []byte("x"), 0o600))
+	if revision, log, err := begin(); revision != "2" || err != nil || !strings.Contains(log, "nothing tells whether the next one is older") {
+		t.Errorf("%q, %v, the log %s", revision, err, log)
 	}
 }

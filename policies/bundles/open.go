@@ -20,15 +20,17 @@ const maxRevision = 128
 
 // Open returns the tree that a bundle holds. With a key its signature must be good, and an unsigned bundle is refused;
 // without one a signed bundle is. The error says what is wrong and the remedy.
-func Open(raw []byte, key *Key) (src *policies.Source, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
-		}
-		if err != nil {
-			src, err = nil, fmt.Errorf("policy bundle: %w", err)
-		}
-	}()
+func Open(raw []byte, key *Key) (*policies.Source, error) {
+	unlaid, err := read(raw, key)
+	if err != nil {
+		return nil, err
+	}
+	return laid(unlaid)
+}
+
+// read returns what a bundle itself holds: of an overlay its own files alone.
+func read(raw []byte, key *Key) (unlaid *policies.Source, err error) {
+	defer guard(&unlaid, &err)
 	if err := inspect(raw); err != nil {
 		return nil, err
 	}
@@ -55,17 +57,33 @@ func Open(raw []byte, key *Key) (src *policies.Source, err error) {
 		files[overlay.ManifestFile] = files[document]
 		delete(files, document)
 	}
-	if src, err = overlay.Over(policies.FromBundle(files, read.Manifest.Revision)); err != nil {
+	unlaid = policies.FromBundle(files, read.Manifest.Revision)
+	unlaid.Issued, err = issued(read.Signatures)
+	return unlaid, err
+}
+
+// laid returns the tree of what a bundle holds, laid over the program's if it is an overlay.
+func laid(unlaid *policies.Source) (tree *policies.Source, err error) {
+	defer guard(&tree, &err)
+	if tree, err = overlay.Over(unlaid); err != nil || tree.Base != "" {
+		return tree, err
+	}
+	if err := addSchemas(tree.Files); err != nil {
 		return nil, err
 	}
-	if src.Base == "" {
-		if err := addSchemas(src.Files); err != nil {
-			return nil, err
-		}
-		src = policies.FromBundle(src.Files, src.Bundle)
+	tree = policies.FromBundle(tree.Files, unlaid.Bundle)
+	tree.Issued = unlaid.Issued
+	return tree, nil
+}
+
+// guard makes an error of a panic, and says that an error is of a bundle.
+func guard(tree **policies.Source, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("panic: %v", r)
 	}
-	src.Issued, err = issued(read.Signatures)
-	return src, err
+	if *err != nil {
+		*tree, *err = nil, fmt.Errorf("policy bundle: %w", *err)
+	}
 }
 
 // explain adds the remedy to what OPA's reader says.
