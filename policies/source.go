@@ -19,8 +19,10 @@ import (
 // are 9 MB of JSON.
 const (
 	maxDepth    = 16
+	maxFolders  = 4096
 	maxFiles    = 4096
 	maxFileSize = 32 << 20
+	maxSize     = 64 << 20 // as of a bundle
 )
 
 // settledAfter is the age of a file, when it is read, from which its time shows later changes. Files written within one
@@ -46,6 +48,8 @@ type Source struct {
 	// infos are of the files just before they were read. began is the beginning of the reading.
 	infos map[string]fs.FileInfo
 	began time.Time
+	// size is the number of bytes that were read.
+	size int
 }
 
 // BaseMark is the prefix of files from an overlay's base.
@@ -77,7 +81,7 @@ func (s *Source) Merged(files map[string][]byte, base string, warnings []string)
 // begin with "." or "_", as go:embed does.
 func Read(tree fs.FS) (*Source, error) {
 	s := &Source{Files: map[string][]byte{}, infos: map[string]fs.FileInfo{}, began: time.Now()}
-	err := walk(tree, ".", 0, func(name string, info fs.FileInfo) error {
+	err := walk(tree, func(name string, info fs.FileInfo) error {
 		s.infos[name] = info
 		return s.read(tree, name)
 	})
@@ -101,11 +105,26 @@ func (s *Source) name() {
 }
 
 // walk calls each with the files of the tree.
-func walk(tree fs.FS, folder string, depth int, each func(name string, info fs.FileInfo) error) error {
+func walk(tree fs.FS, each func(name string, info fs.FileInfo) error) error {
+	w := walking{tree: tree, each: each}
+	return w.enter(".", 0)
+}
+
+// walking is a walk through a tree. Links can lead to one folder by many ways, so it counts the folders.
+type walking struct {
+	tree    fs.FS
+	each    func(name string, info fs.FileInfo) error
+	folders int
+}
+
+func (w *walking) enter(folder string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%s: folders are nested deeper than %d; is there a link to a parent folder?", folder, maxDepth)
 	}
-	entries, err := fs.ReadDir(tree, folder)
+	if w.folders++; w.folders > maxFolders {
+		return fmt.Errorf("more than %d folders; is this the right one?", maxFolders)
+	}
+	entries, err := fs.ReadDir(w.tree, folder)
 	if err != nil {
 		return err
 	}
@@ -114,18 +133,17 @@ func walk(tree fs.FS, folder string, depth int, each func(name string, info fs.F
 			continue
 		}
 		name := path.Join(folder, entry.Name())
-		info, err := fs.Stat(tree, name)
+		info, err := fs.Stat(w.tree, name)
 		if err != nil {
 			return err
 		}
 		if info.IsDir() {
-			if err := walk(tree, name, depth+1, each); err != nil {
-				return err
-			}
+			err = w.enter(name, depth+1)
 		} else if belongs(name) {
-			if err := each(name, info); err != nil {
-				return err
-			}
+			err = w.each(name, info)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -147,6 +165,9 @@ func (s *Source) read(tree fs.FS, name string) error {
 	}
 	if len(b) > maxFileSize {
 		return fmt.Errorf("%s: larger than %d bytes", name, maxFileSize)
+	}
+	if s.size += len(b); s.size > maxSize {
+		return fmt.Errorf("more than %d MiB; is this the right folder?", maxSize>>20)
 	}
 	s.Files[name] = b
 	return nil
@@ -175,7 +196,7 @@ func belongs(name string) bool {
 // time. It does not read them, since a poll of a large tree would cost too much.
 func (s *Source) Unchanged(tree fs.FS) bool {
 	seen := 0
-	err := walk(tree, ".", 0, func(name string, info fs.FileInfo) error {
+	err := walk(tree, func(name string, info fs.FileInfo) error {
 		seen++
 		was := s.infos[name]
 		if was == nil || !os.SameFile(was, info) || was.Size() != info.Size() || !was.ModTime().Equal(info.ModTime()) ||

@@ -3,6 +3,7 @@ package policies_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,4 +93,30 @@ func TestTheRevisionIsThatOfNamesAndBytes(t *testing.T) {
 func write(t *testing.T, name, content string) {
 	t.Helper()
 	must.Do(t, os.WriteFile(name, []byte(content), 0o600))
+}
+
+// TestLinksDoNotMultiplyATree guarantees that a small folder neither keeps a reader busy nor fills its memory: links lead
+// to each folder, and to a large file, by many ways.
+func TestLinksDoNotMultiplyATree(t *testing.T) {
+	dir := t.TempDir()
+	for depth := range 14 {
+		next := filepath.Join(dir, ".way"+strconv.Itoa(depth))
+		must.Do(t, os.Mkdir(next, 0o755))
+		for _, name := range []string{"a", "b", "c"} {
+			must.Do(t, os.Symlink("../.way"+strconv.Itoa(depth+1), filepath.Join(next, name)))
+		}
+	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, ".way14"), 0o755))
+	must.Do(t, os.Symlink(".way0", filepath.Join(dir, "ways")))
+	if _, err := policies.Read(policies.Dir(dir)); err == nil || !strings.Contains(err.Error(), "more than 4096 folders") {
+		t.Error(err)
+	}
+	dir = t.TempDir()
+	write(t, filepath.Join(dir, "data.json"), strings.Repeat(" ", 30<<20))
+	for _, name := range []string{"a.json", "b.json"} {
+		must.Do(t, os.Symlink("data.json", filepath.Join(dir, name)))
+	}
+	if _, err := policies.Read(policies.Dir(dir)); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
+		t.Error(err)
+	}
 }
