@@ -265,9 +265,10 @@ func TestOnlySafeSources(t *testing.T) {
 	for source, safe := range map[string]bool{
 		"https://policies.example/b.tar.gz": true, "http://127.0.0.1:80/b": true, "http://[::1]/b": true, "http://localhost/b": true,
 		"http://policies.example/b": false, "https://user:word@policies.example/b": false, "https:///b": false, "http://127.0.0.1.example/b": false,
+		"https://policies.example:x/b?token=secret": false, "htps://policies.example/b": false,
 	} {
-		if err := bundles.CheckURL(source); (err == nil) != safe {
-			t.Errorf("%s: %v", source, err)
+		if err := bundles.CheckURL(source); !bundles.IsURL(source) || (err == nil) != safe {
+			t.Errorf("%s is a URL: %t, %v", source, bundles.IsURL(source), err)
 		}
 	}
 	s := newSource(t, nil)
