@@ -33,6 +33,8 @@ type searched struct {
 	behind int64
 	// owed is what searches were charged beside one for each call.
 	owed int
+	// revision is the account's in the last answer.
+	revision int64
 	// err is the error of the part that fails.
 	access, decide, facts, holders, look error
 	app                                  *resources.App
@@ -146,9 +148,13 @@ func (s *searched) ask(t *testing.T, wanted authzen.Wanted, body string) (result
 			Next string `json:"next_token"`
 		}
 		Results []struct{ ID, Name string }
-		Context struct{ Complete bool }
+		Context struct {
+			Complete bool
+			Revision int64 `json:"account_revision"`
+		}
 	}
 	must.Do(t, json.Unmarshal(a.Body, &out))
+	s.revision = out.Context.Revision
 	for _, r := range out.Results {
 		results = append(results, r.ID+r.Name)
 	}
@@ -235,6 +241,24 @@ func TestOldSnapshotIsNoAnswer(t *testing.T) {
 	s := &searched{users: numbered(5), allowed: func(string) bool { return true }, looks: 1, behind: 1}
 	if got, _, _, err := s.ask(t, authzen.Subjects, whoReads+`}`); !resources.IsKind(err, resources.KindUnavailable) {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestPageHasTheRevisionOfItsResults guarantees the revision of a page: its results were judged by it. The account
+// changes behind the last candidate, and a look for further ones finds nobody.
+func TestPageHasTheRevisionOfItsResults(t *testing.T) {
+	s := &searched{users: numbered(2), looks: 1}
+	s.allowed = func(user string) bool {
+		s.behind = -1 // the next snapshot is newer
+		return user == "u00000"
+	}
+	got, next, _, err := s.ask(t, authzen.Subjects, whoReads+`,"page":{"limit":1}}`)
+	if err != nil || !slices.Equal(got, s.users[:1]) || s.revision != 7 {
+		t.Fatalf("%q at revision %d, %v", got, s.revision, err)
+	}
+	got, next, _, err = s.ask(t, authzen.Subjects, whoReads+`,"page":{"limit":1,"token":"`+next+`"}}`)
+	if err != nil || len(got) > 0 || next != "" || s.revision != 8 {
+		t.Errorf("%q %q at revision %d, %v", got, next, s.revision, err)
 	}
 }
 

@@ -40,7 +40,7 @@ func (q *search) walk(ctx context.Context, read func(after Place, size int) (chu
 		switch {
 		case err != nil:
 			return w, err
-		case w.judged > 0 && len(c.candidates) > 0 && (c.revision != w.revision || w.judged >= maxCandidates):
+		case w.judged > 0 && (c.revision != w.revision || len(c.candidates) > 0 && w.judged >= maxCandidates):
 			w.more = true
 			return w, nil
 		}
