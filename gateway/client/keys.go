@@ -15,8 +15,8 @@ import (
 const (
 	// maxKeySet bounds a key set in bytes.
 	maxKeySet = 1 << 20
-	// keysAge is how long keys are used before the next fetch, and keysEnd how long if the fetches fail. A key removed
-	// by the gateway is refused after keysEnd at the latest.
+	// keysAge is how long keys are used before the next fetch, and keysEnd how long while it is under way or fails. A key
+	// removed by the gateway is refused after keysEnd at the latest.
 	keysAge = 10 * time.Minute
 	keysEnd = time.Hour
 	// keysGap is the least time between two fetches: anybody can send the id of an unknown key.
@@ -78,26 +78,27 @@ func (s *keySet) due() bool {
 
 func (s *keySet) refresh(ctx context.Context) error {
 	keys, err := s.fetch(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tried = s.now() // a fetch may take as long as the gap
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keys, s.fetched = keys, s.now()
+	s.keys, s.fetched = keys, s.tried
 	return nil
 }
 
-// cached returns the key; false is that the keys have to be fetched first. A key is unknown only to keys that came with
-// the last fetch.
+// cached returns the key; false is that the keys have to be fetched first. A known key waits for no fetch that another
+// request began a moment ago. A key is unknown only to keys that came with the last fetch.
 func (s *keySet) cached(id string) (ed25519.PublicKey, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	if s.keys == nil || now.Sub(s.fetched) > keysAge {
-		return nil, false
+	age, tried := now.Sub(s.fetched), now.Sub(s.tried) < keysGap
+	if key := s.keys[id]; key != nil {
+		return key, age <= keysAge || tried && age <= keysEnd
 	}
-	key := s.keys[id]
-	return key, key != nil || !s.fetched.Before(s.tried) && now.Sub(s.tried) < keysGap
+	return nil, s.keys != nil && age <= keysAge && tried && !s.fetched.Before(s.tried)
 }
 
 // fetch gets the gateway's keys, by their ids. It leaves out those of another kind than Ed25519. A set without any is an error.
