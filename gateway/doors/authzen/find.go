@@ -176,22 +176,26 @@ func (q *search) ofApp(app *resources.App) (all []candidate, complete bool) {
 	case Actions:
 		return q.named(app.Actions), app.Actions != nil
 	case Resources:
-		return q.listed(app.Resources, q.Resource.Type, func(t *Tuple, e *Entity) { t.Resource = e }), app.Resources != nil
+		return q.listed(app.Resources, *q.Resource, func(t *Tuple, e *Entity) { t.Resource = e }), app.Resources != nil
 	default:
-		return q.listed(app.Subjects, q.Subject.Type, func(t *Tuple, e *Entity) { t.Subject = e }), app.Subjects != nil
+		return q.listed(app.Subjects, Entity{Type: q.Subject.Type}, func(t *Tuple, e *Entity) { t.Subject = e }), app.Subjects != nil
 	}
 }
 
-// listed returns the question with each of the entities of that type, put in its place.
-func (q *search) listed(entities []resources.Entity, kind string, put func(*Tuple, *Entity)) []candidate {
+// listed returns the question with each of the entities of the sought one's type, put in its place. The account that the
+// sought one names is theirs.
+func (q *search) listed(entities []resources.Entity, sought Entity, put func(*Tuple, *Entity)) []candidate {
 	var out []candidate
 	for _, e := range entities {
-		if e.Type != kind {
+		if e.Type != sought.Type {
 			continue
 		}
 		r := result{Type: e.Type, ID: e.ID}
+		if account := sought.Properties.Account; account != "" {
+			r.Properties = &resultPlace{Account: account}
+		}
 		c := candidate{place: Place{ID: e.ID}, tuple: q.Tuple, result: r}
-		put(&c.tuple, &Entity{Type: e.Type, ID: e.ID, Sent: r.marshal()})
+		put(&c.tuple, &Entity{Type: e.Type, ID: e.ID, Properties: Properties{Account: sought.Properties.Account}, Sent: r.marshal()})
 		out = append(out, c)
 	}
 	return inOrder(out)

@@ -35,6 +35,10 @@ type searched struct {
 	owed int
 	// revision is the account's in the last answer.
 	revision int64
+	// last is the last result.
+	last string
+	// asked are the accounts and the resources that the app was asked about.
+	asked []string
 	// err is the error of the part that fails.
 	access, decide, facts, holders, look error
 	app                                  *resources.App
@@ -61,6 +65,7 @@ func (s *searched) App(kind string) (resources.App, bool) {
 }
 
 func (s *searched) DecideApp(_ context.Context, q resources.Question) (resources.AppDecision, error) {
+	s.asked = append(s.asked, q.AccountID+" "+string(q.App.Resource))
 	var e struct{ ID, Name string }
 	part := map[string][]byte{"subject": q.App.Subject, "resource": q.App.Resource, "action": q.App.Action}[s.users[0]]
 	err := json.Unmarshal(part, &e)
@@ -147,7 +152,7 @@ func (s *searched) ask(t *testing.T, wanted authzen.Wanted, body string) (result
 		Page struct {
 			Next string `json:"next_token"`
 		}
-		Results []struct{ ID, Name string }
+		Results []json.RawMessage
 		Context struct {
 			Complete bool
 			Revision int64 `json:"account_revision"`
@@ -155,8 +160,10 @@ func (s *searched) ask(t *testing.T, wanted authzen.Wanted, body string) (result
 	}
 	must.Do(t, json.Unmarshal(a.Body, &out))
 	s.revision = out.Context.Revision
-	for _, r := range out.Results {
-		results = append(results, r.ID+r.Name)
+	for _, raw := range out.Results {
+		var r struct{ ID, Name string }
+		must.Do(t, json.Unmarshal(raw, &r))
+		results, s.last = append(results, r.ID+r.Name), string(raw)
 	}
 	return results, out.Page.Next, out.Context.Complete, nil
 }
@@ -354,6 +361,22 @@ func TestAppIsSearchedByWhatItLists(t *testing.T) {
 		s.app = mute
 		if got, next, complete, err := s.ask(t, wanted, body+`}`); err != nil || len(got) > 0 || next != "" || complete {
 			t.Errorf("%s: %q %q %t, %v", part, got, next, complete, err)
+		}
+	}
+}
+
+// TestAppIsSearchedInTheNamedAccount guarantees that a search for an app's resources asks about the account of
+// resource.properties. Its results name the account, too. Without one it is the subject's own.
+func TestAppIsSearchedInTheNamedAccount(t *testing.T) {
+	for properties, want := range map[string]string{
+		``: ` {"type":"record","id":"a"}`,
+		`,"properties":{"account_id":"` + account + `","size":1}`: account + ` {"type":"record","id":"a","properties":{"account_id":"` + account + `"}}`,
+	} {
+		s := &searched{users: []string{"resource"}, allowed: func(string) bool { return true }}
+		s.app = &resources.App{Types: []string{"record"}, Resources: []resources.Entity{{Type: "record", ID: "a"}}}
+		got, _, _, err := s.ask(t, authzen.Resources, `{"subject":{"type":"user","id":"u"},"action":{"name":"view"},"resource":{"type":"record"`+properties+`}}`)
+		if err != nil || !slices.Equal(got, []string{"a"}) || !slices.Equal(s.asked, []string{want}) || !strings.HasSuffix(want, s.last) {
+			t.Errorf("%s: %q by %q, %v", properties, s.last, s.asked, err)
 		}
 	}
 }
