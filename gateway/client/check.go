@@ -47,7 +47,7 @@ func (c *Client) Check(ctx context.Context, q Question) (Decision, error) {
 			return Decision{}, fmt.Errorf("client: %s must be sent, and have visible ASCII characters only", name)
 		}
 	}
-	if !sentAsGiven(c.base + question.target) {
+	if !sentAsGiven(c.base, question.target) {
 		return Decision{}, fmt.Errorf("client: the path %q must be one, percent-encoded, and have no ? and no #", q.Path)
 	}
 	if q.Strict {
@@ -77,8 +77,8 @@ func plain(value string) bool {
 	return value != "" && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// sentAsGiven reports whether the URL is sent byte by byte. Another path would be another question.
-func sentAsGiven(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && u.Scheme+"://"+u.Host+u.RequestURI() == text && u.RawQuery == "" && !u.ForceQuery
+// sentAsGiven reports whether the target behind the base is sent byte by byte. Another path would be another question.
+func sentAsGiven(base, target string) bool {
+	u, err := url.Parse(base + target)
+	return err == nil && strings.HasSuffix(u.RequestURI(), target) && u.RawQuery == "" && !u.ForceQuery
 }

@@ -89,6 +89,22 @@ func TestQuestionThatWouldArriveAsAnotherIsNotSent(t *testing.T) {
 	}
 }
 
+// TestPathIsSentUnderAnyURL guarantees that a path is asked about as given, if the URL of the gateway is not: its scheme has
+// capital letters, or it ends in slashes.
+func TestPathIsSentUnderAnyURL(t *testing.T) {
+	g := clienttest.New(t)
+	g.Allow = onlyAda
+	for _, url := range []string{strings.Replace(g.URL, "http", "HTTP", 1), g.URL + "//"} {
+		c, err := client.New(client.Options{URL: url, Token: client.StaticToken(clienttest.Token)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := c.Check(t.Context(), question()); err != nil || !d.Allowed {
+			t.Errorf("%s: %+v, %v", url, d, err)
+		}
+	}
+}
+
 // answers are what a broken or hostile gateway might say.
 var answers = map[string]struct {
 	status int
