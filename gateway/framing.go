@@ -35,6 +35,8 @@ type headers struct {
 	// encoded says whether a Content-Encoding was sent; expects says whether the client waits for a 100 before it sends
 	// its body.
 	encoded, expects bool
+	// closes says that the client sends no further request.
+	closes bool
 	// hosts counts Host headers; framings counts Content-Length and Transfer-Encoding headers.
 	hosts, framings int
 	// length is the body's in bytes; chunked says that its chunks have the length.
@@ -51,6 +53,9 @@ func (e *Edge) frame(x *exchange) error {
 	if x.headers, err = scanHead(x.raw); err != nil {
 		closeAfter(x.raw)
 		return resources.BadRequest(resources.Problem{Text: err.Error()})
+	}
+	if x.headers.closes {
+		x.raw.SetConnectionClose() // the server reads the option in one spelling alone
 	}
 	if host := x.raw.Request.Header.Host(); x.headers.hosts > 0 {
 		if _, ok := route.ParseHost(string(host)); !ok { // some server would take it for another one
@@ -130,6 +135,8 @@ func (f *headers) line(line []byte) bool {
 		f.framings++
 		f.chunked = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // the coding identity is obsolete
 		ok = f.chunked
+	case equalFold(name, "connection"):
+		f.closes = f.closes || httpguts.HeaderValuesContainsToken([]string{string(value)}, "close")
 	case equalFold(name, "trailer"):
 		ok = false
 	case equalFold(name, "content-encoding"):

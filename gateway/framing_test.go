@@ -59,3 +59,22 @@ func TestHeaderNamesAreTokens(t *testing.T) {
 		}
 	}
 }
+
+// TestCloseIsHeardInAnySpelling guarantees that the connection closes after the answer to a last request (RFC 9112, 9.6).
+// The option may have capital letters, and others may stand beside it.
+func TestCloseIsHeardInAnySpelling(t *testing.T) {
+	e := start(t)
+	for value, closes := range map[string]bool{
+		"close": true, "Close": true, "TE, close": true, "keep-alive,CLOSE ": true, "keep-alive": false, "closed": false, "x-close, te": false,
+	} {
+		if r := e.send(t, question("projects/proj-a-v1/instances", "Connection: "+value)); r.Status != 200 || r.Close != closes {
+			t.Errorf("%s: %d, closes: %t", value, r.Status, r.Close)
+		}
+	}
+	if r := e.send(t, question("projects/proj-a-v1/instances", "Connection: te", "Connection: close")); !r.Close {
+		t.Error("the option of a second line is not heard")
+	}
+	if r := e.send(t, question("projects/proj-a-v1/instances", "Connection: close", "Connection: te")); !r.Close {
+		t.Error("the option of a first line is not heard")
+	}
+}
