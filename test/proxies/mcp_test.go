@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -49,6 +50,22 @@ func TestProxiesTellToolsApart(t *testing.T) {
 			relay := newRelay(t, w.URL)
 			toldApart(t, behind{w, p, relay, p.start(t, w, relay)}, &scrapped)
 		})
+	}
+}
+
+// TestExamplesPassWhatIsRead guarantees the headers of a question in each example with a list of those for the gateway. No
+// test runs some of these proxies.
+func TestExamplesPassWhatIsRead(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"traefik.yaml", "envoy-http.yaml", "portcullis.lua", "portcullis-apache.lua"} {
+		text := strings.ToLower(read(t, filepath.Join(examples, file)))
+		for _, name := range []string{
+			"authorization", "x-api-key", "x-request-id", "x-consistency", "idempotency-key", "mcp-method", "mcp-name", "mcp-protocol-version",
+		} {
+			if !strings.Contains(text, name) {
+				t.Errorf("%s does not pass %s", file, name)
+			}
+		}
 	}
 }
 
