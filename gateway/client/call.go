@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,7 @@ const firstWait = 50 * time.Millisecond
 
 // Error is an answer of the gateway other than a decision.
 type Error struct {
-	// Status is the HTTP status, Code the gateway's word for it.
+	// Status is the HTTP status, Code the gateway's word for it, else that of HTTP.
 	Status        int
 	Code, Message string
 	// Details has one line for each problem of a 400.
@@ -166,10 +167,11 @@ func (a answer) refusal() error {
 			Message string   `json:"message"`
 			Details []string `json:"details"`
 		} `json:"error"`
+		Reason string `json:"reason"` // E3's, without a verdict
 	}
-	e := &Error{Status: a.status, RequestID: a.header.Get("X-Request-ID"), RetryAfter: retryAfter(a.header)}
+	e := &Error{Status: a.status, Code: http.StatusText(a.status), RequestID: a.header.Get("X-Request-ID"), RetryAfter: retryAfter(a.header)}
 	if json.Unmarshal(a.body, &body) == nil { // a proxy's answer may be anything
-		e.Code, e.Message, e.Details = body.Error.Code, body.Error.Message, body.Error.Details
+		e.Code, e.Message, e.Details = cmp.Or(body.Error.Code, e.Code), cmp.Or(body.Error.Message, body.Reason), body.Error.Details
 	}
 	return e
 }

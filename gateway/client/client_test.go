@@ -144,6 +144,24 @@ func TestEveryOtherAnswerDenies(t *testing.T) {
 	}
 }
 
+// TestCheckWithoutAVerdictSaysWhy guarantees that the error of a 503 of E3 has its reason. The body is a decision's.
+func TestCheckWithoutAVerdictSaysWhy(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(`{"allowed":false,"reason":"policy evaluation took too long"}`))
+	}))
+	defer server.Close()
+	c, err := client.New(client.Options{URL: server.URL, Token: client.StaticToken("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := c.Check(t.Context(), question())
+	var refused *client.Error
+	if d.Allowed || !errors.As(err, &refused) || refused.Code != "Service Unavailable" || refused.Message != "policy evaluation took too long" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func TestBatchKeepsItsOrder(t *testing.T) {
 	g := clienttest.New(t)
 	g.Allow = onlyAda
