@@ -75,12 +75,15 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 }
 
 // check refuses a body that is not declared as plain JSON (415). It refuses a call with problems found while it was read,
-// and one with an identity header that could be read in two ways (400). It parses neither the query nor the body.
+// one with a malformed account, and one with an identity header that could be read in two ways (400). It parses neither
+// the query nor the body.
 func check(c doors.Call) error {
 	if err := doors.CheckMediaType(c.Headers, c.Body, c.Encoded); err != nil {
 		return err
 	}
-	if problems := slices.Concat(c.Problems, doors.OddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action")); len(problems) > 0 {
+	_, malformed := c.Row.Read(c.Path, []string{c.Path}) // the rest of the path is the row's own
+	problems := slices.Concat(c.Problems, malformed, doors.OddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action"))
+	if len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
 	return nil

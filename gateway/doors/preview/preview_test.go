@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 type facts struct {
@@ -168,5 +170,24 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("%d gains, %d losses, complete %t, revision %d", len(out.Gains), len(out.Loses), out.Complete, out.Revision)
 			}
 		})
+	}
+}
+
+// TestMalformedAccountIsRefused guarantees 400 with each problem of the path, before policy is asked and facts are read.
+func TestMalformedAccountIsRefused(t *testing.T) {
+	row := must.Get(route.NewRow(resources.Route{Method: "POST", Path: "/api/v1/accounts/{accountId}/preview", Action: "account:authorization:explain"}))(t)
+	tree := func() verdict.Tree {
+		t.Error("policy is asked")
+		return policy{}
+	}
+	for account, problems := range map[string]int{"..": 1, "a;b": 2, "a%2e": 2, "a%00": 2, "a%20b": 1, "accounts": 1, strings.Repeat("a", 129): 1} {
+		d := preview.Door{Judge: &verdict.Judge{Pin: tree, Facts: facts{}, Now: time.Now}, Now: time.Now}
+		a, err := d.Answer(t.Context(), doors.Call{
+			Caller: &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: account}, Row: row, Path: account,
+			Headers: headers{"Content-Type": "application/json"}, Body: []byte("{}"),
+		})
+		if !resources.IsKind(err, resources.KindBadRequest) || len(resources.AsError(err).Problems) != problems || a.Body != nil {
+			t.Errorf("%s: %v", account, err)
+		}
 	}
 }
