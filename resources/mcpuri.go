@@ -104,11 +104,12 @@ func isParameter(segment, end string) bool {
 
 // readAlike says whether every server reads a segment of a URI as it stands: each of its escapes is needed, and of no syntax.
 func readAlike(segment string) bool {
-	var plain strings.Builder
+	var plain, decoded strings.Builder
 	for rest, escaped := segment, true; escaped; {
 		var before string
 		before, rest, escaped = strings.Cut(rest, "%")
 		plain.WriteString(before)
+		decoded.WriteString(before)
 		if !escaped {
 			break
 		}
@@ -119,7 +120,8 @@ func readAlike(segment string) bool {
 		if c != ' ' { // some servers trim a segment first
 			plain.WriteByte('a')
 		}
+		decoded.WriteByte(byte(c))
 		rest = rest[2:]
 	}
-	return plainSegment(plain.String())
+	return plainSegment(plain.String()) && !IsDotSegment(decoded.String())
 }

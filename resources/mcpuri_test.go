@@ -34,7 +34,7 @@ func TestTheMoreLiteralTemplateDecides(t *testing.T) {
 		"repo://you/y": "repo://{owner}/{name}", "repo://you/y/z": "repo://{owner}/{name}/{p+}", "repo://you": "repo://{p+}", "repo:///x": "repo:///{p+}", "repo://me": "repo://{p+}",
 		"repo://you/a%20b": "repo://{owner}/{name}", "repo://you/%C3%A9": "repo://{owner}/{name}", "repo://you/%3F%23": "repo://{owner}/{name}",
 		"repo://": "", "repo://me/": "", "repo://me//x": "", "repo:x": "", "repo:/x": "", "Repo://me/x": "", "repos://me/x": "", "": "", "repo": "", "://me/x": "",
-		"repo://me/../x": "", "repo://me/./x": "", "repo://me/%2e%2e/x": "", "repo://me/.%2E": "", "repo://me/a%2fb": "", "repo://me/a%5Cb": "", "repo://me/%78": "", "repo://me/%20..": "",
+		"repo://me/../x": "", "repo://me/./x": "", "repo://me/%2e%2e/x": "", "repo://me/.%2E": "", "repo://me/a%2fb": "", "repo://me/a%5Cb": "", "repo://me/%78": "", "repo://me/%20..": "", "repo://me/..%C2%A0/y": "",
 		"repo://me/x?y": "", "repo://me/x#y": "", "repo://me/x;y": "", "repo://me/%3b": "", "repo://me/a\\b": "", "repo://me/a b": "", "repo://me/%": "", "repo://me/%4": "", "repo://me/%zz": "",
 		"repo://me/%25": "", "repo://me/%00": "", "repo://me/\x00": "", "repo://me/é": "", "repo://me/%+5": "", "repo:////x": "", "repo://me/%20": "",
 	} {

@@ -1,6 +1,9 @@
 package resources
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // maxPathSegment bounds ValidPathSegment, in bytes: the names of MCP tools have at most as many.
 const maxPathSegment = 128
@@ -27,4 +30,15 @@ func plainSegment(s string) bool {
 // plainByte says whether a byte stands for itself in a segment of a path.
 func plainByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("._~!$&'()*+,:=@-", c) >= 0
+}
+
+// IsDotSegment says whether some server may read a decoded segment of a path as . or ..: some servers trim it first.
+func IsDotSegment(decoded string) bool {
+	bare := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, decoded)
+	return bare == "." || bare == ".."
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // maxPath bounds a path in bytes as it was sent (API contract, 3, E3).
@@ -21,7 +23,7 @@ func PathProblems(path string) []string {
 	}
 	f := &findings{}
 	decoded := scanPath(path, f)
-	scanSegments(path, f)
+	scanSegments(path, decoded, f)
 	if !utf8.ValidString(decoded) {
 		f.add("is not valid UTF-8 when it is decoded")
 	}
@@ -116,21 +118,17 @@ func escapedByte(c byte, f *findings) {
 	}
 }
 
-// scanSegments refuses empty and dot segments.
-func scanSegments(path string, f *findings) {
+// scanSegments refuses empty and dot segments, also with spaces: some servers trim a segment first.
+func scanSegments(path, decoded string, f *findings) {
 	if strings.HasSuffix(path, "/") {
 		f.add("ends with a /")
-		path = strings.TrimSuffix(path, "/")
+		decoded = strings.TrimSuffix(decoded, "/")
 	}
-	spaces := strings.Contains(path, "%20")
-	for segment := range strings.SplitSeq(path, "/") {
-		if spaces { // some servers trim a segment first
-			segment = strings.ReplaceAll(segment, "%20", "")
-		}
-		switch segment {
-		case "":
+	for segment := range strings.SplitSeq(decoded, "/") {
+		switch {
+		case strings.Trim(segment, " ") == "":
 			f.add("holds an empty segment (//)")
-		case ".", "..":
+		case resources.IsDotSegment(segment):
 			f.add("holds a . or .. segment")
 		}
 	}

@@ -13,7 +13,7 @@ import (
 var refusedPaths = map[string][]string{
 	"is empty":                    {""},
 	"longer than 2048":            {strings.Repeat("a", 2049), strings.Repeat("a/", 1025)},
-	"a . or .. segment":           {".", "..", "../a", "a/..", "a/../b", "./a", "a/.", "a/./b", "%20..", "..%20", "a/%20.%20/b"},
+	"a . or .. segment":           {".", "..", "../a", "a/..", "a/../b", "./a", "a/.", "a/./b", "%20..", "..%20", "a/%20.%20/b", "a/..%C2%A0/b", "%E3%80%80./a"},
 	"an encoded .":                {"%2e", "%2E", "%2e%2e", "%2E%2e/a", ".%2e", "%2E./a", "a/%2e%2E/b", "a%2eb"},
 	"an empty segment":            {"/", "//", "/a", "//a", "a//b", "a///b", "a//"},
 	"ends with a /":               {"a/", "a/b/", "/"},

@@ -71,11 +71,11 @@ func ambiguous(t resources.Target, rest string) bool {
 	return isPlaceWord(t.AccountID) || isPlaceWord(t.ProjectID)
 }
 
-// isPlaceWord reads the segment as a server does that decodes first: letters beyond
+// isPlaceWord reads the segment as a server does that decodes first, and trims: letters beyond
 // ASCII fold into ASCII ones too (U+017F is an s).
 func isPlaceWord(segment string) bool {
 	if decoded, err := url.PathUnescape(segment); err == nil {
-		segment = decoded
+		segment = strings.TrimSpace(decoded)
 	}
 	return strings.EqualFold(segment, wordAccounts) || strings.EqualFold(segment, wordProjects)
 }

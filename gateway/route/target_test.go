@@ -52,7 +52,7 @@ func TestAmbiguousTargetsAreRefused(t *testing.T) {
 		"accounts/accounts", "accounts/accounts/a", "accounts/projects", "accounts/projects/p", "accounts/accounts/projects", "accounts/projects/projects", "projects/accounts", "projects/accounts/a", "projects/projects", "projects/Projects/x",
 		"accounts/a/x/projects/p", "accounts/a/projects/p/x/accounts/b", "x/accounts/a", "x/projects/p", "x/y/z/projects",
 		"API/v1/accounts/a", "api/V1/accounts/a", "api/v1/api/v1/accounts/a", "v1/accounts/a", "api/accounts/a", "api/v2/projects/p",
-		"account%C5%BF/a", "project%c5%bf/p", "accounts/a/project%C5%BF", "projects/p/x/ACCOUNT%C5%BF",
+		"account%C5%BF/a", "project%c5%bf/p", "accounts/a/project%C5%BF", "projects/p/x/ACCOUNT%C5%BF", "accounts/a/projects%20/p", "accounts/a/x/%C2%A0projects/p", "%20accounts/a",
 		"accounts/a%20b", "accounts/a:b", "projects/p%20/x", "projects/caf%C3%A9", "accounts/a,b/projects/p", "accounts/a/projects/p!",
 	} {
 		if got, problem := route.ParseTarget(path); problem == "" || got != (resources.Target{}) {
