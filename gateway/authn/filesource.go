@@ -37,14 +37,17 @@ type FileOptions struct {
 //
 // It uses the last set that could be read, without a maximum age, since the operator writes the
 // file. A changed file (time, size or identity) is noticed within a second, or at once when a
-// key is missing. While the file is malformed or missing, the last good set stays in use, and
-// the log says so once for each change.
+// key is missing. While the file is malformed, unreadable or missing, the last good set stays in
+// use, and the log says so once for each change or cause. Each check retries an unreadable file:
+// it may become readable without a change.
 type FileSource struct {
 	options FileOptions
 
 	mu   sync.Mutex
 	set  KeySet
-	seen os.FileInfo // at the last check; nil if the file was missing
+	seen os.FileInfo // at the last check; nil if the file could not be read
+	// unread is why, "" if it was read.
+	unread string
 	// written is when the file of set was written.
 	written time.Time
 	looked  time.Time // of the last check
@@ -95,49 +98,49 @@ func (s *FileSource) current(missing bool) (KeySet, func()) {
 	return s.set, report
 }
 
-// look reads the file again if it has changed, and returns a function that logs what it found.
-// s.mu is held.
+// look reads the file again if it has changed, or could not be read at the last check. It returns a function that logs
+// what it found. s.mu is held.
 func (s *FileSource) look() func() {
-	info, err := os.Stat(s.options.Path)
-	gone, same := err != nil && s.seen == nil, err == nil && s.seen != nil && sameFile(s.seen, info)
-	if gone || same {
+	if info, err := os.Stat(s.options.Path); err == nil && s.seen != nil && sameFile(s.seen, info) {
 		return func() {}
 	}
-	return s.read(info, err)
+	return s.read()
 }
 
 // Reread reads the file again, whether it has changed or not.
 func (s *FileSource) Reread() {
 	s.mu.Lock()
-	report := s.read(os.Stat(s.options.Path))
+	s.unread = ""
+	report := s.read()
 	s.mu.Unlock()
 	report()
 }
 
-// read reads the file with this state, and returns a function to log the result. s.mu is held.
-func (s *FileSource) read(info os.FileInfo, err error) func() {
+// read reads the file, and returns a function to log the result. s.mu is held.
+func (s *FileSource) read() func() {
+	raw, info, err := readFile(s.options.Path)
 	if err != nil {
-		s.seen = nil
-		return s.broken(err)
+		cause := bare(err)
+		logged := cause.Error() == s.unread
+		s.seen, s.unread = nil, cause.Error()
+		if logged {
+			return func() {}
+		}
+		return s.broken(cause)
 	}
-	s.seen = info
-	raw, read, err := readFile(s.options.Path)
-	if err != nil {
-		return s.broken(err)
-	}
-	s.seen = read
+	s.seen, s.unread = info, ""
 	set, err := readKeySet(raw)
 	if err != nil {
 		return s.broken(err)
 	}
-	s.set, s.written = set, read.ModTime()
+	s.set, s.written = set, info.ModTime()
 	return func() { reportSet(s.options.Log, set, "file", s.options.Path) }
 }
 
 // broken returns a function that logs why the file can't be used.
-func (s *FileSource) broken(err error) func() {
+func (s *FileSource) broken(cause error) func() {
 	return func() {
-		s.options.Log.Warn("JWKS file can't be read; the last good keys stay in use", "file", s.options.Path, "error", bare(err))
+		s.options.Log.Warn("JWKS file can't be read; the last good keys stay in use", "file", s.options.Path, "error", cause)
 	}
 }
 

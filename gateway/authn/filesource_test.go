@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,6 +68,34 @@ func TestChangedKeyFileIsReadAgain(t *testing.T) {
 	if !strings.Contains(out.String(), "the tokens of its issuer are refused") {
 		t.Errorf("reported %s", out.String())
 	}
+}
+
+// TestKeyFileIsReadOnceItCanBe guarantees that the source retries a changed file after a failed read. The file need not
+// change again. A removed key is refused from then on. The log reports the failure once.
+func TestKeyFileIsReadOnceItCanBe(t *testing.T) {
+	c, k := newClock(), testKeys()
+	path := filepath.Join(t.TempDir(), "keys.json")
+	write(t, path, jwks(t, jwk("ed", "", "", k.ed.Public())), start)
+	var out strings.Builder
+	s := must.Get(authn.NewFileSource(authn.FileOptions{Path: path, Now: c.Now, Log: slog.New(slog.NewTextHandler(&out, nil))}))(t)
+	a := authenticator(t, c, issuer(s))
+	write(t, path, jwks(t, jwk("new", "", "", k.otherEd.Public())), start.Add(time.Second))
+
+	var files syscall.Rlimit
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
+	none := files
+	none.Cur = 0
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none)) // no test runs beside this one
+	for range 3 {
+		c.Advance(time.Second)
+		mustAccept(t, a, edToken(nil))
+	}
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files))
+	if n := strings.Count(out.String(), "too many open files"); n != 1 {
+		t.Errorf("reported %d times: %s", n, out.String())
+	}
+	c.Advance(time.Second)
+	mustRefuse(t, a, edToken(nil))
 }
 
 func TestBadKeyFileIsRefusedAtConstruction(t *testing.T) {
