@@ -32,8 +32,13 @@ type consoleServer struct {
 	url             *url.URL
 }
 
-// newSessions makes the sessions of the console.
+// newSessions makes the sessions of the console. Their tokens have the key with which this process began: it takes no other
+// one before its restart.
 func (a *app) newSessions() (*sessions.Service, error) {
+	signer, err := authn.NewSigner(a.master)
+	if err != nil {
+		return nil, err
+	}
 	return sessions.New(sessions.Config{
 		Store: a.store, Collections: a.collections, Master: a.master, Now: time.Now, Random: rand.Reader,
 		Identify: func(ctx context.Context, token string) (resources.Principal, time.Time, error) {
@@ -49,7 +54,10 @@ func (a *app) newSessions() (*sessions.Service, error) {
 			return caller, time.UnixMilli(int64(caller.Client.Until)), nil
 		},
 		Sign: func(user string, life time.Duration) (string, error) {
-			return sign(a.settings, authn.TokenRequest{Subject: user, TTL: life})
+			if a.settings.Credentials.Outside() {
+				return "", errOutside
+			}
+			return signer.Sign(authn.TokenRequest{Subject: user, TTL: life})
 		},
 	})
 }

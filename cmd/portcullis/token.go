@@ -62,10 +62,12 @@ func readToken(file string) (string, error) {
 	return token, err
 }
 
+var errOutside = errors.New("tokens come from the outside issuer that is configured (--jwks-url, --jwks-file or issuers); the data folder's key signs none")
+
 // sign makes a token with the data folder's key.
 func sign(settings *config.Config, request authn.TokenRequest) (string, error) {
 	if settings.Credentials.Outside() {
-		return "", errors.New("tokens come from the outside issuer that is configured (--jwks-url, --jwks-file or issuers); the data folder's key signs none")
+		return "", errOutside
 	}
 	master, err := masterKeyFile(settings.Store).Read()
 	if err != nil {

@@ -46,6 +46,19 @@ func TestALinkSignsInOnce(t *testing.T) {
 	}
 }
 
+// TestALinkOutlivesARotation guarantees that a link signs in while the file has a new master key and the gateway waits for
+// its restart: the gateway takes no token of the new key yet.
+func TestALinkOutlivesARotation(t *testing.T) {
+	t.Parallel()
+	g := demo(t)
+	code := newCode(t, g, alice)
+	harness.Command(t, nil, "keys", "rotate", "--data-dir", g.DataDir)
+	b := newBrowser(t, g)
+	if got := b.redeem(code); got.Status != http.StatusOK {
+		t.Errorf("%d\n%s", got.Status, got.Body)
+	}
+}
+
 // TestTheDemoPrintsHowToSignIn guarantees that its link signs in, and another one from the command beside it.
 func TestTheDemoPrintsHowToSignIn(t *testing.T) {
 	t.Parallel()
