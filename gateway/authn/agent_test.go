@@ -65,8 +65,8 @@ func TestAnAgentComesWithoutAUserWhereItIsTaken(t *testing.T) {
 		p, err := a.AuthenticateFor(t.Context(), tools, c.account, sent("Bearer "+token))
 		switch c.want {
 		case "":
-			if !resources.IsKind(err, resources.KindBadCredential) || p.Kind != "" {
-				t.Errorf("%s: %+v, %v", name, p, err)
+			if !resources.IsKind(err, resources.KindBadCredential) || p.Kind != "" || authn.ReasonOf(err) == authn.ReasonMalformed {
+				t.Errorf("%s: %+v, %v, for the reason %s", name, p, err, authn.ReasonOf(err))
 			}
 		case "unavailable":
 			if !resources.IsKind(err, resources.KindUnavailable) || p.Kind != "" {

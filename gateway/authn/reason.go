@@ -54,8 +54,8 @@ func ReasonOf(err error) string {
 		{ReasonKey, []error{errUnknownKey, errManyKeys}},
 		{ReasonNoKeys, []error{errNoKeysYet, errKeysTooOld}},
 		{ReasonAPIKey, []error{errKeysOff, errNoSuchKey, errKeyMismatch, errKeyNotToken}},
-		{ReasonUser, []error{errUnknownUser, errBlankRecord}},
-		{ReasonInactiveUser, []error{errInactiveUser}},
+		{ReasonUser, []error{errUnknownUser, errUnknownAgent, errBlankRecord}},
+		{ReasonInactiveUser, []error{errInactiveUser, errInactiveAgent}},
 		{ReasonService, []error{errServiceRefused}},
 		{ReasonClaims, []error{jwt.ErrTokenInvalidClaims, errMember, errNoSubject, errSubjectForm, errNoIssuerMember, errClient, errNoAudience}},
 	} {
