@@ -9,10 +9,10 @@ import (
 )
 
 // identify finds out who calls, unless too many credentials of the client's address were refused: 401,
-// 429.
+// 429. The calls of this process are for users at any address, and so are not counted.
 func (e *Edge) identify(x *exchange) error {
 	failures := e.cfg.Rates.Failures
-	if x.public || failures == nil {
+	if x.public || failures == nil || x.isInside() {
 		return e.authenticate(x)
 	}
 	if v := failures.Peek(x.address()); !v.Allowed { // also for a cached credential

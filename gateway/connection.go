@@ -15,6 +15,8 @@ import (
 // servers could then see two ends of one body.
 type conn struct {
 	*listen.Conn
+	// inside says that the client is this process.
+	inside bool
 	// rest came behind the last head.
 	rest []byte
 	// tail are the last bytes that the server got, as many as may begin a head's end.
@@ -48,6 +50,15 @@ func addressOf(raw *fasthttp.RequestCtx) string {
 		c.address = c.Peer().String()
 	}
 	return c.address
+}
+
+// isInside reports whether the client of a request is this process.
+func (x *exchange) isInside() bool {
+	if x.raw == nil {
+		return false
+	}
+	c, ok := x.raw.Conn().(*conn)
+	return ok && c.inside
 }
 
 const (

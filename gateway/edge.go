@@ -125,15 +125,15 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	return e.listen(l, e.cfg.Certificates.Config("http/1.1"))
+	return e.listen(l, e.cfg.Certificates.Config("http/1.1"), false)
 }
 
 // ListenInside serves a listener of this process (listen.Memory) until Shutdown, without TLS.
-func (e *Edge) ListenInside(l net.Listener) error { return e.listen(l, nil) }
+func (e *Edge) ListenInside(l net.Listener) error { return e.listen(l, nil, true) }
 
-func (e *Edge) listen(l net.Listener, config *tls.Config) error {
+func (e *Edge) listen(l net.Listener, config *tls.Config, inside bool) error {
 	bounded := e.open.Listener(l, config)
-	bounded.Wrap = func(c *listen.Conn) net.Conn { return &conn{Conn: c} }
+	bounded.Wrap = func(c *listen.Conn) net.Conn { return &conn{Conn: c, inside: inside} }
 	if err := e.app.Listener(bounded); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}

@@ -2,9 +2,12 @@ package console_test
 
 import (
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestConnectionsOfTheConsoleAreBounded guarantees that the bounds of the edge hold on the console's listener, too.
@@ -26,5 +29,22 @@ func TestConnectionsOfTheConsoleAreBounded(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 429 ") {
 			t.Fatalf("connection %d: %q, %v", i, answer[:n], err)
 		}
+	}
+}
+
+// TestRefusedCredentialsOfAMachineLeaveItsConsoleAlone guarantees that the bound of refused credentials from one address
+// does not refuse the console's calls. They come from the gateway's process, and their tokens are the users'.
+func TestRefusedCredentialsOfAMachineLeaveItsConsoleAlone(t *testing.T) {
+	t.Parallel()
+	g := demo(t, "--rate-failures", "24/h,3")
+	b := signIn(t, g, alice)
+	for range 4 {
+		harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+demoAccount+"/roles", "x.x.x", "")
+	}
+	if got := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+demoAccount+"/roles", "x.x.x", ""); got.Status != http.StatusTooManyRequests {
+		t.Errorf("the address: %d", got.Status)
+	}
+	if got := b.get("/ask"); got.Status != http.StatusOK {
+		t.Errorf("the console: %d\n%s", got.Status, got.Body)
 	}
 }
