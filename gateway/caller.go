@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // identify finds out who calls, unless too many credentials of the client's address were refused: 401,
-// 429. The calls of this process are for users at any address, and so are not counted.
+// 429. The calls of this process are for users at any address, and so are not counted. Neither are tokens of an issuer
+// without keys: nothing is known against them.
 func (e *Edge) identify(x *exchange) error {
 	failures := e.cfg.Rates.Failures
 	if x.public || failures == nil || x.isInside() {
@@ -20,7 +22,7 @@ func (e *Edge) identify(x *exchange) error {
 		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
 	}
 	err := e.authenticate(x)
-	if resources.IsKind(err, resources.KindBadCredential) {
+	if resources.IsKind(err, resources.KindBadCredential) && authn.ReasonOf(err) != authn.ReasonNoKeys {
 		failures.Take(x.ctx, x.address(), 1, time.Time{}) // it is not shared: nobody is asked
 	}
 	return err

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	credential "github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -188,6 +190,39 @@ func TestRefusedCredentialsOfAnAddressEnd(t *testing.T) {
 	}
 	if r := e.send(t, request("POST", "/public", "")); r.Status != 200 {
 		t.Errorf("a public route: %d", r.Status)
+	}
+}
+
+// TestUncheckedCredentialsAreNotCounted guarantees that clients are not locked out after their identity provider was down.
+// Without its keys the gateway could not check their tokens.
+func TestUncheckedCredentialsAreNotCounted(t *testing.T) {
+	down := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(down.Close)
+	verifier := must.Get(credential.New(credential.Options{
+		Issuers: []credential.Issuer{{
+			Issuer: "https://idp.example", Audience: "gateway", Subjects: credential.SubjectsExternalID,
+			Keys: must.Get(credential.NewURLSource(credential.URLOptions{URL: down.URL}))(t),
+		}},
+		Directory: struct{ credential.Directory }{},
+	}))(t)
+	encoded := base64.RawURLEncoding.EncodeToString
+	unchecked := encoded([]byte(`{"alg":"EdDSA","kid":"k1"}`)) + "." + encoded([]byte(`{"iss":"https://idp.example"}`)) + ".eA"
+	e := start(t, func(c *gateway.Config) {
+		c.Rates.Failures = limiter(t, "1/h,3")
+		c.Authn = authn{func(ctx context.Context, token string) (resources.Principal, error) {
+			if token == unchecked {
+				return verifier.Verify(ctx, token)
+			}
+			return alice(ctx, token)
+		}}
+	})
+	for range 5 {
+		if r := e.as(t, unchecked); r.Status != 401 || e.last(t).Unauthorized != credential.ReasonNoKeys {
+			t.Errorf("%d %s, for the reason %s", r.Status, r.Body, e.last(t).Unauthorized)
+		}
+	}
+	if r := e.send(t, question("x")); r.Status != 200 {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 }
 
