@@ -79,7 +79,7 @@ func (v *visitor) judge(ctx context.Context) (err error) {
 		return &resources.Error{Kind: resources.KindNoCredential, Message: "send the token of a caller who may explain decisions"}
 	}
 	if v.caller.Kind == resources.PrincipalUser && v.caller.Client.HasActor() {
-		return resources.Denied("an agent can't make this call")
+		return resources.Forbidden("an agent can't make this call")
 	}
 	v.rows = nil
 	for _, name := range v.rights {

@@ -176,7 +176,8 @@ func TestAProxysCallOfAnAgentIsHeldToItsCeiling(t *testing.T) {
 	}
 }
 
-// TestAnAgentReadsNothingAtThePrivateListener guarantees it for an agent with a delegation of everything.
+// TestAnAgentReadsNothingAtThePrivateListener guarantees it for an agent with a delegation of everything, and that the
+// refusal says why.
 func TestAnAgentReadsNothingAtThePrivateListener(t *testing.T) {
 	t.Parallel()
 	s := ownAgentScene(t, "--decision-log", "required")
@@ -184,7 +185,8 @@ func TestAnAgentReadsNothingAtThePrivateListener(t *testing.T) {
 	s.api(t, 200, "PUT", "/roles/account_admin/assignments/"+id, `{"assigneeType":"AGENT"}`)
 	s.api(t, 200, "PUT", "/users/"+harness.OutsideAdmin+"/delegations/"+id, `{"permissions":["*:*:*"]}`)
 	for want, claims := range map[int]jwt.MapClaims{200: {"azp": "helper"}, 403: helping} {
-		if r := harness.Call(t, "GET", s.HealthURL+"/decisions?since=1h", s.apiToken(t, claims), ""); r.Status != want {
+		r := harness.Call(t, "GET", s.HealthURL+"/decisions?since=1h", s.apiToken(t, claims), "")
+		if r.Status != want || want == 403 && !strings.Contains(string(r.Raw), "an agent can't make this call") {
 			t.Errorf("%v: %d %s", claims, r.Status, r.Raw)
 		}
 	}
