@@ -44,7 +44,7 @@ func (a *app) newMCP() (*mcp.Door, error) {
 	lister := &mcp.Lister{Send: send, IDs: a.ids}
 	pins := &mcp.Pins{List: lister.List, Servers: a.pinnedServers, Now: time.Now, Log: a.log.Logger}
 	return &mcp.Door{
-		Judge: a.judge, Base: a.settings.Listeners.PublicURL, Send: send, Sealed: sealed, IDs: a.ids, Log: a.log.Logger, Records: a.recordTo(),
+		Judge: a.judge, Authenticate: a.state.authenticator.AuthenticateFor, Base: a.settings.Listeners.PublicURL, Send: send, Sealed: sealed, IDs: a.ids, Log: a.log.Logger, Records: a.recordTo(),
 		Approvals: &approvals.Service{Store: a.store, Collections: a.collections, IDs: a.ids},
 		Pins:      pins, Observe: a.metrics.WatchMCP(pins, mcp.Outcomes()...),
 	}, nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestASuspendedUsersStreamEnds guarantees the end of an open stream within a second of the answer to the suspension. The
@@ -97,6 +99,32 @@ func TestAnExpiredTokensStreamEnds(t *testing.T) {
 			t.Errorf("the stream ended %s after its token", late)
 		}
 	case <-time.After(20 * time.Second):
+		t.Error("the stream goes on")
+	}
+}
+
+// TestATokenOfARemovedKeyLosesItsStream guarantees that an open stream ends once the gateway refuses its token: the issuer
+// has withdrawn the key, or the token names another user.
+func TestATokenOfARemovedKeyLosesItsStream(t *testing.T) {
+	t.Parallel()
+	u := newUpstream(t, true)
+	provider := harness.NewIdentityProvider(t, "https://login.example", "k1")
+	file := harness.TempFile(t, "jwks.json", provider.Jwks())
+	g := harness.OutsideGateway(t, "--jwt-issuer", "https://login.example", "--jwt-audience", provider.Audience, "--jwks-file", file,
+		"--public-url", publicURL, "--policy-dir", policiesWith(t, rows), "--upstream", "github="+u.url)
+	token := provider.Token(t, harness.OutsideAdmin, func(c jwt.MapClaims) {
+		c["aud"], c["scope"] = publicURL+"/mcp/issues", bothScopes
+	})
+	ended := listen(t, g, "/mcp/issues", token)
+	select {
+	case <-ended:
+		t.Error("the stream ended while its token was valid")
+	case <-time.After(1500 * time.Millisecond):
+	}
+	must.Do(t, os.WriteFile(file, []byte(harness.NewIdentityProvider(t, "https://login.example", "another").Jwks()), 0o600))
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
 		t.Error("the stream goes on")
 	}
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,8 +41,11 @@ func (v *visit) retried(ctx context.Context, m *message.Message, stripped []byte
 		if err := v.await(waits, input.Rest); err != nil {
 			return v.undecided(&posted{Message: m}, err), nil
 		}
-		if v.expired() {
+		switch err := v.authenticate(waits); {
+		case errors.Is(err, errExpired):
 			return doors.Answer{}, errBadToken()
+		case err != nil:
+			return v.undecided(&posted{Message: m}, err), nil
 		}
 		ctx = waits
 	}

@@ -28,10 +28,12 @@ type visit struct {
 	*Door
 	call doors.Call
 	// sent has the values of the headers of every call, by the names in the door.
-	sent   map[string][]string
-	place  place
-	server *resources.MCPServer
-	judge  *verdict.Judge
+	sent map[string][]string
+	// authorization has the values of the caller's Authorization.
+	authorization []string
+	place         place
+	server        *resources.MCPServer
+	judge         *verdict.Judge
 	// answered is the call to the server whose response is read.
 	answered Outgoing
 	// use is the use of the row that the message names, nil without one.

@@ -21,6 +21,8 @@ import (
 // Door handles calls to MCP servers. Records, Approvals, Console and Observe are optional.
 type Door struct {
 	Judge *verdict.Judge
+	// Authenticate returns whose token for the audience the Authorization has, as the gateway does for a new call.
+	Authenticate func(ctx context.Context, audience, agentsOf string, authorization []string) (resources.Principal, error)
 	// Records takes a record of each judged call before the server gets the call, and of how it ended. nil records none.
 	Records resources.DecisionLog
 	// Approvals keeps approvals of single calls. With nil no call is approved.
@@ -139,7 +141,18 @@ func (d *Door) visit(c doors.Call) (*visit, error) {
 	if c.Caller.Kind == resources.PrincipalAgent && (!takesAgentsAlone(server) || c.Caller.AccountID != p.account) { // the policy has changed since
 		return nil, errBadToken()
 	}
-	return &visit{Door: d, call: c, sent: sent, place: p, server: server, judge: judge, rejected: new(atomic.Bool)}, nil
+	return &visit{
+		Door: d, call: c, sent: sent, authorization: authorizationOf(c), place: p, server: server, judge: judge, rejected: new(atomic.Bool),
+	}, nil
+}
+
+// authorizationOf returns copies of the values of the caller's Authorization: a stream outlives the call's headers.
+func authorizationOf(c doors.Call) (copies []string) {
+	values, _ := c.Headers.Values("Authorization")
+	for _, value := range values {
+		copies = append(copies, strings.Clone(value))
+	}
+	return copies
 }
 
 // errBadToken is the answer to an expired token, and to an agent without a user at a door for users.

@@ -52,7 +52,7 @@ func (v *visit) outgoing(names ...string) (Outgoing, error) {
 		}
 		h.Set(message.HeaderSession, id)
 	}
-	return Outgoing{Server: v.server, Header: h, Authorization: v.headers("Authorization"), Statement: assertion.Statement{
+	return Outgoing{Server: v.server, Header: h, Authorization: v.authorization, Statement: assertion.Statement{
 		RequestID: v.IDs.ULID(), Method: v.call.Method, Body: v.call.Body, Principal: *v.call.Caller, Account: v.account(),
 	}}, nil
 }

@@ -176,18 +176,22 @@ func endedBy(err error) string {
 	return resources.MCPEndedByGateway
 }
 
-// expired reports whether the caller's token has expired since the call began.
-func (v *visit) expired() bool {
-	client := v.call.Caller.Client
-	return client != nil && resources.At(v.IDs.Now()) >= client.Until
+// authenticate returns errExpired if the gateway refuses the caller's token now, or takes it for another caller's.
+func (v *visit) authenticate(ctx context.Context) error {
+	resource, before := v.ResourceOf(pathPrefix+v.place.path), v.call.Caller
+	now, err := v.Authenticate(ctx, resource.URL, resource.AgentsOf, v.authorization)
+	switch {
+	case resources.IsKind(err, resources.KindUnavailable):
+		return err
+	case err != nil || now.Kind != before.Kind || now.ID != before.ID || now.AccountID != before.AccountID:
+		return errExpired
+	}
+	return nil
 }
 
 // still judges rows by the policy in force, and updates which of them are held. The error says why the stream must end.
 // Rows that were judged one by one are also held to their definitions, arguments and approvals.
 func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool) error {
-	if v.expired() {
-		return errExpired
-	}
 	judge := v.Door.Judge.Pinned().Quiet()
 	now := *v
 	now.server = judge.Pin().MCPServer(v.place.server)
@@ -212,12 +216,12 @@ func (v *visit) still(ctx context.Context, rows []row, held []bool, judged bool)
 	if !judged && !slices.Contains(next, true) {
 		return errGone
 	}
-	return nil
+	return v.authenticate(ctx)
 }
 
 var (
 	errGone    = errors.New("mcp: the verdict or the server's row has changed")
-	errExpired = errors.New("mcp: the token has expired")
+	errExpired = errors.New("mcp: the token is not valid any more")
 )
 
 // allowed judges the rows of the current tree, in order. With hold it also checks definitions, arguments and approvals. The approval
