@@ -1,9 +1,6 @@
 package resources
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // maxPathSegment bounds ValidPathSegment, in bytes: the names of MCP tools have at most as many.
 const maxPathSegment = 128
@@ -34,11 +31,6 @@ func plainByte(c byte) bool {
 
 // IsDotSegment says whether some server may read a decoded segment of a path as . or ..: some servers trim it first.
 func IsDotSegment(decoded string) bool {
-	bare := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, decoded)
+	bare := strings.Join(strings.Fields(decoded), "")
 	return bare == "." || bare == ".."
 }

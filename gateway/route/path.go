@@ -1,6 +1,7 @@
 package route
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,7 +24,7 @@ func PathProblems(path string) []string {
 	}
 	f := &findings{}
 	decoded := scanPath(path, f)
-	scanSegments(path, decoded, f)
+	scanSegments(path, f)
 	if !utf8.ValidString(decoded) {
 		f.add("is not valid UTF-8 when it is decoded")
 	}
@@ -118,17 +119,22 @@ func escapedByte(c byte, f *findings) {
 	}
 }
 
-// scanSegments refuses empty and dot segments, also with spaces: some servers trim a segment first.
-func scanSegments(path, decoded string, f *findings) {
+// scanSegments refuses empty and dot segments, also with spaces: some servers trim a segment first. An encoded dot is
+// refused as such.
+func scanSegments(path string, f *findings) {
 	if strings.HasSuffix(path, "/") {
 		f.add("ends with a /")
-		decoded = strings.TrimSuffix(decoded, "/")
+		path = strings.TrimSuffix(path, "/")
 	}
-	for segment := range strings.SplitSeq(decoded, "/") {
+	for segment := range strings.SplitSeq(path, "/") {
+		dots := strings.Contains(segment, ".")
+		if decoded, err := url.PathUnescape(segment); err == nil {
+			segment = decoded
+		}
 		switch {
 		case strings.Trim(segment, " ") == "":
 			f.add("holds an empty segment (//)")
-		case resources.IsDotSegment(segment):
+		case dots && resources.IsDotSegment(segment):
 			f.add("holds a . or .. segment")
 		}
 	}
