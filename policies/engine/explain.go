@@ -97,11 +97,9 @@ func (p *Pinned) Explain(ctx context.Context, q resources.Question) (e Explained
 // for it.
 func (p *Pinned) Granted(ctx context.Context, q resources.Question) (granted, defined bool, err error) {
 	err = p.enter(ctx, q.AccountID, func(set *Set) error {
-		if defined = len(set.rules(ruleGranting)) > 0; !defined {
-			return nil
-		}
-		values, err := set.values(ctx, ruleGranting, &q, p.engine.opts.Deadline)
-		granted = len(values) > 0
+		defined = set.has(ruleGranting)
+		value, err := set.explaining(ctx, ruleGranting, &q, p.engine.opts.Deadline)
+		granted = value != nil
 		return err
 	})
 	return granted && err == nil, defined, err
@@ -155,17 +153,17 @@ func (s *Set) explain(ctx context.Context, q *resources.Question, limit time.Dur
 	if e.Denies, err = s.denies(ctx, q, limit); err != nil {
 		return e, err
 	}
-	values, err := s.values(ctx, ruleTold, q, limit)
+	names, err := s.explaining(ctx, ruleTold, q, limit)
 	if err != nil {
 		return e, err
 	}
-	members(values, func(member *ast.Term) {
+	members(names, func(member *ast.Term) {
 		if name, ok := member.Value.(ast.String); ok {
 			e.Told[string(name)] = true
 		}
 	})
 	e.AllDenies = e.Told[codeDenyRule]
-	public, err := s.values(ctx, rulePublic, q, limit)
+	public, err := s.explaining(ctx, rulePublic, q, limit)
 	if err != nil {
 		return e, err
 	}
@@ -181,40 +179,35 @@ func (s *Set) explain(ctx context.Context, q *resources.Question, limit time.Dur
 	return e, nil
 }
 
-// members calls fn with each member of the sets.
-func members(sets []*ast.Term, fn func(*ast.Term)) {
-	for _, t := range sets {
-		if set, ok := t.Value.(ast.Set); ok {
-			set.Foreach(fn)
-		}
+// members calls fn with each member of a set. Any other value has none.
+func members(value ast.Value, fn func(*ast.Term)) {
+	if set, ok := value.(ast.Set); ok {
+		set.Foreach(fn)
 	}
 }
 
 // conditions reads data.authz.conditions: an object of {"holds": boolean, "says": string} by their names. It skips members of
 // another form.
-func (s *Set) conditions(ctx context.Context, q *resources.Question, limit time.Duration) ([]resources.Condition, error) {
-	values, err := s.values(ctx, ruleConditions, q, limit)
-	var out []resources.Condition
-	for _, t := range values {
-		byName, ok := t.Value.(ast.Object)
-		if !ok {
-			continue
-		}
-		byName.Foreach(func(key, value *ast.Term) {
-			name, named := key.Value.(ast.String)
-			object, ok := value.Value.(ast.Object)
-			if !named || !ok {
-				return
-			}
-			holds, holdsOK := valueAt[ast.Boolean](object, "holds")
-			says, saysOK := valueAt[ast.String](object, "says")
-			if holdsOK && saysOK {
-				out = append(out, resources.Condition{Name: string(name), Holds: bool(holds), Says: string(says)})
-			}
-		})
+func (s *Set) conditions(ctx context.Context, q *resources.Question, limit time.Duration) (out []resources.Condition, err error) {
+	value, err := s.explaining(ctx, ruleConditions, q, limit)
+	byName, ok := value.(ast.Object)
+	if !ok {
+		return nil, err
 	}
+	byName.Foreach(func(key, value *ast.Term) {
+		name, named := key.Value.(ast.String)
+		object, ok := value.Value.(ast.Object)
+		if !named || !ok {
+			return
+		}
+		holds, holdsOK := valueAt[ast.Boolean](object, "holds")
+		says, saysOK := valueAt[ast.String](object, "says")
+		if holdsOK && saysOK {
+			out = append(out, resources.Condition{Name: string(name), Holds: bool(holds), Says: string(says)})
+		}
+	})
 	slices.SortFunc(out, func(a, b resources.Condition) int { return cmp.Compare(a.Name, b.Name) })
-	return out, err
+	return out, nil
 }
 
 // denies asks each rule of data.authz.deny by itself, to know the place of each.
@@ -241,13 +234,9 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, limit time.Dura
 	return slices.Compact(out), nil
 }
 
-// values returns the value of a rule, none where it is undefined.
-func (s *Set) values(ctx context.Context, name string, q *resources.Question, limit time.Duration) ([]*ast.Term, error) {
-	if len(s.rules(name)) == 0 {
-		return nil, nil
-	}
-	values, err := s.each(ctx, "explanation", ast.NewBody(), ast.NewTerm(ast.MustParseRef(name)), InputOf(q), q.Now, limit)
-	return values.Slice(), err
+// explaining returns the value of a rule for a question, nil if it is undefined.
+func (s *Set) explaining(ctx context.Context, rule string, q *resources.Question, limit time.Duration) (ast.Value, error) {
+	return s.value(ctx, evaluation{name: rule, input: InputOf(q), now: q.Now, limit: limit, memory: limits.OfQuestion})
 }
 
 // result is the variable of each's values. No rule of a tree can have one of that name.
