@@ -129,7 +129,7 @@ var mayImport = map[string]row{
 	"policies/shadow":           {inside: []string{"policies", "policies/limits", "policies/engine", "resources"}},
 	"policies/replay":           {inside: []string{"policies/engine", "resources"}, outside: []string{opa}},
 	"policies/pins":             {inside: []string{"policies", "policies/overlay", "policies/proof", "resources", "resources/definition"}, outside: []string{json}},
-	"policies/proof":            {inside: []string{"policies", "policies/arguments", "policies/limits", "policies/engine", "resources"}, outside: []string{json, opa}},
+	"policies/proof":            {inside: []string{"policies", "policies/arguments", "policies/limits", "policies/engine", "policies/question", "resources"}, outside: []string{json, opa}},
 	"policies/compare":          {inside: []string{"policies/limits", "policies/engine", "policies/question", "resources"}, outside: []string{opa}},
 	"policies/compare/diff":     {inside: []string{"policies/compare", "policies/compare/people", "policies/engine", "resources"}},
 	"policies/compare/people":   {inside: []string{"policies/compare", "policies/engine", "policies/question", "resources"}, outside: []string{opa}},

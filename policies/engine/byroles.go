@@ -13,6 +13,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
 // restricting are the rules that a tree may have in its own form: they only take away what decision allows by a role,
@@ -57,28 +58,24 @@ var embeddedRules = sync.OnceValues(func() (map[string][]string, error) {
 // allowingRules returns the compiled texts of the rules on which decision depends, by name and sorted; restricting ones
 // are left out, with what only they depend on.
 func allowingRules(c *ast.Compiler) map[string][]string {
-	texts, seen := map[string][]string{}, map[*ast.Rule]bool{}
-	next := slices.Clone(c.GetRulesExact(ast.MustParseRef(EntryDecision)))
-	for len(next) > 0 {
-		rule := next[len(next)-1]
-		next = next[:len(next)-1]
-		name := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), "data.authz.")
-		whole, _, _ := strings.Cut(name, ".") // a text of a reason is a member of the rule
-		if seen[rule] || slices.Contains(restricting(), whole) {
-			continue
-		}
-		seen[rule] = true
-		texts[name] = append(texts[name], compiledText(rule))
-		for r := rule; r != nil; r = r.Else {
-			for dependency := range c.Graph.Dependencies(r) {
-				next = append(next, dependency.(*ast.Rule))
-			}
+	texts := map[string][]string{}
+	restricts := func(rule *ast.Rule) bool {
+		whole, _, _ := strings.Cut(shortName(rule), ".") // a text of a reason is a member of the rule
+		return slices.Contains(restricting(), whole)
+	}
+	for _, rule := range question.Reachable(c, c.GetRulesExact(ast.MustParseRef(EntryDecision)), restricts) {
+		if name := shortName(rule); !restricts(rule) {
+			texts[name] = append(texts[name], compiledText(rule))
 		}
 	}
 	for _, lines := range texts {
 		slices.Sort(lines)
 	}
 	return texts
+}
+
+func shortName(rule *ast.Rule) string {
+	return strings.TrimPrefix(rule.Ref().GroundPrefix().String(), "data.authz.")
 }
 
 var compilerVariable = regexp.MustCompile(`__local[0-9]+__`)

@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
 // toolsFolder has a folder for each MCP server with rules over the arguments of its tools.
@@ -117,7 +118,7 @@ func IdleRules(set *engine.Set) (warnings []string) {
 	c := set.Compiled().Compiler
 	for _, server := range set.MCPServers() {
 		for _, rule := range c.GetRulesExact(ast.MustParseRef(engine.ToolRules(server) + ".deny")) {
-			if !readsArguments(c, rule, map[*ast.Rule]bool{}) {
+			if !readsArguments(c, rule) {
 				warnings = append(warnings, rule.Location.File+":"+strconv.Itoa(rule.Location.Row)+
 					": deny reads no argument: who may call a tool is for its action and roles to say; read input.arguments, or take the rule out")
 			}
@@ -139,7 +140,7 @@ func UnfoldedRules(set *engine.Set) (warnings []string) {
 				names = slices.Sorted(maps.Keys(tools))
 			}
 			names = slices.DeleteFunc(names, func(name string) bool { row, has := tools[name]; return !has || row.InputSchema != nil })
-			if len(names) == 0 || !readsArguments(c, rule, map[*ast.Rule]bool{}) {
+			if len(names) == 0 || !readsArguments(c, rule) {
 				continue
 			}
 			if more := len(names) - maxToolsNamed; more > 0 {
@@ -206,21 +207,7 @@ func textsOf(t *ast.Term) (texts []string, constant bool) {
 }
 
 // readsArguments reports whether a rule, or one that it depends on, may read input.arguments.
-func readsArguments(c *ast.Compiler, rule *ast.Rule, seen map[*ast.Rule]bool) (reads bool) {
-	if seen[rule] {
-		return false
-	}
-	seen[rule] = true
-	ast.WalkRefs(rule, func(ref ast.Ref) bool {
-		if ref.HasPrefix(ast.InputRootRef) {
-			reads = reads || len(ref) == 1 || !ref[1].IsGround() || ref[1].Value.Compare(ast.String("arguments")) == 0
-		}
-		return false
-	})
-	for dependency := range c.Graph.Dependencies(rule) {
-		if other, ok := dependency.(*ast.Rule); ok && !reads {
-			reads = readsArguments(c, other, seen)
-		}
-	}
-	return reads
+func readsArguments(c *ast.Compiler, rule *ast.Rule) bool {
+	paths, _ := question.Reads(question.Reachable(c, []*ast.Rule{rule}, nil))
+	return slices.ContainsFunc(paths, func(path string) bool { return path == "" || question.PartOf(path, "arguments") })
 }

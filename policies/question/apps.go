@@ -30,7 +30,7 @@ type AppPlan struct {
 // NewAppPlan returns the plan of an app's rule. It is nil where no answer may be reused. The rules must call
 // built-ins by OPA's own names.
 func NewAppPlan(c *ast.Compiler, rule string, entry int) *AppPlan {
-	paths, ok := Reads(reachable(c, rule))
+	paths, ok := Reads(branchesFor(c, rule, anyKind))
 	if !ok || slices.ContainsFunc(paths, readsAppTime) {
 		return nil
 	}
@@ -50,7 +50,7 @@ func NewAppPlan(c *ast.Compiler, rule string, entry int) *AppPlan {
 
 // Constant reports whether a rule has the same value for every input.
 func Constant(c *ast.Compiler, rule string) bool {
-	paths, ok := Reads(reachable(c, rule))
+	paths, ok := Reads(branchesFor(c, rule, anyKind))
 	return ok && len(paths) == 0
 }
 

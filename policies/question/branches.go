@@ -6,34 +6,21 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
+// anyKind stands for all kinds of principals.
+const anyKind = ""
+
 // branchesFor returns the branches of the rules that an entry point can reach for a principal of the kind. Of a branch
 // that first compares the kind with another one it keeps this comparison alone: the branch is undefined, and never reads
 // the rest. So values that rules read of users alone are not in the keys of services.
 func branchesFor(c *ast.Compiler, entry, kind string) []*ast.Rule {
-	var branches, next []*ast.Rule
-	for _, rule := range c.GetRules(ast.MustParseRef(entry)) {
-		for r := rule; r != nil; r = r.Else {
-			next = append(next, r)
-		}
-	}
-	seen := map[*ast.Rule]bool{}
-	for len(next) > 0 {
-		rule := next[len(next)-1]
-		next = next[:len(next)-1]
-		if seen[rule] {
-			continue
-		}
-		seen[rule] = true
+	ends := func(branch *ast.Rule) bool { return kind != anyKind && asksForAnother(branch, kind) }
+	branches := Reachable(c, c.GetRules(ast.MustParseRef(entry)), ends)
+	for i, rule := range branches {
 		branch := *rule
-		branch.Else = nil // the graph has it as a rule of its own
-		if asksForAnother(rule, kind) {
+		if branch.Else = nil; ends(rule) {
 			branch.Body = rule.Body[:1]
-		} else {
-			for dependency := range c.Graph.Dependencies(rule) {
-				next = append(next, dependency.(*ast.Rule))
-			}
 		}
-		branches = append(branches, &branch)
+		branches[i] = &branch
 	}
 	return branches
 }

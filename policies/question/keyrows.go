@@ -11,7 +11,7 @@ import (
 // questions. The kind is the first of them wherever they differ. KeyRows is nil where no verdict may be reused. The rule is
 // one of the compiled tree; its rules must call built-ins by OPA's own names.
 func KeyRows(c *ast.Compiler, rule string) map[string][]*Row {
-	paths, ok := Reads(reachable(c, rule))
+	paths, ok := Reads(branchesFor(c, rule, anyKind))
 	if !ok || slices.ContainsFunc(paths, readsTime) {
 		return nil
 	}

@@ -22,7 +22,7 @@ func AppObstacles(c *ast.Compiler, rule string) []string {
 
 // obstacles returns the places of the rules that prevent reuse of verdicts, with what each of them reads.
 func obstacles(c *ast.Compiler, entry, now string, timed func(path string) bool) (lines []string) {
-	for _, rule := range reachable(c, entry) {
+	for _, rule := range branchesFor(c, entry, anyKind) {
 		why := notPure(rule)
 		if why == "" {
 			paths, _ := Reads([]*ast.Rule{rule})
@@ -43,7 +43,7 @@ func obstacles(c *ast.Compiler, entry, now string, timed func(path string) bool)
 
 // ByText names the texts in the key of a rule's verdicts: a line with its place for each rule and text.
 func ByText(c *ast.Compiler, rule string) (lines []string) {
-	for _, r := range reachable(c, rule) {
+	for _, r := range branchesFor(c, rule, anyKind) {
 		paths, _ := Reads([]*ast.Rule{r})
 		for _, row := range RowsAt(paths) {
 			if row.Kind == Text {

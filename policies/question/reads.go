@@ -13,27 +13,32 @@ func clocked() []string {
 	return []string{"crypto.x509.parse_and_verify_certificates", "crypto.x509.parse_and_verify_certificates_with_options"}
 }
 
-// reachable returns the rules that an entry point can reach in the compiler's graph of dependencies. A rule includes its
-// else branches.
-func reachable(c *ast.Compiler, entry string) []*ast.Rule {
-	var rules []*ast.Rule
-	seen := map[*ast.Rule]bool{}
-	next := slices.Clone(c.GetRules(ast.MustParseRef(entry)))
-	for len(next) > 0 {
-		rule := next[len(next)-1]
-		next = next[:len(next)-1]
-		if seen[rule] {
-			continue
-		}
-		seen[rule] = true
-		rules = append(rules, rule)
+// Reachable returns the branches of rules that some rules can reach in the compiler's graph of dependencies, and their own.
+// It goes no further from a branch that ends; nil ends none.
+func Reachable(c *ast.Compiler, rules []*ast.Rule, ends func(branch *ast.Rule) bool) (branches []*ast.Rule) {
+	var next []*ast.Rule
+	for _, rule := range rules {
 		for r := rule; r != nil; r = r.Else {
-			for dependency := range c.Graph.Dependencies(r) {
-				next = append(next, dependency.(*ast.Rule))
-			}
+			next = append(next, r)
 		}
 	}
-	return rules
+	seen := map[*ast.Rule]bool{}
+	for len(next) > 0 {
+		branch := next[len(next)-1]
+		next = next[:len(next)-1]
+		if seen[branch] {
+			continue
+		}
+		seen[branch] = true
+		branches = append(branches, branch)
+		if ends != nil && ends(branch) {
+			continue
+		}
+		for dependency := range c.Graph.Dependencies(branch) { // with each else branch as a rule of its own
+			next = append(next, dependency.(*ast.Rule))
+		}
+	}
+	return branches
 }
 
 // Reads returns the dotted paths of the input that the rules read, without their dependencies; "" is all of it. It isn't
@@ -92,7 +97,7 @@ func changeable(operator ast.Ref) bool {
 // ReadBy returns the dotted paths of the input that a rule and its dependencies read. It returns "", the whole input, for
 // a rule that is not a pure function of the input. The rules must call built-ins by OPA's own names.
 func ReadBy(c *ast.Compiler, rule string) []string {
-	paths, ok := Reads(reachable(c, rule))
+	paths, ok := Reads(branchesFor(c, rule, anyKind))
 	if !ok {
 		return []string{""}
 	}
