@@ -5,6 +5,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
@@ -76,11 +77,11 @@ func (c *expression) function(rules []*ast.Rule, args []*value) *value {
 // generalises says whether a function computes the eight generalisations of a pattern, in the form of the shipped
 // rules.
 func generalises(rule *ast.Rule) bool {
-	_, text, _ := strings.Cut(textOf(rule), ")")
+	_, text, _ := strings.Cut(engine.RuleText(rule), ")")
 	return text == generalising
 }
 
-// generalising is the body of that function, as textOf writes it.
+// generalising is the body of that function, as engine.RuleText writes it.
 const generalising = ` := @1 if { @1 = {@2 | charged:split(@0, ":", @3); [@4, @5, @6] = @3; @7 = {"*", @4}; @8 = @7[@9]; ` +
 	`@10 = {"*", @5}; @11 = @10[@12]; @13 = {"*", @6}; @14 = @13[@15]; charged:concat(":", [@8, @11, @14], @16); @2 = @16} }`
 

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -85,28 +84,6 @@ func changedForms(ctx context.Context, sets [2]*engine.Set, pkg string) (out [2]
 		}
 	}
 	return out, nil
-}
-
-// textOf returns the text of a compiled rule, with its variables numbered.
-func textOf(rule *ast.Rule) string {
-	out, vars := rule.Copy(), map[ast.Var]ast.Var{}
-	rename := func(t *ast.Term) bool {
-		if v, ok := t.Value.(ast.Var); ok && (v.IsGenerated() || v.IsWildcard()) {
-			if vars[v] == "" {
-				vars[v] = ast.Var("@" + strconv.Itoa(len(vars)))
-			}
-			t.Value = vars[v]
-		}
-		return false
-	}
-	for branch := out; branch != nil; branch = branch.Else {
-		branch.Annotations = nil
-		for _, t := range branch.Head.Reference { // which a walk leaves out
-			ast.WalkTerms(t, rename)
-		}
-	}
-	ast.WalkTerms(out, rename)
-	return out.String()
 }
 
 // documentsOf returns the documents of the tree that the definitions refer to, each by its reference and its fingerprint.

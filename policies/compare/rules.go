@@ -199,7 +199,7 @@ func (r *rules) describe(ctx context.Context, g *group, definitions []*ast.Rule)
 	g.noteReads(direct)
 	var texts, deps []string
 	for _, rule := range definitions {
-		texts = append(texts, nameOf(rule)+" "+textOf(rule))
+		texts = append(texts, nameOf(rule)+" "+engine.RuleText(rule))
 	}
 	slices.Sort(texts)
 	data, ungranted, err := r.documentsOf(ctx, definitions)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
 // Limits of a table. mostPoints does not count holdings. The others limit the values of a part before they are merged,
@@ -44,7 +46,7 @@ func (c *comparison) tooMany(ctx context.Context, root root) (gaps []Gap, err er
 	for i, r := range c.rules {
 		texts[i] = map[string]bool{}
 		for _, rule := range r.reached {
-			texts[i][rule.Location.File+" "+textOf(rule)] = true
+			texts[i][rule.Location.File+" "+engine.RuleText(rule)] = true
 		}
 		all, err := r.documentValue(ctx, ast.DefaultRootRef)
 		if err != nil {
@@ -55,7 +57,7 @@ func (c *comparison) tooMany(ctx context.Context, root root) (gaps []Gap, err er
 	for i, r := range c.rules {
 		other, changed := 1-i, map[string]bool{}
 		for _, rule := range r.reached {
-			if file := rule.Location.File; !changed[file] && !texts[other][file+" "+textOf(rule)] {
+			if file := rule.Location.File; !changed[file] && !texts[other][file+" "+engine.RuleText(rule)] {
 				changed[file] = true
 				add(rule.Location)
 			}

@@ -1,12 +1,11 @@
 package engine
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -65,7 +64,7 @@ func allowingRules(c *ast.Compiler) map[string][]string {
 	}
 	for _, rule := range question.Reachable(c, c.GetRulesExact(ast.MustParseRef(EntryDecision)), restricts) {
 		if name := shortName(rule); !restricts(rule) {
-			texts[name] = append(texts[name], compiledText(rule))
+			texts[name] = append(texts[name], RuleText(rule))
 		}
 	}
 	for _, lines := range texts {
@@ -78,17 +77,25 @@ func shortName(rule *ast.Rule) string {
 	return strings.TrimPrefix(rule.Ref().GroundPrefix().String(), "data.authz.")
 }
 
-var compilerVariable = regexp.MustCompile(`__local[0-9]+__`)
-
-// compiledText returns a compiled rule in Rego, without its annotations. It numbers the compiler's variables anew: the
+// RuleText returns the text of a compiled rule, without its annotations. It numbers the compiler's variables anew: the
 // compiler counts them over all files of a tree.
-func compiledText(rule *ast.Rule) string {
-	bare, numbers := *rule, map[string]int{}
-	bare.Annotations = nil
-	return compilerVariable.ReplaceAllStringFunc(bare.String(), func(name string) string {
-		if _, numbered := numbers[name]; !numbered {
-			numbers[name] = len(numbers)
+func RuleText(rule *ast.Rule) string {
+	out, vars := rule.Copy(), map[ast.Var]ast.Var{}
+	rename := func(t *ast.Term) bool {
+		if v, ok := t.Value.(ast.Var); ok && (v.IsGenerated() || v.IsWildcard()) {
+			if vars[v] == "" {
+				vars[v] = ast.Var("@" + strconv.Itoa(len(vars)))
+			}
+			t.Value = vars[v]
 		}
-		return fmt.Sprintf("__local%d__", numbers[name])
-	})
+		return false
+	}
+	for branch := out; branch != nil; branch = branch.Else {
+		branch.Annotations = nil
+		for _, t := range branch.Head.Reference { // which a walk leaves out
+			ast.WalkTerms(t, rename)
+		}
+	}
+	ast.WalkTerms(out, rename)
+	return out.String()
 }
