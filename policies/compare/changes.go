@@ -6,9 +6,9 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// pair is a group of each tree that differ by themselves: in text, data or the names of their dependencies.
+// pair is a node of each tree; their groups differ by themselves: in text, data or the names of their dependencies.
 type pair struct {
-	groups [2]int
+	nodes [2]*node
 	// onlyGrants says that only data.grants differs.
 	onlyGrants bool
 }
@@ -43,7 +43,7 @@ func (t *table) newChanges() *changes {
 			return
 		}
 		visited[next] = true
-		p := pair{groups: [2]int{t.sides[0].index[old], t.sides[1].index[next]}}
+		p := pair{nodes: [2]*node{t.nodeOf[old], t.nodeOf[next]}}
 		below := func(a, b *group) bool { return a.name == b.name }
 		switch {
 		case old.union || next.union || !slices.EqualFunc(old.deps, next.deps, below):
@@ -60,7 +60,7 @@ func (t *table) newChanges() *changes {
 			visit(old.deps[i], next.deps[i])
 		}
 	}
-	visit(t.sides[0].rules.groups[t.rule], t.sides[1].rules.groups[t.rule])
+	visit(t.roots[0].group, t.roots[1].group)
 	c.every = t.newPairSet(pairs)
 	c.fewer = t.newPairSet(slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool { return p.onlyGrants }))
 	for i := range t.requests {
@@ -72,32 +72,28 @@ func (t *table) newChanges() *changes {
 // newPairSet numbers what the pairs and their dependencies read.
 func (t *table) newPairSet(pairs []pair) pairSet {
 	s := pairSet{pairs: pairs, equal: map[[2 * parts]int]bool{}}
-	var below [2][]int
-	for i, side := range t.sides {
-		var changed []*group
-		for _, p := range pairs {
-			s.onHeld = s.onHeld || side.onHoldings[p.groups[i]]
-			changed = append(changed, side.groups[p.groups[i]])
-		}
-		for _, g := range withDependencies(changed...) {
-			below[i] = append(below[i], side.index[g])
+	var changed []*group
+	for _, p := range pairs {
+		for _, n := range p.nodes {
+			s.onHeld = s.onHeld || n.dependsOn.has(holdingPart)
+			changed = append(changed, n.group)
 		}
 	}
-	s.reads = t.projectReads(below, func(part, int) string { return "" })
+	s.reads = t.projectReads(t.nodesOf(changed), func(part, int) string { return "" })
 	return s
 }
 
 // isSameRequest says whether both trees get the same request, and agree on whether its action is listed.
 func (t *table) isSameRequest(i int) bool {
 	a, pt := &t.requests[i], point{requestPart: i}
-	if (a.routes[0] == nil) != (a.routes[1] == nil) || !slices.Equal(t.rowNumbers(t.sides[0], pt, requestPart), t.rowNumbers(t.sides[1], pt, requestPart)) {
+	if (a.routes[0] == nil) != (a.routes[1] == nil) || !slices.Equal(t.rowNumbers(0, pt, requestPart), t.rowNumbers(1, pt, requestPart)) {
 		return false
 	}
 	if t.entry != engine.EntryDecision {
 		return true
 	}
-	old, unlisted := t.sides[0].rules.set.Unlisted(a.action[0])
-	next, other := t.sides[1].rules.set.Unlisted(a.action[1])
+	old, unlisted := t.rules[0].set.Unlisted(a.action[0])
+	next, other := t.rules[1].set.Unlisted(a.action[1])
 	return unlisted == other && old == next
 }
 
@@ -139,7 +135,7 @@ func (t *table) equal(s *pairSet, pt point) bool {
 		pt[holdingPart] = classes[i].members[0]
 		t.epoch[1]++
 		for _, p := range s.pairs {
-			if t.value(t.sides[0], p.groups[0], &pt) != t.value(t.sides[1], p.groups[1], &pt) {
+			if t.value(p.nodes[0], &pt) != t.value(p.nodes[1], &pt) {
 				return false
 			}
 		}

@@ -45,25 +45,21 @@ func (t *table) classify(pt point) []class {
 func (t *table) holdingNumber(pt point) int {
 	vector := []byte("held ")
 	t.epoch[1]++
-	for _, s := range t.sides {
-		for n := range s.groups {
-			if s.heldRows[n] != 0 {
-				vector = binary.AppendVarint(vector, int64(t.value(s, n, &pt)))
-			}
+	for _, n := range t.nodes {
+		if n.heldRows != 0 {
+			vector = binary.AppendVarint(vector, int64(t.value(n, &pt)))
 		}
 	}
 	return t.id(string(vector), nil)
 }
 
-// projectReads numbers, by part and value, what the groups of both trees read together with a further text.
-func (t *table) projectReads(groups [2][]int, context func(p part, i int) string) (out [parts][]int) {
+// projectReads numbers, by part and value, what the nodes read together with a further text.
+func (t *table) projectReads(nodes []*node, context func(p part, i int) string) (out [parts][]int) {
 	for p, size := range t.sizes() {
 		for i := range size {
 			var key []byte
-			for _, s := range t.sides {
-				for _, n := range groups[s.number] {
-					key = binary.AppendVarint(key, int64(s.reads[n][p][i]))
-				}
+			for _, n := range nodes {
+				key = binary.AppendVarint(key, int64(n.reads[p][i]))
 			}
 			out[p] = append(out[p], t.id("some "+string(key)+" "+context(part(p), i), nil))
 		}

@@ -77,8 +77,8 @@ func (t *table) compareAt(pt point, reachable bool, findings map[finding]*shown)
 		pt[holdingPart] = classes[i].members[0]
 		var answers [2]Answer
 		t.epoch[1]++
-		for n, s := range t.sides {
-			answers[n] = t.answer(n, t.value(s, len(s.groups)-1, &pt), &pt)
+		for side, n := range t.roots {
+			answers[side] = t.answer(side, t.value(n, &pt), &pt)
 		}
 		if public >= 0 && !answers[public].Allow && !t.isExplanation() {
 			t.closed[pt[requestPart]] = true
@@ -143,7 +143,7 @@ func (t *table) answer(side int, id int, pt *point) Answer {
 		return Answer{Code: "no_route", Reason: "the tree has no such route"}
 	}
 	if t.entry == engine.EntryDecision {
-		if d, denied := t.sides[side].rules.set.Unlisted(a.action[side]); denied {
+		if d, denied := t.rules[side].set.Unlisted(a.action[side]); denied {
 			return Answer{Code: d.Code, Reason: d.Reason}
 		}
 	}

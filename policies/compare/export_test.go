@@ -38,14 +38,14 @@ func Agree(ctx context.Context, old, next *engine.Set, seed uint64, n int) (aske
 			remaining--
 			asked++
 			var answers [2]Answer
-			for side, s := range t.sides {
+			for side, n := range t.roots {
 				if answers[side], err = t.judge(side, pt); err != nil {
 					return asked, changed, err
 				}
 				first := pt
 				first[holdingPart] = class.members[0]
 				t.reset()
-				has, q := t.answer(side, t.value(s, len(s.groups)-1, &first), &pt), t.question(side, pt)
+				has, q := t.answer(side, t.value(n, &first), &pt), t.question(side, pt)
 				if has.Reason = question.FillReason(&q, resources.Decision{Reason: has.Reason}).Reason; has != answers[side] {
 					return asked, changed, fmt.Errorf("%s, tree %d, %v: the table has %+v, the engine says %+v", entry, side, pt, has, answers[side])
 				}
@@ -61,7 +61,7 @@ func Agree(ctx context.Context, old, next *engine.Set, seed uint64, n int) (aske
 // judge returns the engine's answer at a point.
 func (t *table) judge(side int, pt point) (Answer, error) {
 	q := t.question(side, pt)
-	set := t.sides[side].rules.set
+	set := t.rules[side].set
 	d, err := set.Judge(t.ctx, t.entry, q, evaluationLimit)
 	return Answer{d.Allowed, d.Code, d.Reason}, err
 }

@@ -94,9 +94,8 @@ func (t *table) both() []int {
 func (t *table) foretold(pt point) Foretold {
 	f := Foretold{Entry: t.entry}
 	for side, answer := range []*Answer{&f.Old, &f.New} {
-		s := t.sides[side]
 		t.reset()
-		*answer = t.answer(side, t.value(s, len(s.groups)-1, &pt), &pt)
+		*answer = t.answer(side, t.value(t.roots[side], &pt), &pt)
 	}
 	f.Question = t.question(0, pt)
 	return f

@@ -42,7 +42,7 @@ func (t *table) targetText(i int) string {
 
 // mergePart merges the values of a part with the same text and the same number for each group. It returns the first of
 // each.
-func (t *table) mergePart(part part, size int, number func(s *side, n int, part part, i int) int, besides func(int) string) (kept []int) {
+func (t *table) mergePart(part part, size int, number func(n *node, part part, i int) int, besides func(int) string) (kept []int) {
 	seen := map[string]int{}
 	for i := range size {
 		if t.ctx.Err() != nil { // then the table is discarded
@@ -50,10 +50,8 @@ func (t *table) mergePart(part part, size int, number func(s *side, n int, part 
 			continue
 		}
 		var key []byte
-		for _, s := range t.sides {
-			for n := range s.groups {
-				key = binary.AppendVarint(key, int64(number(s, n, part, i)))
-			}
+		for _, n := range t.nodes {
+			key = binary.AppendVarint(key, int64(number(n, part, i)))
 		}
 		text := string(key) + besides(i)
 		first, ok := seen[text]
@@ -64,27 +62,25 @@ func (t *table) mergePart(part part, size int, number func(s *side, n int, part 
 		}
 		t.joinStates(part, first, i)
 	}
-	for _, s := range t.sides {
-		for n := range s.groups {
-			s.reads[n][part] = selected(s.reads[n][part], kept)
-		}
+	for _, n := range t.nodes {
+		n.reads[part] = selected(n.reads[part], kept)
 	}
 	return kept
 }
 
 // readNumber returns the number of what a group reads of a value.
-func (t *table) readNumber(s *side, n int, part part, i int) int { return s.reads[n][part][i] }
+func (t *table) readNumber(n *node, part part, i int) int { return n.reads[part][i] }
 
 // valueNumber returns the number of a group's value if the group depends on this part alone. Otherwise it returns
 // readNumber.
-func (t *table) valueNumber(s *side, n int, part part, i int) int {
-	if s.dependsOn[n] != part.bit() {
-		return t.readNumber(s, n, part, i)
+func (t *table) valueNumber(n *node, part part, i int) int {
+	if n.dependsOn != part.bit() {
+		return t.readNumber(n, part, i)
 	}
 	var pt point
 	pt[part] = i
 	t.reset()
-	return t.value(s, n, &pt)
+	return t.value(n, &pt)
 }
 
 // joinStates adds the states of a merged value to the first value.

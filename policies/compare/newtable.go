@@ -18,7 +18,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	t := &table{
 		ctx: ctx, root: r, readsHere: c.reads(r.rule, "subject.here"), ids: map[string]int{},
 		memos: map[string]map[string]int{}, classes: map[[parts]int][]class{}, assignmentIDs: map[held][]int{},
-		answers: map[int]Answer{}, closed: map[int]bool{},
+		answers: map[int]Answer{}, closed: map[int]bool{}, rules: c.rules, nodeOf: map[*group]*node{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),
 	}
 	sets, ends := [][]string{nil}, []resources.Time{0, ended}
@@ -31,7 +31,8 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 	if t.holdings == nil {
 		return nil, errTooMany
 	}
-	t.sides = [2]*side{t.newSide(0, c.rules[0]), t.newSide(1, c.rules[1])}
+	t.addNodes(0)
+	t.addNodes(1)
 	t.numberReads()
 	if err := ctx.Err(); err != nil { // the numbers are incomplete
 		return nil, err
@@ -44,7 +45,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		return [2]string{t.targets[i].target.ProjectID, t.targets[i].target.Resource}
 	})
 	t.times = numbered(len(t.grants), func(i int) [2]resources.Time { return [2]resources.Time{t.grants[i].now, t.grants[i].until} })
-	t.classKeys = t.projectReads([2][]int{t.sides[0].holdingGroups, t.sides[1].holdingGroups}, t.classContext)
+	t.classKeys = t.projectReads(t.holders, t.classContext)
 	return t, ctx.Err()
 }
 

@@ -27,6 +27,8 @@ type partSet uint8
 
 func (p part) bit() partSet { return 1 << p }
 
+func (s partSet) has(p part) bool { return s&p.bit() != 0 }
+
 // partOf returns the part that determines a row of the input. What is held depends on further parts (partsOf).
 func partOf(path string) part {
 	switch section, _, _ := strings.Cut(path, "."); {

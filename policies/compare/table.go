@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"encoding/binary"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +37,14 @@ type table struct {
 	// classKeys number, by part, everything that determines the classes of holdings.
 	classKeys [parts][]int
 	// closed has the requests with a route that one tree alone makes public, and denies to some.
-	closed  map[int]bool
-	sides   [2]*side
+	closed map[int]bool
+	// rules are those of the two trees. nodes are all nodes of both, each after those below it; roots are the root's.
+	rules  [2]*rules
+	nodes  []*node
+	roots  [2]*node
+	nodeOf map[*group]*node
+	// holders are the nodes that read the holding themselves, and those below them.
+	holders []*node
 	ids     map[string]int // of values and texts
 	values  []ast.Value
 	texts   []string
@@ -59,29 +64,22 @@ type table struct {
 // heldRows. place is -1 if it has no effect.
 type held struct{ rows, place, times int }
 
-// side is one tree in a table.
-type side struct {
-	rules  *rules
-	number int
-	groups []*group // of the root and its dependencies, each after its own dependencies
-	index  map[*group]int
-	deps   [][]int // of each group
-	// memos cache values by the numbers that they depend on.
-	memos []map[string]int
-	// reads are, by group, part and value, the number of what the group reads.
-	reads [][parts][]int
-	// readParts are, by group, the parts except the holding that the group reads itself. dependsOn are all parts that it
-	// depends on. onHoldings says whether it depends on the holding, heldRows which of its rows it reads itself: a bit
-	// for each.
-	readParts  [][]part
-	onHoldings []bool
-	heldRows   []int
-	dependsOn  []partSet
-	// holdingGroups are the groups that read the holding themselves, and their dependencies.
-	holdingGroups []int
-	// cached are the values at the current point. They are valid if cachedEpoch is the current epoch.
-	cached      []int
-	cachedEpoch []int
+// node is a group of one tree in a table.
+type node struct {
+	*group
+	side  int
+	below []*node // of the dependencies
+	// memo caches values by the numbers that they depend on.
+	memo map[string]int
+	// reads are, by part and value, the number of what the group reads.
+	reads [parts][]int
+	// readParts are the parts except the holding that the group reads itself. dependsOn are all parts that it depends on.
+	// heldRows says which rows of the holding it reads itself: a bit for each.
+	readParts []part
+	dependsOn partSet
+	heldRows  int
+	// cached is the value at the current point. It is valid if cachedEpoch is the current epoch.
+	cached, cachedEpoch int
 }
 
 // id returns the number of a text. The text stands for a value, or for the reason why it has none.
@@ -95,59 +93,44 @@ func (t *table) id(text string, value ast.Value) int {
 	return id
 }
 
-// newSide orders the groups of a root after their dependencies, and finds the groups that read the holding.
-func (t *table) newSide(number int, r *rules) *side {
-	s := &side{rules: r, number: number, index: map[*group]int{}}
-	s.groups = withDependencies(r.groups[t.rule])
+// addNodes adds the nodes of the root in one tree.
+func (t *table) addNodes(side int) {
 	var readers []*group
-	for i, g := range s.groups {
-		s.index[g] = i
-		rows := 0
+	for _, g := range withDependencies(t.rules[side].groups[t.rule]) {
+		n := &node{group: g, side: side, dependsOn: g.partsRead()}
 		for i, path := range heldRows() {
 			if g.readsRow(path) {
-				rows |= 1 << i
+				n.heldRows |= 1 << i
 			}
 		}
-		held := rows != 0 || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.onHoldings[s.index[dep]] })
-		s.heldRows, s.onHoldings = append(s.heldRows, rows), append(s.onHoldings, held)
-		var read []part
 		for _, part := range [...]part{requestPart, personPart, targetPart, grantPart} {
-			if g.partsRead()&part.bit() != 0 {
-				read = append(read, part)
+			if n.dependsOn.has(part) {
+				n.readParts = append(n.readParts, part)
 			}
 		}
-		s.readParts = append(s.readParts, read)
+		if n.dependsOn.has(holdingPart) {
+			n.dependsOn |= personPart.bit() | targetPart.bit() | grantPart.bit() // they decide whether the user may hold it, whether it covers the target, and whether it has ended
+			readers = append(readers, g)
+		}
+		for _, dep := range g.deps {
+			n.below = append(n.below, t.nodeOf[dep])
+			n.dependsOn |= t.nodeOf[dep].dependsOn
+		}
 		if t.memos[g.print] == nil {
 			t.memos[g.print] = map[string]int{}
 		}
-		s.memos = append(s.memos, t.memos[g.print])
-		var deps []int
-		for _, dep := range g.deps {
-			deps = append(deps, s.index[dep])
-		}
-		s.deps = append(s.deps, deps)
-		s.dependsOn = append(s.dependsOn, s.partsOf(g))
-		if rows != 0 {
-			readers = append(readers, g)
-		}
+		n.memo = t.memos[g.print]
+		t.nodes, t.nodeOf[g], t.roots[side] = append(t.nodes, n), n, n
 	}
-	for _, g := range withDependencies(readers...) {
-		s.holdingGroups = append(s.holdingGroups, s.index[g])
-	}
-	s.cached, s.cachedEpoch = make([]int, len(s.groups)), make([]int, len(s.groups))
-	return s
+	t.holders = append(t.holders, t.nodesOf(readers)...)
 }
 
-// partsOf returns the parts that a group depends on. Its dependencies must come first.
-func (s *side) partsOf(g *group) (all partSet) {
-	all = g.partsRead()
-	if all&holdingPart.bit() != 0 {
-		all |= personPart.bit() | targetPart.bit() | grantPart.bit() // they decide whether the user may hold it, whether it covers the target, and whether it has ended
+// nodesOf returns the nodes of the groups and of all their dependencies.
+func (t *table) nodesOf(groups []*group) (nodes []*node) {
+	for _, g := range withDependencies(groups...) {
+		nodes = append(nodes, t.nodeOf[g])
 	}
-	for _, dep := range g.deps {
-		all |= s.dependsOn[s.index[dep]]
-	}
-	return all
+	return nodes
 }
 
 // partsRead returns the parts that a group reads itself.
@@ -168,9 +151,6 @@ func (t *table) sizes() [parts]int {
 // numberReads numbers, for each value of each part, what each group reads of it. A group can't distinguish two values
 // with the same number. If it only compares a path with constants, all other values of the path are one to it: -1.
 func (t *table) numberReads() {
-	for _, s := range t.sides {
-		s.reads = make([][parts][]int, len(s.groups))
-	}
 	for number, size := range t.sizes() {
 		part := part(number)
 		for value := range size {
@@ -179,14 +159,13 @@ func (t *table) numberReads() {
 			}
 			pt := point{}
 			pt[part] = value
-			read := t.rowNumbers(t.sides[0], pt, part)
-			for _, s := range t.sides {
-				if s.number == 1 && part == requestPart { // which alone differs between the trees
-					read = t.rowNumbers(s, pt, part)
-				}
-				for i, g := range s.groups {
-					s.reads[i][part] = append(s.reads[i][part], t.readNumberOf(g, read))
-				}
+			read := t.rowNumbers(0, pt, part)
+			both := [2][]int{read, read}
+			if part == requestPart { // which alone differs between the trees
+				both[1] = t.rowNumbers(1, pt, part)
+			}
+			for _, n := range t.nodes {
+				n.reads[part] = append(n.reads[part], t.readNumberOf(n.group, both[n.side]))
 			}
 		}
 	}
@@ -207,8 +186,8 @@ func (t *table) readNumberOf(g *group, rows []int) int {
 }
 
 // rowNumbers returns, by row of the input, the number of its value; -1 for a row of another part.
-func (t *table) rowNumbers(s *side, pt point, part part) (read []int) {
-	q := t.question(s.number, pt)
+func (t *table) rowNumbers(side int, pt point, part part) (read []int) {
+	q := t.question(side, pt)
 	for _, row := range question.Table() {
 		if id := -1; partOf(row.Path) != part {
 			read = append(read, id)
@@ -248,43 +227,42 @@ func (t *table) reset() {
 
 // value returns the number of a group's value at a point. It evaluates the group once for each combination of inputs
 // and dependencies.
-func (t *table) value(s *side, n int, pt *point) int {
+func (t *table) value(n *node, pt *point) int {
 	level := 0
-	if s.onHoldings[n] {
+	if n.dependsOn.has(holdingPart) {
 		level = 1
 	}
-	if s.cachedEpoch[n] == t.epoch[level] {
-		return s.cached[n]
+	if n.cachedEpoch == t.epoch[level] {
+		return n.cached
 	}
-	g := s.groups[n]
-	for _, dep := range s.deps[n] {
-		t.value(s, dep, pt) // caches it
+	for _, dep := range n.below {
+		t.value(dep, pt) // caches it
 	}
 	key := t.buffer[:0]
-	for _, part := range s.readParts[n] {
-		key = binary.AppendVarint(key, int64(s.reads[n][part][pt[part]]))
+	for _, part := range n.readParts {
+		key = binary.AppendVarint(key, int64(n.reads[part][pt[part]]))
 	}
-	if s.heldRows[n] != 0 {
-		key = binary.AppendVarint(key, int64(t.assignmentsNumber(s, s.heldRows[n], pt)))
+	if n.heldRows != 0 {
+		key = binary.AppendVarint(key, int64(t.assignmentsNumber(n, pt)))
 	}
-	for _, dep := range s.deps[n] {
-		key = binary.AppendVarint(key, int64(s.cached[dep]))
+	for _, dep := range n.below {
+		key = binary.AppendVarint(key, int64(dep.cached))
 	}
 	t.buffer = key
-	value, ok := s.memos[n][string(key)]
+	value, ok := n.memo[string(key)]
 	if !ok {
 		memo := string(key)
-		value = t.evaluate(s, g, pt)
-		s.memos[n][memo] = value
+		value = t.evaluate(n, pt)
+		n.memo[memo] = value
 	}
-	s.cached[n], s.cachedEpoch[n] = value, t.epoch[level]
+	n.cached, n.cachedEpoch = value, t.epoch[level]
 	return value
 }
 
-// assignmentsNumber returns the number of these rows of the assignments at a point.
-func (t *table) assignmentsNumber(s *side, rows int, pt *point) int {
-	key := held{rows, -1, t.times[pt[grantPart]]}
-	if rows&1 != 0 { // subject.here, the first of heldRows
+// assignmentsNumber returns the number of the rows of the assignments that a group reads at a point.
+func (t *table) assignmentsNumber(n *node, pt *point) int {
+	key := held{n.heldRows, -1, t.times[pt[grantPart]]}
+	if n.heldRows&1 != 0 { // subject.here, the first of heldRows
 		key.place = t.places[pt[targetPart]]
 	}
 	numbers := t.assignmentIDs[key]
@@ -294,9 +272,9 @@ func (t *table) assignmentsNumber(s *side, rows int, pt *point) int {
 	}
 	number := &numbers[pt[holdingPart]]
 	if *number == 0 {
-		q, text := t.question(s.number, *pt), "holds"
+		q, text := t.question(n.side, *pt), "holds"
 		for i, path := range heldRows() {
-			if rows&(1<<i) != 0 {
+			if n.heldRows&(1<<i) != 0 {
 				text += " " + question.Value(&q, path).String()
 			}
 		}
@@ -321,21 +299,21 @@ func numbered[K comparable](n int, keyOf func(i int) K) (out []int) {
 }
 
 // evaluate evaluates a group with OPA, and returns the number of the value or of the error.
-func (t *table) evaluate(s *side, g *group, pt *point) int {
-	if g.union {
-		return t.union(s, g)
+func (t *table) evaluate(n *node, pt *point) int {
+	if n.union {
+		return t.union(n)
 	}
 	t.evaluations++
-	q := t.question(s.number, *pt)
-	input := question.Term(&q, g.inputRows)
-	if g.element != nil {
-		elements, err := s.rules.set.Elements(t.ctx, g.element, input, t.grants[pt[grantPart]].now, evaluationLimit)
+	q := t.question(n.side, *pt)
+	input := question.Term(&q, n.inputRows)
+	if n.element != nil {
+		elements, err := t.rules[n.side].set.Elements(t.ctx, n.element, input, t.grants[pt[grantPart]].now, evaluationLimit)
 		if err != nil {
 			return t.id("error "+err.Error(), nil)
 		}
 		return t.id("is "+elements.String(), elements)
 	}
-	value, err := g.rule.Value(t.ctx, input, t.grants[pt[grantPart]].now, evaluationLimit)
+	value, err := n.rule.Value(t.ctx, input, t.grants[pt[grantPart]].now, evaluationLimit)
 	switch {
 	case err != nil:
 		return t.id("error "+err.Error(), nil)
@@ -346,13 +324,12 @@ func (t *table) evaluate(s *side, g *group, pt *point) int {
 }
 
 // union returns the number of a partial set, from the values of its definitions.
-func (t *table) union(s *side, g *group) int {
+func (t *table) union(n *node) int {
 	all := ast.NewSet()
-	for _, dep := range g.deps {
-		id := s.cached[s.index[dep]]
-		set, ok := t.values[id].(ast.Set)
+	for _, dep := range n.below {
+		set, ok := t.values[dep.cached].(ast.Set)
 		if !ok {
-			return id // the number of the error
+			return dep.cached // the number of the error
 		}
 		set.Foreach(all.Add)
 	}
@@ -366,7 +343,7 @@ func (t *table) decode(id int) Answer {
 	if value == nil {
 		return Answer{Reason: t.texts[id]}
 	}
-	d, err := t.sides[0].rules.set.Read(t.entry, ast.NewTerm(value))
+	d, err := t.rules[0].set.Read(t.entry, ast.NewTerm(value))
 	if err != nil {
 		return Answer{Reason: "ill-typed: " + t.texts[id]}
 	}
