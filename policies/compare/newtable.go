@@ -16,7 +16,7 @@ func (c *comparison) newTable(ctx context.Context, r root) (*table, error) {
 		return nil, errTooMany
 	}
 	t := &table{
-		ctx: ctx, root: r, readsHere: c.reads(r.rule, "subject.here"), ids: map[string]int{},
+		ctx: ctx, root: r, readsUser: c.reads(r.rule, "target.user"), ids: map[string]int{},
 		memos: map[string]map[string]int{}, classes: map[[parts]int][]class{}, assignmentIDs: map[held][]int{},
 		answers: map[int]Answer{}, closed: map[int]bool{}, rules: c.rules, nodeOf: map[*group]*node{},
 		requests: c.mergeRequests(c.requests(r.entry)), persons: c.consts.people(r.entry == engine.EntryDecision, c.reads(r.rule, "principal.scopes")), targets: c.consts.targets(),

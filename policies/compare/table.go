@@ -56,7 +56,7 @@ type table struct {
 	assignmentIDs map[held][]int // by holding, 0 if it has no number yet
 	buffer        []byte
 	evaluations   int
-	readsHere     bool   // says that a rule of either tree reads input.subject.here
+	readsUser     bool   // says that a rule of either tree reads the user of a target
 	epoch         [2]int // for cached values: [0] of groups independent of the holding, [1] of the others
 }
 
