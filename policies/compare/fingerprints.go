@@ -43,7 +43,7 @@ type form struct {
 func (r *rules) forms(ctx context.Context, pkg string) (out []form, err error) {
 	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
 		g := &group{name: nameOf(rule), rule: r.set.Rule(nameOf(rule))}
-		if err := r.readDependencies(ctx, g, []*ast.Rule{rule}, map[*ast.Rule]bool{}); err != nil {
+		if err := r.readDependencies(ctx, g, []*ast.Rule{rule}); err != nil {
 			return nil, err
 		}
 		f := form{strings.TrimPrefix(nameOf(rule), pkg+"."), g.print, rule.Location}

@@ -46,7 +46,7 @@ type rules struct {
 	compiler *ast.Compiler
 	txn      storage.Transaction
 	groups   map[string]*group
-	// reached are all rules and functions, ordered by location.
+	// reached are all rules and functions, ordered by location. One of several groups is there as often.
 	reached []*ast.Rule
 	// documents are the fingerprints of documents, by reference.
 	documents map[string]string
@@ -65,18 +65,15 @@ func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 			r.close(ctx)
 		}
 	}()
-	seen := map[*ast.Rule]bool{}
 	for _, root := range roots() {
-		if _, err := r.group(ctx, root.rule, seen); err != nil {
+		if _, err := r.group(ctx, root.rule); err != nil {
 			return nil, err
 		}
 	}
-	for rule := range seen {
-		r.reached = append(r.reached, rule)
+	for _, g := range r.groups {
+		r.reached = append(r.reached, g.definitions...)
 	}
-	slices.SortFunc(r.reached, func(a, b *ast.Rule) int {
-		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row))
-	})
+	slices.SortFunc(r.reached, func(a, b *ast.Rule) int { return a.Location.Compare(b.Location) })
 	return r, nil
 }
 
@@ -95,7 +92,7 @@ func nameOf(rule *ast.Rule) string { return rule.Ref().GroundPrefix().String() }
 
 // group returns the group of a name with its dependencies. A partial set with several definitions becomes the union of
 // one group per definition, because each definition reads different values.
-func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool) (*group, error) {
+func (r *rules) group(ctx context.Context, name string) (*group, error) {
 	if existing := r.groups[name]; existing != nil {
 		return existing, nil
 	}
@@ -106,12 +103,12 @@ func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool)
 		all = slices.Clone(r.compiler.GetRules(ast.MustParseRef(name)))
 	}
 	if len(all) < 2 || slices.ContainsFunc(all, func(rule *ast.Rule) bool { return !isElement(rule) }) {
-		return g, r.readDependencies(ctx, g, all, seen)
+		return g, r.readDependencies(ctx, g, all)
 	}
 	g.union = true
 	for i, rule := range all {
 		part := &group{name: name + " " + strconv.Itoa(i), element: rule}
-		if err := r.readDependencies(ctx, part, []*ast.Rule{rule}, seen); err != nil {
+		if err := r.readDependencies(ctx, part, []*ast.Rule{rule}); err != nil {
 			return nil, err
 		}
 		part.name = name + " " + part.print
@@ -153,7 +150,7 @@ func isElement(rule *ast.Rule) bool {
 }
 
 // readDependencies adds the groups that the definitions refer to, and describes the group.
-func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule, seen map[*ast.Rule]bool) error {
+func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule) error {
 	name := g.name
 	definitions := map[*ast.Rule]bool{} // and the functions that they call
 	deps := map[string]bool{}
@@ -163,7 +160,7 @@ func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule
 		if definitions[rule] {
 			continue
 		}
-		definitions[rule], seen[rule] = true, true
+		definitions[rule] = true
 		for branch := rule; branch != nil; branch = branch.Else {
 			for node := range r.compiler.Graph.Dependencies(branch) {
 				switch dep := node.(*ast.Rule); {
@@ -176,7 +173,7 @@ func (r *rules) readDependencies(ctx context.Context, g *group, next []*ast.Rule
 		}
 	}
 	for _, dep := range slices.Sorted(maps.Keys(deps)) {
-		d, err := r.group(ctx, dep, seen)
+		d, err := r.group(ctx, dep)
 		if err != nil {
 			return err
 		}
