@@ -33,8 +33,8 @@ func ArgumentRules(ctx context.Context, old, next *engine.Set) (changed []Argume
 		for side := range forms {
 			for _, f := range forms[side] {
 				rule := ArgumentRule{Server: server, location: f.location}
-				if f.name != deny {
-					rule.Message = f.name
+				if f.Name != deny {
+					rule.Message = f.Name
 				}
 				text := f.location.File + ":" + strconv.Itoa(f.location.Row) + " sha256:" + f.print[:12]
 				if rule.New = text; side == 0 {

@@ -16,74 +16,76 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
-// Prints returns, by name, fingerprints of the rules of a package. Each covers the rule's text, the rules it depends
-// on, and the package's own documents.
-func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]string, error) {
-	r, err := openRules(ctx, set)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close(ctx)
-	r.prefix = pkg
-	all, err := r.forms(ctx, pkg)
-	out := map[string][]string{}
-	for _, f := range all {
-		out[f.name] = append(out[f.name], f.print)
-	}
-	return out, err
+// Form is a rule of a package, with its fingerprint.
+type Form struct {
+	// Rule is the name of the rule. Name is the same; for an element of a set it is the element's text if that is constant.
+	Rule, Name string
+	print      string
+	location   *ast.Location
 }
 
-// form is a rule with its fingerprint. An element of a set is named by its text if that is a constant.
-type form struct {
-	name, print string
-	location    *ast.Location
+// Removed returns the rules of a package that the next tree lacks in their form. The form covers the rule's text, the rules
+// it depends on, and the package's own documents.
+func Removed(ctx context.Context, old, next *engine.Set, pkg string) ([]Form, error) {
+	all, _, err := formsOf(ctx, [2]*engine.Set{old, next}, pkg, pkg)
+	return missing(all[0], all[1]), err
+}
+
+// formsOf returns the rules below a reference in both trees, and the fingerprints of the document beside them. The forms
+// cover the documents below the prefix.
+func formsOf(ctx context.Context, sets [2]*engine.Set, pkg, prefix string) (all [2][]Form, documents [2]string, err error) {
+	for i, set := range sets {
+		r, err := openRules(ctx, set)
+		if err != nil {
+			return all, documents, err
+		}
+		defer r.close(ctx)
+		r.prefix = prefix
+		if documents[i], err = r.documentPrint(ctx, ast.MustParseRef(pkg)); err != nil {
+			return all, documents, err
+		}
+		if all[i], err = r.forms(ctx, pkg); err != nil {
+			return all, documents, err
+		}
+	}
+	return all, documents, nil
+}
+
+// missing returns the forms that the other tree lacks.
+func missing(forms, existing []Form) []Form {
+	return slices.DeleteFunc(slices.Clone(forms), func(f Form) bool {
+		return slices.ContainsFunc(existing, func(o Form) bool { return o.Name == f.Name && o.print == f.print })
+	})
 }
 
 // forms returns the rules below a reference, ordered by location.
-func (r *rules) forms(ctx context.Context, pkg string) (out []form, err error) {
+func (r *rules) forms(ctx context.Context, pkg string) (out []Form, err error) {
 	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
 		g := &group{name: nameOf(rule), rule: r.set.Rule(nameOf(rule))}
 		if err := r.readDependencies(ctx, g, []*ast.Rule{rule}); err != nil {
 			return nil, err
 		}
-		f := form{strings.TrimPrefix(nameOf(rule), pkg+"."), g.print, rule.Location}
+		name := strings.TrimPrefix(nameOf(rule), pkg+".")
+		f := Form{name, name, g.print, rule.Location}
 		if isElement(rule) {
 			if text, ok := rule.Head.Key.Value.(ast.String); ok {
-				f.name = string(text)
+				f.Name = string(text)
 			}
 		}
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b form) int { return a.location.Compare(b.location) })
+	slices.SortFunc(out, func(a, b Form) int { return a.location.Compare(b.location) })
 	return out, nil
 }
 
 // changedForms returns the rules below a reference for which the other tree has none with the same name, text,
 // dependencies and data. A different document beside the rules changes all of them.
-func changedForms(ctx context.Context, sets [2]*engine.Set, pkg string) (out [2][]form, err error) {
-	var all [2][]form
-	var documents [2]string
-	for i, set := range sets {
-		r, err := openRules(ctx, set)
-		if err != nil {
-			return out, err
-		}
-		defer r.close(ctx)
-		if documents[i], err = r.documentPrint(ctx, ast.MustParseRef(pkg)); err != nil {
-			return out, err
-		}
-		if all[i], err = r.forms(ctx, pkg); err != nil {
-			return out, err
-		}
+func changedForms(ctx context.Context, sets [2]*engine.Set, pkg string) ([2][]Form, error) {
+	all, documents, err := formsOf(ctx, sets, pkg, "")
+	if err != nil || documents[0] != documents[1] {
+		return all, err
 	}
-	for i := range all {
-		for _, f := range all[i] {
-			if documents[0] != documents[1] || !slices.ContainsFunc(all[1-i], func(o form) bool { return o.name == f.name && o.print == f.print }) {
-				out[i] = append(out[i], f)
-			}
-		}
-	}
-	return out, nil
+	return [2][]Form{missing(all[0], all[1]), missing(all[1], all[0])}, nil
 }
 
 // documentsOf returns the documents of the tree that the definitions refer to, each by its reference and its fingerprint.

@@ -46,7 +46,7 @@ type rules struct {
 	compiler *ast.Compiler
 	txn      storage.Transaction
 	groups   map[string]*group
-	// reached are all rules and functions, ordered by location. One of several groups is there as often.
+	// reached are the rules and functions of all groups, ordered by location. A function of two groups is there twice.
 	reached []*ast.Rule
 	// documents are the fingerprints of documents, by reference.
 	documents map[string]string

@@ -3,7 +3,6 @@ package guards
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -109,46 +108,15 @@ func tooLong(bound time.Duration) Refused {
 
 // removedGuards returns the names of guards that the other tree lacks, or has in another form. Rules that only permit may
 // change.
-func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string, err error) {
-	before, err := compare.Prints(ctx, inForce, pkg)
-	if err != nil {
-		return nil, err
-	}
-	after, err := compare.Prints(ctx, next, pkg)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if isPermission(name, inForce) {
-			continue
-		}
-		for _, form := range before[name] {
-			if !slices.Contains(after[name], form) {
-				out = append(out, name)
-				break
-			}
+func removedGuards(ctx context.Context, inForce, next *engine.Set) (names []string, err error) {
+	removed, err := compare.Removed(ctx, inForce, next, pkg)
+	for _, form := range removed {
+		if form.Rule != removable && form.Rule != allowNotExhaustive {
+			names = append(names, form.Name)
 		}
 	}
-	return out, nil
-}
-
-// isPermission says whether only elements of guards.removable and guards.allow_not_exhaustive have the name.
-func isPermission(name string, set *engine.Set) bool {
-	listed, guards := false, false
-	for _, rule := range set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
-		named := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), pkg+".")
-		text := named
-		if rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil {
-			if constant, ok := rule.Head.Key.Value.(ast.String); ok {
-				text = string(constant)
-			}
-		}
-		if text == name {
-			permits := named == removable || named == allowNotExhaustive
-			listed, guards = listed || permits, guards || !permits
-		}
-	}
-	return listed && !guards
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // notRemovable returns the reasons against removing guards.
