@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"sync"
 
 	"github.com/portcullis-authz/portcullis/policies"
@@ -37,7 +38,7 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 	if err != nil {
 		return e.refuse(src, err)
 	}
-	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.tree.Routes, now.tree.Routes) {
+	if check := e.opts.CheckRoutes; check != nil && !reflect.DeepEqual(set.tree.Routes, now.tree.Routes) {
 		if err := check(set.Routes()); err != nil {
 			return e.refuse(src, fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
 		}

@@ -177,13 +177,3 @@ func (s *Set) MCPServers() []string { return slices.Sorted(maps.Keys(s.tree.Serv
 
 // Strict says whether actions are denied that the tree does not list.
 func (s *Set) Strict() bool { return s.tree.Strict }
-
-// sameRoutes says whether two catalogues are equal; access kinds are compared in order.
-func sameRoutes(a, b []resources.Route) bool {
-	return slices.EqualFunc(a, b, func(a, b resources.Route) bool {
-		return a.Name == b.Name && a.Spec == b.Spec && a.Method == b.Method && a.Host == b.Host && a.Path == b.Path && a.Action == b.Action &&
-			a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && a.Claims == b.Claims && a.Audience == b.Audience &&
-			a.Place == b.Place && a.MCP == b.MCP &&
-			slices.Equal(a.Access, b.Access)
-	})
-}
