@@ -43,12 +43,7 @@ func newNames(ctx context.Context, sets [2]*engine.Set, gaps []compare.Gap) (*na
 		for _, module := range compiled.Compiler.Modules {
 			ast.WalkTerms(module, n.add)
 		}
-		txn, err := compiled.Store.NewTransaction(ctx, storage.TransactionParams{})
-		if err != nil {
-			return nil, err
-		}
-		data, err := compiled.Store.Read(ctx, txn, storage.Path{})
-		compiled.Store.Abort(ctx, txn)
+		data, err := storage.ReadOne(ctx, compiled.Store, storage.Path{})
 		if err != nil {
 			return nil, err
 		}
