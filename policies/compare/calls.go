@@ -159,16 +159,6 @@ func (c *expression) aggregate(name string, args []*value) *value {
 	return nil
 }
 
-// allPlain says whether all arguments are plain.
-func allPlain(args []*value) bool {
-	for _, v := range args {
-		if !v.isPlain() {
-			return false
-		}
-	}
-	return true
-}
-
 // plainResult returns the result of a built-in over plain values.
 func plainResult(name string, args []*value) *value {
 	switch name {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -87,7 +86,7 @@ func (a *analyzer) gapOf(leftOut string, values ...*value) *value {
 		case elements, size:
 			a.gap("a set of members of the input", leftOut)
 		case list, object:
-			a.gapOf(leftOut, slices.Concat(v.items, slices.Collect(maps.Values(v.named)))...)
+			a.gapOf(leftOut, v.parts()...)
 		case unknown:
 			a.gap("a value that is not followed", leftOut)
 		case plain:

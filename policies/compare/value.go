@@ -128,17 +128,17 @@ func (v *value) isAt(path string) bool {
 
 // isPlain says whether a value and all its parts are made of columns and constants, without needs.
 func (v *value) isPlain() bool {
-	for _, item := range v.items {
-		if !item.isPlain() {
-			return false
-		}
-	}
-	for _, member := range v.named {
-		if !member.isPlain() {
-			return false
-		}
-	}
-	return v.needs == (needs{}) && (v.shape == plain || v.shape == list || v.shape == object || v.shape == elements)
+	return allPlain(v.parts()) && v.needs == (needs{}) && (v.shape == plain || v.shape == list || v.shape == object || v.shape == elements)
+}
+
+// allPlain says whether all values are plain.
+func allPlain(values []*value) bool {
+	return !slices.ContainsFunc(values, func(v *value) bool { return !v.isPlain() })
+}
+
+// parts returns the items of a value and the members of an object.
+func (v *value) parts() []*value {
+	return slices.AppendSeq(slices.Clone(v.items), maps.Values(v.named))
 }
 
 // flat returns one value with the constants of a value and of all its parts. It is made by a built-in if any of them is.
@@ -147,7 +147,7 @@ func (v *value) flat() *value {
 	if out.consts == nil {
 		out.consts = map[string]ast.Value{}
 	}
-	for _, part := range slices.Concat(v.items, slices.Collect(maps.Values(v.named))) {
+	for _, part := range v.parts() {
 		flat := part.flat()
 		maps.Copy(out.consts, flat.consts)
 		out.made = out.made || flat.made
