@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +72,8 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 		}
 		for _, r := range c.roles(roles, patterns) {
 			for _, s := range all {
-				counts := s.counts()
+				faults := s.faults()
+				counts := faults == 0
 				if !place.coversTarget() && (!counts || r.pattern != "") || !counts && !r.everyStanding(representatives) {
 					continue
 				}
@@ -80,7 +82,7 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 				if counts && s.ends == 0 && r.pairable(place, representatives) {
 					good = append(good, h)
 				}
-				if combined && s.faults() == 1 && s.ends < theTime && place.coversTarget() && (slices.Contains(named, r.id) || r.allCustom()) {
+				if combined && faults == 1 && s.ends < theTime && place.coversTarget() && (slices.Contains(named, r.id) || r.allCustom()) {
 					idle = append(idle, h)
 				}
 			}
@@ -124,12 +126,7 @@ func (h holding) and(other holding) holding {
 	}
 }
 
-// counts says whether the shipped rules would count the assignment.
-func (s standing) counts() bool {
-	return s.faults() == 0
-}
-
-// faults returns how many things keep the assignment from counting.
+// faults returns how many things keep the shipped rules from counting the assignment.
 func (s standing) faults() (n int) {
 	for _, fault := range []bool{s.role != resources.StatusActive, s.assignment != resources.StatusActive, s.scope != "", s.ends == ended} {
 		if fault {
@@ -149,11 +146,7 @@ type roleCase struct {
 // roles returns the system roles, an unknown role, and custom roles: with all permissions, with none, with the id of a
 // system role, and with one pattern each.
 func (c constants) roles(system map[string]string, patterns []string) (out []roleCase) {
-	ids := make([]string, 0, len(system))
-	for id := range system {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(system))
 	for _, id := range ids {
 		out = append(out, roleCase{id: id, scope: system[id], system: true})
 	}

@@ -134,17 +134,14 @@ func (c *comparison) permissionSets() (out [][]string) {
 // representatives returns the system roles that the comparison holds in place of all. For each request or grant it
 // notes in the table which role each one is represented by.
 func (c *comparison) representatives(t *table) []string {
-	named := map[string]bool{}
-	for _, id := range c.consts.texts(nil, "subject.here.role") {
-		named[id] = true
-	}
-	all, fixed := map[string]bool{}, c.consts.patternsAmong()
+	texts, all, fixed := c.consts.texts(nil, "subject.here.role"), map[string]bool{}, c.consts.patternsAmong()
 	ids := slices.Sorted(maps.Keys(c.scopes))
 	represent := func(patterns []string) (map[string]string, bool) {
 		out, first, same := map[string]string{}, map[string]string{}, c.opaque
 		patterns = slices.Concat(patterns, fixed)
 		for _, id := range ids {
-			old, next := profile(c.roles[0][id], patterns, named[id]), profile(c.roles[1][id], patterns, named[id])
+			named := slices.Contains(texts, id)
+			old, next := profile(c.roles[0][id], patterns, named), profile(c.roles[1][id], patterns, named)
 			same = same && old == next
 			text := old + " / " + next
 			if !c.opaque {
@@ -203,9 +200,5 @@ func (t *table) fits(pt *point) (asked, reachable bool) {
 	if a.publicIn() < 0 && isPublic(route) != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" {
 		return false, false
 	}
-	action := a.action[0]
-	if action.ID == "" {
-		action = a.action[1]
-	}
-	return p.fits(route, action), reachable && p.target.AccountID != OtherAccount
+	return p.fits(route, cmp.Or(a.action[0], a.action[1])), reachable && p.target.AccountID != OtherAccount
 }

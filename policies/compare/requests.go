@@ -193,22 +193,12 @@ func (c *comparison) actionKind(a resources.Action) string {
 
 // namesAction says whether rules may distinguish the action by its name.
 func (c *comparison) namesAction(a resources.Action) bool {
-	for _, g := range c.gaps {
-		if strings.HasPrefix(g.Reads, "action") {
-			return true
-		}
-	}
-	if !c.opaque {
+	if !c.opaque || slices.ContainsFunc(c.gaps, func(g Gap) bool { return strings.HasPrefix(g.Reads, "action") }) {
 		return true
 	}
-	patterns := a.Patterns()
-	ids := c.consts.texts(nil, "action.id", "action.patterns", "grant.permissions")
-	for _, id := range ids {
-		if slices.Contains(patterns[:], id) {
-			return true
-		}
-	}
-	return slices.Contains(c.consts.texts(nil, "action.resource"), a.Resource)
+	patterns, ids := a.Patterns(), c.consts.texts(nil, "action.id", "action.patterns", "grant.permissions")
+	return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(patterns[:], id) }) ||
+		slices.Contains(c.consts.texts(nil, "action.resource"), a.Resource)
 }
 
 // routeKind returns everything that rules can read of a route, except its name and the name of its action.
