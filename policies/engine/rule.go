@@ -34,9 +34,6 @@ func InputOf(q *resources.Question) *ast.Term { return question.Term(q, question
 // Compiled returns what the set was made of. It is not to be changed.
 func (s *Set) Compiled() Compiled { return s.tree }
 
-// Ref returns the rule's name as OPA has it.
-func (r Rule) Ref() ast.Ref { return r.query.rule }
-
 // Elements evaluates one definition of a partial set by itself, and returns the elements that it gives. The error
 // tells why there are none.
 func (s *Set) Elements(ctx context.Context, rule *ast.Rule, input *ast.Term, now resources.Time, limit time.Duration) (ast.Set, error) {
