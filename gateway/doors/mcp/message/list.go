@@ -5,14 +5,18 @@ import (
 	"fmt"
 )
 
-// listed holds the name of the result's member with the items, and of the item's member with its name.
-type listed struct{ member, name string }
+// listed holds the name of the result's member with the items, and of the item's member with its name. An item must spell
+// the members as they are here: a client may ignore case, and a definition does not.
+type listed struct {
+	member, name string
+	members      []string
+}
 
 var lists = map[string]listed{
-	MethodTools:     {"tools", "name"},
-	MethodPrompts:   {"prompts", "name"},
-	MethodResources: {"resources", "uri"},
-	MethodTemplates: {"resourceTemplates", "uriTemplate"},
+	MethodTools:     {"tools", "name", []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}},
+	MethodPrompts:   {"prompts", "name", []string{"name"}},
+	MethodResources: {"resources", "uri", []string{"uri"}},
+	MethodTemplates: {"resourceTemplates", "uriTemplate", []string{"uriTemplate"}},
 }
 
 var (
@@ -63,7 +67,7 @@ func ReadList(method string, body []byte) (*List, error) {
 		switch name {
 		case kind.member:
 			items = true
-			return w.array(func() error { return l.item(w, kind.name) })
+			return w.array(func() error { return l.item(w, kind) })
 		case "nextCursor":
 			if w.kind() == 'n' {
 				return w.skip()
@@ -86,10 +90,10 @@ func ReadList(method string, body []byte) (*List, error) {
 }
 
 // item reads an item. It rejects a second one with the same name.
-func (l *List) item(w *walk, member string) error {
+func (l *List) item(w *walk, kind listed) error {
 	var name string
-	place, err := w.object([]string{member}, func(n string) (err error) {
-		if n != member {
+	place, err := w.object(kind.members, func(n string) (err error) {
+		if n != kind.name {
 			return w.skip()
 		}
 		name, err = w.text()
@@ -99,7 +103,7 @@ func (l *List) item(w *walk, member string) error {
 	case err != nil:
 		return err
 	case name == "":
-		return fmt.Errorf("an item has no %s", member)
+		return fmt.Errorf("an item has no %s", kind.name)
 	case l.names[name]:
 		return fmt.Errorf("two items are named %q", clip(name))
 	}

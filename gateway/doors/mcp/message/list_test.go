@@ -115,6 +115,12 @@ func TestListWithTwoReadingsIsRefused(t *testing.T) {
 			t.Errorf("%s is taken: %+v, %v", name, l, err)
 		}
 	}
+	for _, member := range []string{"Title", "Description", "inputschema", "outputſchema", "ANNOTATIONS"} { // the definition has the other spelling
+		list := `{"tools":[{"name":"a","description":"b","` + member + `":"c"}]}`
+		if l, err := message.ReadList("tools/list", []byte(result(list))); err == nil {
+			t.Errorf("a tool with %s is taken: %+v", member, l)
+		}
+	}
 	for name, body := range map[string]string{"method": "{}", "result and error": `{"jsonrpc":"2.0","id":1,"result":{"tools":[]},"error":{}}`, "neither": `{"jsonrpc":"2.0","id":1}`} {
 		if _, err := message.ReadList("tools/list", []byte(body)); err == nil || errors.Is(err, message.ErrNoList) {
 			t.Errorf("%s: %v", name, err)
