@@ -60,7 +60,7 @@ func (p *page) until(name string) string {
 	text := p.field(name)
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
 		if moment, err := time.Parse(layout, text); err == nil {
-			return resources.At(moment).String()
+			return moment.Format("2006-01-02T15:04:05.000Z") // a resources.Time has no text for 1970
 		}
 	}
 	return text

@@ -271,3 +271,21 @@ func TestButtonsAreThoseOfTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEndStaysAnEnd guarantees that the API gets each end of a form. The first moment of 1970 stands for no end in
+// records.
+func TestAnEndStaysAnEnd(t *testing.T) {
+	s := newPeopleSite(t)
+	for path, form := range map[string]url.Values{
+		"/people/user-bob-v1/assign":    fields("role=r", "until=1970-01-01T00:00"),
+		"/agents/agent-x-v1/delegation": fields("permissions=project:a:read", "until=1970-01-01T00:00:00"),
+		"/people/" + admin + "/keys":    fields("key_name=ci", "once=abc", "expires_at=1970-01-01T00:00"),
+	} {
+		if s.send(admin, path, form); len(s.changes) != 1 || !strings.Contains(s.changes[0], `"1970-01-01T00:00:00`) {
+			t.Errorf("%s: the calls are %q, without the end", path, s.changes)
+		}
+	}
+	if s.send(admin, "/people/user-bob-v1/assign", fields("do=preview", "role=r", "until=1970-01-01T00:00")); len(s.previews) != 1 || !strings.Contains(s.previews[0], `"until":"1970-01-01T00:00:00`) {
+		t.Errorf("the previews are %q, without the end", s.previews)
+	}
+}
