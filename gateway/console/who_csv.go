@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -91,10 +92,18 @@ func (p *page) matrixRows(v *whoView) ([][]string, error) {
 	return rows, nil
 }
 
-// harmless escapes a cell that a spreadsheet would run as a formula.
+// harmless escapes each part of a cell that a spreadsheet would run as a formula. Some spreadsheets also separate cells at a
+// semicolon, a tab or a line end, ignore spaces before a sign, and read signs of full width.
 func harmless(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
-		return "'" + cell
+	const ends = "\t\r\n"
+	var out strings.Builder
+	begins := true
+	for i, r := range cell {
+		if begins && strings.ContainsRune("=+-@＝＋－＠", r) || i == 0 && strings.ContainsRune(ends, r) {
+			out.WriteByte('\'')
+		}
+		out.WriteRune(r)
+		begins = strings.ContainsRune(";"+ends, r) || begins && unicode.IsSpace(r)
 	}
-	return cell
+	return out.String()
 }

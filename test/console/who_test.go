@@ -176,5 +176,5 @@ func TestFormulas(t *testing.T) {
 			}
 		}
 	}
-	file.want(t, 200, `'=HYPERLINK(""http://x.example"",""y"")`, "'@sum.example", "'+1@x.example", "'\t-1+1")
+	file.want(t, 200, `'=HYPERLINK(""http://x.example"",""y"")`, "'@sum.example", "'+1@x.example", "'\t'-1+1")
 }
