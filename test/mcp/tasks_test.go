@@ -311,3 +311,46 @@ func TestALegacyTaskHasASealedID(t *testing.T) {
 		t.Errorf("the session's stream: %d %s", stream.StatusCode, text)
 	}
 }
+
+// TestAResumedStreamKnowsItsTask guarantees the response on a resumed stream: of a call as a task, and of the question for the
+// task's result. Both name the task by one id of the client.
+func TestAResumedStreamKnowsItsTask(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var call struct{ Method string }
+		_ = json.NewDecoder(r.Body).Decode(&call) // a GET has no body
+		events := map[string]string{
+			"tools/call":   "id: call\ndata:\n\n",
+			"call":         `data: {"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t.1","status":"working"}}}` + "\n\n",
+			"tasks/result": "id: result\ndata:\n\n",
+			"result": `data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t.1"}}}}` + "\n\n" +
+				`data: {"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t.2","status":"of another"}}` + "\n\n",
+		}[call.Method+r.Header.Get("Last-Event-ID")]
+		if events == "" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, events)
+	}))
+	t.Cleanup(server.Close)
+	g := startOn(t, server.URL, policiesWith(t, rows))
+	token := tokenFor(t, g, reader, bothScopes)
+	resumed := func(body string) string {
+		_, text := raw(t, g, path, token, body, "MCP-Protocol-Version", "2025-11-25")
+		match := eventID.FindStringSubmatch(text)
+		if match == nil {
+			t.Fatalf("%q", text)
+		}
+		rest, err := io.ReadAll(get(t, g, path, token, "", match[1]).Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(rest)
+	}
+	id := idIn(t, resumed(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_issues","arguments":{},"task":{"ttl":60000}}}`))
+	text := resumed(`{"jsonrpc":"2.0","id":1,"method":"tasks/result","params":{"taskId":"` + id + `"}}`)
+	if idIn(t, text) != id || !strings.Contains(text, "done") || strings.Contains(text, "of another") {
+		t.Errorf("%q", text)
+	}
+}

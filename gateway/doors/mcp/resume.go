@@ -40,16 +40,18 @@ func begun(r row) row {
 
 // sealEvent returns the client's id of an event, or "" for one that is too long. The client resumes the stream with it.
 func (s *stream) sealEvent(id string) string {
-	sealed, ok := s.v.Sealed.SealHandle(message.EventID, s.v.handle(id, s.v.rows), s.v.purpose())
+	h := s.v.handle(id, s.v.rows)
+	h.Tasks = s.v.tasks.sealed
+	sealed, ok := s.v.Sealed.SealHandle(message.EventID, h, s.v.purpose())
 	if !ok {
 		return ""
 	}
 	return sealed
 }
 
-// resumed judges the rows of the stream that a client resumes, and puts the server's id of the event into the call.
-// Without such an event there are no rows. The error is KindNotFound for an event of another caller, and KindForbidden
-// for a call that is no longer allowed.
+// resumed judges the rows of the stream that a client resumes, and puts the server's id of the event into the call. The
+// stream knows its tasks again. Without such an event there are no rows. The error is KindNotFound for an event of another
+// caller, and KindForbidden for a call that is no longer allowed.
 func (v *visit) resumed(ctx context.Context, o *Outgoing) ([]row, error) {
 	sealed := v.header(message.HeaderLastEvent)
 	if sealed == "" {
@@ -60,6 +62,7 @@ func (v *visit) resumed(ctx context.Context, o *Outgoing) ([]row, error) {
 		return nil, resources.NotFound("event")
 	}
 	o.Header.Set(message.HeaderLastEvent, h.ID)
+	v.tasks.sealed = h.Tasks
 	rows := v.rowsOf(h)
 	return rows, v.mayStill(ctx, rows, "The call that began this stream is not allowed any more.")
 }

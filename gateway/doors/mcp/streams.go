@@ -334,6 +334,9 @@ func (v *visit) listen(judging context.Context) (doors.Answer, error) {
 		return doors.Answer{}, resources.Unavailable("The server does not answer now; try again.", errors.Join(errAnswerStatus, answer.Body.Close()))
 	}
 	p := &posted{&message.Message{}, message.Legacy}
+	if len(rows) == 1 && rows[0].kind == kindTool && len(v.tasks.sealed) == 0 { // of the call, whose response may name its task
+		p.Method, p.Name, v.tasks.sealed = message.MethodCall, rows[0].name, map[string]string{}
+	}
 	s := v.newStream(ctx, p, answer.Body, rows)
 	go v.watch(ctx, s, rows)
 	return doors.Answer{Status: http.StatusOK, Header: []doors.Header{{Name: "Content-Type", Value: message.MediaEvents}}, Stream: s, Length: -1}, nil

@@ -59,6 +59,8 @@ type Handle struct {
 	ID    string   `json:"id"`
 	Place string   `json:"place"`
 	Rows  []string `json:"rows"`
+	// Tasks has the client's id of each task of an event's stream by the server's id.
+	Tasks map[string]string `json:"tasks,omitempty"`
 }
 
 // SealHandle encrypts a handle. It returns false if the sealed id would be too long.
