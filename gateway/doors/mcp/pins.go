@@ -51,7 +51,9 @@ const maxRead = 1 << 13
 // listing is a server's latest list.
 type listing struct {
 	// upstream is the one that was listed.
-	upstream    string
+	upstream string
+	// rows are the policy's rows at that time. definitions has no other tools.
+	rows        map[string]resources.MCPTool
 	definitions map[string]string
 	// err is the error of the latest attempt, made the time of the latest success.
 	err  error
@@ -92,7 +94,7 @@ func (p *Pins) Stats() (out []PinStats) {
 }
 
 // Definition returns the definition of a tool, or "" if the server does not list it. It returns an error if no listing of
-// the server's upstream has succeeded recently.
+// the server's upstream and of the tool's row has succeeded recently.
 func (p *Pins) Definition(s *resources.MCPServer, tool string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,10 +106,15 @@ func (p *Pins) Definition(s *resources.MCPServer, tool string) (string, error) {
 		return "", errNotListed
 	case p.Now().Sub(l.made) > pinsOld:
 		return "", errors.Join(errOldListing, l.err)
+	case has(s.Tools, tool) && !has(l.rows, tool): // the policy tree has got the tool's row since
+		p.Changed(s.Name)
+		return "", errNotListed
 	default:
 		return l.definitions[tool], nil
 	}
 }
+
+func has(rows map[string]resources.MCPTool, tool string) bool { _, ok := rows[tool]; return ok }
 
 // Changed schedules a listing of a server.
 func (p *Pins) Changed(server string) {
@@ -215,7 +222,7 @@ func (p *Pins) list(ctx context.Context, s *resources.MCPServer) {
 		p.Log.Warn("mcp: listing the tools of a server failed", "server", s.Name, "error", err.Error())
 		return
 	}
-	l.definitions, l.err, l.made = definitions, nil, now
+	l.rows, l.definitions, l.err, l.made = s.Tools, definitions, nil, now
 	l.read++
 	p.tell(s, l)
 }

@@ -201,3 +201,45 @@ func TestAMovedServerIsListedAnew(t *testing.T) {
 		stop()
 	})
 }
+
+// TestAToolOfALaterTreeIsListedAnew guarantees that a row after the listing does not make a changed tool: the definition is
+// unknown, and is listed at once. Other tools keep theirs.
+func TestAToolOfALaterTreeIsListedAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		desk := func(tools ...string) *resources.MCPServer {
+			s := &resources.MCPServer{Name: "desk", Pin: resources.MCPPinDefinitions, Tools: map[string]resources.MCPTool{}}
+			for _, name := range tools {
+				s.Tools[name] = resources.MCPTool{Definition: "sha256:" + name}
+			}
+			return s
+		}
+		var current atomic.Pointer[resources.MCPServer]
+		current.Store(desk("open"))
+		pins := &mcp.Pins{
+			List: func(_ context.Context, s *resources.MCPServer) (map[string]string, error) {
+				all := map[string]string{}
+				for name, tool := range s.Tools { // as Lister does
+					all[name] = tool.Definition
+				}
+				return all, nil
+			},
+			Servers: func() []*resources.MCPServer { return []*resources.MCPServer{current.Load()} }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		}
+		stop := runs(t, pins)
+		synctest.Wait()
+		later := desk("open", "shut")
+		current.Store(later)
+		if is, err := pins.Definition(later, "shut"); err == nil {
+			t.Errorf("before the listing: %q", is)
+		}
+		if is, err := pins.Definition(later, "open"); is != "sha256:open" || err != nil {
+			t.Errorf("another tool: %q, %v", is, err)
+		}
+		synctest.Wait()
+		if is, err := pins.Definition(later, "shut"); is != "sha256:shut" || err != nil {
+			t.Errorf("after the listing: %q, %v", is, err)
+		}
+		stop()
+	})
+}
