@@ -1,6 +1,10 @@
 package decisionlog
 
-import "github.com/portcullis-authz/portcullis/resources"
+import (
+	"io/fs"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
 
 // Lines returns the lines of a segment that has these verdicts, without a file.
 func Lines(o Options, verdicts ...*resources.Judgement) ([]byte, error) {
@@ -47,3 +51,15 @@ func Sign(secrets [][]byte, h Head) Head {
 
 // MayWant reports whether a page parses a line.
 func MayWant(f *Filter, raw []byte) bool { return f.mayWant(raw) }
+
+// Listed returns the numbers of the segments among the files that a folder had before.
+func Listed(dir string, entries []fs.DirEntry) (numbers []int64, err error) {
+	all, err := segmentsAmong(dir, entries)
+	for _, s := range all {
+		numbers = append(numbers, s.number)
+	}
+	return numbers, err
+}
+
+// LogIn returns the log in the first line of a segment. path is its name before its compression.
+func LogIn(path string) (log string, err error) { return segment{path: path}.log() }

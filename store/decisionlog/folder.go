@@ -48,7 +48,11 @@ func segmentsOf(dir string) ([]segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []segment
+	return segmentsAmong(dir, entries)
+}
+
+// segmentsAmong is segmentsOf for the files that the folder had before.
+func segmentsAmong(dir string, entries []fs.DirEntry) (out []segment, err error) {
 	for _, e := range entries {
 		s := segment{path: filepath.Join(dir, e.Name())}
 		digits, plain := strings.CutSuffix(e.Name(), openSuffix)
@@ -61,7 +65,11 @@ func segmentsOf(dir string) ([]segment, error) {
 			continue
 		}
 		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) { // compressed or removed meanwhile
+		if errors.Is(err, fs.ErrNotExist) && !s.packed { // it was compressed meanwhile
+			s = s.compressed()
+			info, err = os.Stat(s.path)
+		}
+		if errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile
 			continue
 		} else if err != nil {
 			return nil, err
@@ -87,19 +95,30 @@ func segmentPath(dir string, number int64, suffix string) string {
 // errDamaged is of a compressed segment that can't be read to its end.
 var errDamaged = errors.New("is damaged")
 
+// compressed returns the compressed form of a segment that is not compressed.
+func (s segment) compressed() segment {
+	s.path, s.packed = strings.TrimSuffix(s.path, openSuffix)+closedSuffix, true
+	return s
+}
+
+// open opens a segment, also after its compression meanwhile. packed is about the opened file.
+func (s segment) open() (f *os.File, packed bool, err error) {
+	f, err = os.Open(s.path)
+	if errors.Is(err, fs.ErrNotExist) && !s.packed {
+		return s.compressed().open()
+	}
+	return f, s.packed, err
+}
+
 // read returns the lines of a segment, also beside errDamaged those before the damage.
 func (s segment) read() ([]byte, error) {
-	f, err := os.Open(s.path)
-	if errors.Is(err, fs.ErrNotExist) && !s.packed { // it was compressed meanwhile
-		s.path, s.packed = strings.TrimSuffix(s.path, openSuffix)+closedSuffix, true
-		f, err = os.Open(s.path)
-	}
+	f, isPacked, err := s.open()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	reader, size := io.Reader(f), min(s.size, maxSegment)
-	if s.packed {
+	if isPacked {
 		packed := bufio.NewReader(f)
 		size = contentSize(packed)
 		unpacked, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1))

@@ -177,13 +177,8 @@ func (w *writer) follow(text []byte, heads []Head) (size int) {
 // logOf returns the id of the log of these segments, from the newest one with a readable start.
 func logOf(all []segment) (log string, err error) {
 	for _, s := range slices.Backward(all) {
-		text, err := s.read()
-		if err != nil && !errors.Is(err, errDamaged) {
-			return "", err
-		}
-		raw, _, _ := nextLine(text)
-		if l, err := readLine(raw); err == nil && l.Start != nil {
-			return l.Start.Log, nil
+		if log, err = s.log(); err != nil || log != "" {
+			return log, err
 		}
 	}
 	return "", nil

@@ -117,10 +117,10 @@ func (r Reader) logs() (out []logFolder, err error) {
 			continue
 		}
 		l := logFolder{dir: dir, last: all[len(all)-1]}
-		if l.id, err = l.last.log(); err != nil {
+		if l.id, err = logOf(all); err != nil {
 			return nil, err
 		}
-		if l.id != "" { // the segment is being made
+		if l.id != "" { // its first segment is being made
 			out = append(out, l)
 		}
 	}
@@ -129,15 +129,15 @@ func (r Reader) logs() (out []logFolder, err error) {
 
 // log returns the id of the segment's log, "" if its first line can't be read.
 func (s segment) log() (id string, err error) {
-	f, err := os.Open(s.path)
-	if errors.Is(err, fs.ErrNotExist) { // it was compressed or removed meanwhile
+	f, packed, err := s.open()
+	if errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile
 		return "", nil
 	} else if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	reader := io.Reader(f)
-	if s.packed {
+	if packed {
 		unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return "", err
