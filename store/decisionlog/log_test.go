@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -171,6 +173,26 @@ func TestRetentionOfWhatTheSameProcessHasWritten(t *testing.T) {
 	must.Do(t, l.Close())
 	if r := w.verify(t); len(r.Findings) > 0 || r.Records == 0 || r.Records > 5000 {
 		t.Errorf("%d records: %v", r.Records, r.Findings)
+	}
+}
+
+// TestRetentionGoesOnBesideAFailedCompression guarantees that the log stays within its size while one of its segments can't
+// be compressed, as on a disk with a bad block.
+func TestRetentionGoesOnBesideAFailedCompression(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Size = 1 << 20 }
+	l := w.open(t)
+	recordMany(t, l, 6000)
+	must.Do(t, l.Close())
+	plain := must.Get(filepath.Glob(w.file("*.log")))(t)
+	must.Do(t, os.MkdirAll(plain[len(plain)-1]+".zst/x", 0o700)) // in the place of the compressed segment
+	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
+	must.Do(t, w.open(t).Close())
+	if r := w.verify(t); len(r.Findings) > 0 || r.Records == 0 || r.Records > 5000 {
+		t.Errorf("%d records: %v", r.Records, r.Findings)
+	}
+	if !strings.Contains(w.said.text, "can't be compressed") {
+		t.Errorf("it says %q", w.said.text)
 	}
 }
 

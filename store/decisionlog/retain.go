@@ -21,13 +21,14 @@ func (w *writer) packAll() {
 	}
 }
 
-// tidy compresses closed segments and removes the oldest ones beyond the limits.
+// tidy compresses closed segments and removes the oldest ones beyond the limits, also beside one that can't be compressed.
 func (w *writer) tidy() error {
 	all, err := segmentsOf(w.dir)
 	if err != nil || len(all) == 0 {
 		return err
 	}
 	closed := all[:len(all)-1] // the last one is being written
+	var failed error
 	for i, s := range closed {
 		if s.packed {
 			if err := removeIfThere(segmentPath(w.dir, s.number, openSuffix)); err != nil {
@@ -41,13 +42,14 @@ func (w *writer) tidy() error {
 			}
 		}
 		if err := s.pack(w.dir); err != nil {
-			return err
+			failed = err
+			continue
 		}
 		if info, err := os.Stat(segmentPath(w.dir, s.number, closedSuffix)); err == nil {
 			closed[i] = segment{number: s.number, path: segmentPath(w.dir, s.number, closedSuffix), size: info.Size(), packed: true}
 		}
 	}
-	return w.retain(closed, all[len(all)-1].size)
+	return errors.Join(failed, w.retain(closed, all[len(all)-1].size))
 }
 
 func removeIfThere(path string) error {
