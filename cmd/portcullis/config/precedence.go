@@ -48,7 +48,7 @@ func (c *Config) Fill(flags *pflag.FlagSet) error {
 			return
 		}
 		if value, ok := os.LookupEnv(EnvName(f.Name)); ok {
-			list = append(list, set(flags, f, "environment variable "+EnvName(f.Name), strings.Split(value, " "), value))
+			list = append(list, set(flags, f, "environment variable "+EnvName(f.Name), strings.Fields(value), value))
 		} else if values, ok := file[f.Name]; ok {
 			list = append(list, set(flags, f, c.File+": "+f.Name, values, strings.Join(values, " ")))
 		}

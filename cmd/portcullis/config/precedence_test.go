@@ -90,6 +90,23 @@ func TestRepeatableFlagTakesLists(t *testing.T) {
 	}
 }
 
+// TestAVariableOfAListCanBeEmpty guarantees that an empty variable overrides the file with nothing. Any white space is between
+// values.
+func TestAVariableOfAListCanBeEmpty(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte("gateways: [a:1, b:2]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]int{"": 0, " ": 0, "c:3": 1, " c:3  d:4\n": 2} {
+		t.Setenv("PORTCULLIS_GATEWAYS", value)
+		c, flags := serveFlags()
+		c.File = file
+		if err := c.Fill(flags); err != nil || c.Validate() != nil || len(c.Areas.Gateways) != want {
+			t.Errorf("%q is %q: %v, %v", value, c.Areas.Gateways, err, c.Validate())
+		}
+	}
+}
+
 // TestEverythingWrongInAFileIsToldAtOnce, with the settings that there are listed once.
 func TestEverythingWrongInAFileIsToldAtOnce(t *testing.T) {
 	c, flags := serveFlags()
