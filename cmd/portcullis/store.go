@@ -34,16 +34,19 @@ func newStoreGeneration() *cobra.Command {
 	return cmd
 }
 
-// newGeneration voids the cached values of a database. Each start of the embedded store does
+// newGeneration voids the cached values of a database that no gateway serves. Each start of the embedded store does
 // so by itself.
 func newGeneration(ctx context.Context, url string) (generation string, err error) {
 	if url == "" {
 		return "", errors.New("--mongo-url is missing: the embedded store begins a new generation at each start, and needs no command for it")
 	}
-	db, err := mongodb.Open(ctx, mongodb.Options{URL: url})
+	db, err := mongodb.Open(ctx, mongodb.Options{URL: url, Maintenance: true, Inspect: true})
 	if err != nil {
 		return "", fmt.Errorf("--mongo-url: %w", err)
 	}
-	generation, err = db.NewGeneration(ctx)
-	return generation, errors.Join(err, db.Close())
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := unserved(ctx, db); err != nil {
+		return "", fmt.Errorf("--mongo-url: %w", err)
+	}
+	return db.NewGeneration(ctx)
 }

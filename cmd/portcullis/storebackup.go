@@ -101,7 +101,7 @@ func newRestore() *cobra.Command {
 func restore(cmd *cobra.Command, file string, s config.Store) (next string, err error) {
 	next = "bring the master key of that time, and start"
 	if s.MongoURL != "" {
-		return next, restoreDatabase(cmd, file, s)
+		return next, restoreDatabase(cmd, file, s.MongoURL)
 	}
 	if err := restoreFolder(cmd.Context(), file, s.DataDir); err != nil || !masterkey.Exists(s.DataDir) {
 		return next, err
@@ -155,17 +155,17 @@ func holdKey(ctx context.Context, dir string) (next string, err error) {
 	return "start: the folder has the master key of the store", err
 }
 
-// restoreDatabase copies a backup into an empty database.
-func restoreDatabase(cmd *cobra.Command, file string, dest config.Store) (err error) {
+// restoreDatabase copies a backup into an empty database that no gateway serves.
+func restoreDatabase(cmd *cobra.Command, file, url string) (err error) {
 	ctx, c := cmd.Context(), records.NewCollections()
 	m, source, closeFrom, err := openBackup(ctx, file, c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFrom()) }()
-	target, err := openStore(ctx, dest, c, nil)
+	target, err := openUnserved(ctx, url, c)
 	if err != nil {
-		return err
+		return fmt.Errorf("--mongo-url: %w", err)
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	_, err = transfer.Copier{

@@ -136,14 +136,19 @@ func openUnserved(ctx context.Context, place string, c records.Collections) (sto
 	if err != nil {
 		return nil, err
 	}
-	n, err := opened.Gateways(ctx)
-	if err == nil && n > 0 {
-		err = fmt.Errorf("gateways are connected to the database (%d connections); stop them first", n)
-	}
-	if err != nil {
+	if err := unserved(ctx, opened); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return opened, nil
+}
+
+// unserved refuses a database that gateways are connected to.
+func unserved(ctx context.Context, db *mongodb.Store) error {
+	n, err := db.Gateways(ctx)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("gateways are connected to the database (%d connections); stop them first", n)
+	}
+	return err
 }
 
 // nameOf returns a name of a store for the mark of its copy, in which no password can be.
