@@ -268,8 +268,8 @@ func (a *app) reloaded(revision string) {
 		return
 	}
 	a.metrics.PolicyReloaded(true)
-	a.keepPolicy(context.Background())
 	a.policyInForce(revision)
+	a.keepPolicy(context.Background())
 	a.log.Info("policy reloaded", "policy_revision", revision)
 }
 

@@ -112,6 +112,24 @@ func TestStateOfTheStoreIsOneOfItsStates(t *testing.T) {
 	}
 }
 
+// TestACodeSeenTooSoonIsCountedLater guarantees that a request judged by a new tree before its codes are labels leaves no
+// later one under other.
+func TestACodeSeenTooSoonIsCountedLater(t *testing.T) {
+	m := NewMetrics()
+	denied := &gateway.Record{Route: "project.list", Status: 403, Code: "own_night", PolicyRevision: "r"}
+	m.Request(denied)
+	m.PolicyCodes([]string{"own_night"})
+	m.Request(denied)
+	rec := httptest.NewRecorder()
+	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	for _, code := range []string{"other", "own_night"} {
+		want := fmt.Sprintf("portcullis_decisions_total{code=%q,decision=\"deny\",door=\"edge\"} 1\n", code)
+		if !strings.Contains(rec.Body.String(), want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+}
+
 // TestCodesOfATreeInForceAreLabels guarantees that an author's codes are counted by themselves, up to a bound in the
 // life of the process. An unknown code is not a label.
 func TestCodesOfATreeInForceAreLabels(t *testing.T) {

@@ -59,9 +59,9 @@ func (m *Metrics) counters(r *gateway.Record) *counters {
 	if c != nil {
 		return c
 	}
-	c = m.newCounters(r)
-	m.byLabels.mu.Lock()
+	m.byLabels.mu.Lock() // PolicyCodes waits for it
 	defer m.byLabels.mu.Unlock()
+	c = m.newCounters(r)
 	if m.byLabels.seen == nil {
 		m.byLabels.seen = map[requestLabels]*counters{}
 	}
