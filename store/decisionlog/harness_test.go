@@ -64,6 +64,12 @@ func (s *said) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+func (s *said) all() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text
+}
+
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	return &world{dir: t.TempDir(), heads: &heads{}, secrets: [][]byte{make([]byte, 32)}, said: &said{}}

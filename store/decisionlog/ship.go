@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -184,7 +185,8 @@ func pack(events ...[]byte) []byte {
 var errRefused = errors.New("the sink refuses it")
 
 // send posts a body of gzipped JSON to the sink. The error wraps errRefused for 413 and 422: the same body would be refused
-// again. The caller repeats the body after any other error, also if the sink took it and its answer broke off.
+// again. The caller repeats the body after any other error, also if the sink took it and its answer broke off. A redirect is
+// an error: the client would get a page in place of a receipt.
 func (s *shipper) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
@@ -194,7 +196,12 @@ func (s *shipper) send(ctx context.Context, body []byte) error {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Content-Encoding", "gzip")
-	resp, err := s.o.Sink.Client.Do(req)
+	client := *s.o.Sink.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := client.Do(req)
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // leaves out the URL, whose query may be secret
+	}
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/harness"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
@@ -219,5 +220,45 @@ func TestWhatTheSinkRefusesStopsNothing(t *testing.T) {
 				t.Errorf("%d: %s is not named once: %s", status, id, w.said.text)
 			}
 		}
+	}
+}
+
+// TestARedirectIsNoAnswerOfTheSink guarantees all decisions to a sink after a time of redirects. A client could follow these
+// to a sign-in page, and the page would look like a receipt.
+func TestARedirectIsNoAnswerOfTheSink(t *testing.T) {
+	s := newSink(t)
+	w := newWorld(t)
+	s.shipping(w)
+	posts := make(chan struct{}, 1000)
+	s.does(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			posts <- struct{}{}
+			http.Redirect(w, r, "/login", http.StatusFound)
+		}
+		return false
+	})
+	l := w.open(t)
+	record(t, l, 0, 3)
+	<-posts
+	record(t, l, 3, 6)
+	<-posts
+	s.does(nil)
+	s.wait(t, idsTo(6))
+	must.Do(t, l.Close())
+}
+
+// TestTheQueryOfTheSinkIsNotLogged guarantees it for a sink that does not answer: its key may be in the query.
+func TestTheQueryOfTheSinkIsNotLogged(t *testing.T) {
+	s := newSink(t)
+	s.URL += "/logs?key=S3CR3T"
+	w := newWorld(t)
+	s.shipping(w)
+	s.Close()
+	l := w.open(t)
+	record(t, l, 0, 1)
+	harness.Soon(t, "a failure is logged", func() bool { return strings.Contains(w.said.all(), "can't be sent") })
+	must.Do(t, l.Close())
+	if text := w.said.all(); strings.Contains(text, "S3CR3T") || !strings.Contains(text, "refused") {
+		t.Error(text)
 	}
 }
