@@ -88,8 +88,8 @@ func (s *keySet) refresh(ctx context.Context) error {
 	return nil
 }
 
-// cached returns the key; false is that the keys have to be fetched first. A known key waits for no fetch that another
-// request began a moment ago. A key is unknown only to keys that came with the last fetch.
+// cached returns the key; false is that the keys have to be fetched first. A known key does not wait for another request's
+// fetch of a moment ago. A key is unknown only to the keys of the last fetch.
 func (s *keySet) cached(id string) (ed25519.PublicKey, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

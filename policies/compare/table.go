@@ -73,7 +73,7 @@ type node struct {
 	memo map[string]int
 	// reads are, by part and value, the number of what the group reads.
 	reads [parts][]int
-	// readParts are the parts except the holding that the group reads itself. dependsOn are all parts that it depends on.
+	// readParts are the parts read by the group itself, except the holding. dependsOn are all parts that it depends on.
 	// heldRows says which rows of the holding it reads itself: a bit for each.
 	readParts []part
 	dependsOn partSet

@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// stateSteps returns the steps that mend the account, the user and the key. None activates an invited user: that would
-// end the invitation, and the first sign-in activates the user.
+// stateSteps returns the steps that mend the account, the user and the key. None activates an invited user: the step
+// would end the invitation. The first sign-in activates the user.
 func (e *explanation) stateSteps() (out []atom) {
 	s, caller := e.q.Facts.Subject, &e.q.Principal
 	if s.AccountStatus != resources.StatusActive {

@@ -92,8 +92,8 @@ func (d decisionCounters) counter(door string, allowed bool, code string) promet
 	return d.counters[decisionLabels{door, allowed, codeOther}]
 }
 
-// PolicyCodes makes labels of the codes of a tree that is in force now, as long as there is room. Requests that it judged
-// before were counted without them. One goroutine calls it.
+// PolicyCodes makes labels of the codes of the tree in force, as long as there is room. Requests judged by it before were
+// counted without them. One goroutine calls it.
 func (m *Metrics) PolicyCodes(codes []string) {
 	embedded, next := append(allowCodes(), denyCodes()...), maps.Clone(*m.decisions.codes.Load())
 	for _, code := range codes {
