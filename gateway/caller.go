@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
@@ -148,8 +149,15 @@ func (x *exchange) tellRated() {
 	}
 }
 
-// Charge implements doors.Rates.
-func (x *exchange) Charge(further int) error { return x.edge.charge(x, further) }
+// Charge implements doors.Rates. It says where waiting would never help.
+func (x *exchange) Charge(further int) error {
+	err := x.edge.charge(x, further)
+	if err != nil && further >= x.rated.Limit {
+		return tooMany(fmt.Sprintf("This call counts as %d requests, and the caller's rate allows at most %d at once: ask for less in one call.",
+			further+1, x.rated.Limit), *x.rated)
+	}
+	return err
+}
 
 // Owe implements doors.Rates.
 func (x *exchange) Owe(further int) {

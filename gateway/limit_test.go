@@ -128,6 +128,26 @@ func TestOwedQuestionsAreTaken(t *testing.T) {
 	}
 }
 
+// TestCallOfMoreThanARate guarantees that a call learns whether it can wait for its further questions, or has to ask for
+// less: a rate of three allows two of them.
+func TestCallOfMoreThanARate(t *testing.T) {
+	for further, says := range map[int]string{2: "", 3: "counts as 4 requests, and the caller's rate allows at most 3 at once"} {
+		e := start(t, func(c *gateway.Config) {
+			c.Rates.Principal = limiter(t, "1/h,3")
+			c.Doors["authorization.check"] = streamer{func(_ context.Context, call doors.Call) (doors.Answer, error) {
+				return doors.Answer{Status: 200, Body: []byte("{}")}, call.Rates.Charge(further)
+			}}
+		})
+		first, second := e.send(t, question("x")), e.send(t, question("x"))
+		if got := first.Body; says == "" && first.Status != 200 || says != "" && (first.Status != 429 || !strings.Contains(got, says)) {
+			t.Errorf("%d further: %d %s", further, first.Status, got)
+		}
+		if got := second.Body; says == "" && (second.Status != 429 || !strings.Contains(got, "wait before")) {
+			t.Errorf("%d further, again: %d %s", further, second.Status, got)
+		}
+	}
+}
+
 // TestRefusalHasTheShapeOfItsArea.
 func TestRefusalHasTheShapeOfItsArea(t *testing.T) {
 	e := start(t, func(c *gateway.Config) {
