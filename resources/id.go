@@ -130,12 +130,12 @@ func ValidID(s string) bool {
 }
 
 // UserIDRule describes to callers what ValidUserID accepts.
-const UserIDRule = IDRule + ", not begin with " + ServicePrefix + ", which is for services, and not be . or .., which no path can hold"
+const UserIDRule = IDRule + ", not begin with " + ServicePrefix + ", which is for services, and not be ., .., accounts or projects in any letters, which no path can hold"
 
 // ValidUserID reports whether s can be the external id of a new user. It is a plain identifier, is not a service's, and
 // fits into every path with a user.
 func ValidUserID(s string) bool {
-	return ValidID(s) && !strings.HasPrefix(s, ServicePrefix) && s != "." && s != ".."
+	return ValidID(s) && !strings.HasPrefix(s, ServicePrefix) && ValidPathSegment(s)
 }
 
 // KnownIDForm says whether ValidExternalID knows the pattern of ids with the prefix.

@@ -40,6 +40,18 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
+// TestAPathCanHoldEveryUserID guarantees that paths of the API can name every new user. Nobody could take the roles of any
+// other one away.
+func TestAPathCanHoldEveryUserID(t *testing.T) {
+	for _, id := range []string{"user-1-v1", "a@b.example", "...", "_", "accounts2", "my-projects", ".", "..", "accounts", "projects", "Accounts", "PROJECTS"} {
+		path := "api/v1/accounts/a/users/" + id + "/profile"
+		_, ambiguous := route.ParseTarget(path)
+		if fits := len(route.PathProblems(path)) == 0 && ambiguous == ""; resources.ValidUserID(id) != fits {
+			t.Errorf("%q can be a user's id: %v; a path can hold it: %v", id, !fits, fits)
+		}
+	}
+}
+
 // FuzzResource: what a row of an MCP server's resources takes of a URI is a path that every server reads alike, once it is
 // held to be text.
 func FuzzResource(f *testing.F) {

@@ -231,6 +231,7 @@ func TestAccountTellsAllProblemsAtOnce(t *testing.T) {
 		"email missing":     `{"name":"n","admin":{}}`,
 		"external id empty": `{"name":"n","admin":{"email":"a@example.com","external_id":""}}`,
 		"external id dots":  `{"name":"n","admin":{"email":"a@example.com","external_id":".."}}`,
+		"external id place": `{"name":"n","admin":{"email":"a@example.com","external_id":"Projects"}}`,
 		"external id odd":   `{"name":"n","admin":{"email":"a@example.com","external_id":"a|b"}}`,
 		"name an operator":  `{"name":{"$ne":""},"admin":{"email":"a@example.com"}}`,
 		"id upper case":     `{"id":"ACCT-1-v1","name":"n","admin":{"email":"a@example.com"}}`,

@@ -81,9 +81,7 @@ func validResource(s string) bool {
 
 // validSegment accepts plain identifiers. It refuses dot segments, since no path may have them, and
 // "accounts" and "projects", since they would make a path ambiguous.
-func validSegment(s string) bool {
-	return resources.ValidID(s) && s != "." && s != ".." && !strings.EqualFold(s, "accounts") && !strings.EqualFold(s, "projects")
-}
+func validSegment(s string) bool { return resources.ValidID(s) && resources.ValidPathSegment(s) }
 
 // indexed returns the path of an item of an array.
 func indexed(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

@@ -82,7 +82,7 @@ func TestCreationTellsAllProblems(t *testing.T) {
 		"authentication_partner": "GITHUB", "authentication_partner_id": "service-y", "metadata": "x", "profile_pic_url": "ftp://example.com/", "id": "x",
 	}), 400, "REQ_001", "email: is missing", "name: ", "external_id: ", "account_id: is not an account", "status: ", "is_verified: ",
 		"authentication_type: ", "authentication_partner: ", "authentication_partner_id: ", "metadata: ", "profile_pic_url: ", "id: unknown field")
-	for _, bad := range []string{"", "a b", "é", "service-", ".", "..", fmt.Sprintf("%0129d", 0)} {
+	for _, bad := range []string{"", "a b", "é", "service-", ".", "..", "accounts", "Projects", fmt.Sprintf("%0129d", 0)} {
 		w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": "cy@example.com", "external_id": bad}), 400, "external_id: ")
 	}
 	w.Expect(w.call("user.create", syncer(), "", "", areatest.Object{"email": "dots@example.com", "external_id": "..."}), 201)
