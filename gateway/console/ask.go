@@ -51,28 +51,29 @@ func (q question) path(account string) string {
 
 // explain returns the API's explanation of a verdict.
 func (p *page) explain(q question) (*resources.Explanation, error) {
-	if e := q.unsendable(); e != nil {
+	target := "/api/v1/explain/" + q.path(p.session.AccountID)
+	if e := q.unsendable(target); e != nil {
 		return nil, e
-	}
-	parts := strings.Split(q.path(p.session.AccountID), "/")
-	for i := range parts {
-		parts[i] = url.PathEscape(parts[i])
 	}
 	header := http.Header{"X-User-Id": {q.User}, "X-Account-Id": {p.session.AccountID}, "X-Action": {q.Action}}
 	var out resources.Explanation
-	if err := p.api.call(p.r.Context(), http.MethodPost, "/api/v1/explain/"+strings.Join(parts, "/"), header, nil, &out); err != nil {
+	if err := p.api.call(p.r.Context(), http.MethodPost, target, header, nil, &out); err != nil {
 		return nil, err
 	}
 	return &out, nil
 }
 
-// unsendable returns an error, in the API's form, for a user or an action that a header can't hold.
-func (q question) unsendable() error {
+// unsendable returns an error, in the API's form, for a user or an action that a header can't hold. It also returns one for
+// a target that would be sent as another one.
+func (q question) unsendable(target string) error {
 	e := &apiError{Status: http.StatusBadRequest, Message: "The request is not valid."}
 	for _, one := range []struct{ name, value string }{{"X-User-ID", q.User}, {"X-Action", q.Action}} {
 		if strings.ContainsFunc(one.value, unicode.IsControl) {
 			e.Details = append(e.Details, one.name+": must not hold a control character")
 		}
+	}
+	if u, err := url.Parse(target); err != nil || u.RequestURI() != target {
+		e.Details = append(e.Details, "path: must have no #, and must be percent-encoded where a URL can't hold it")
 	}
 	if len(e.Details) == 0 {
 		return nil

@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +46,33 @@ func TestDenyRulesAreLinked(t *testing.T) {
 		}
 		if got := strings.Count(page.Body.String(), link); got != want {
 			t.Errorf("operators %v: %d links, want %d: %s", operators, got, want, page.Body)
+		}
+	}
+}
+
+// TestOnePlaceHasOnePath guarantees that the explanation of a question and the search for people ask about the same path, as
+// the API has it. The page about a recorded decision leads to such a question. A path that a URL can't hold is refused: the
+// API would get another one.
+func TestOnePlaceHasOnePath(t *testing.T) {
+	for resource, sent := range map[string]bool{
+		"docs/a%20b": true, "mcp/desk/tools/a!b": true, "docs/a,b": true, "docs/a b": false, "docs/a#b": false, "docs/ä": false, "docs/%zz": false,
+	} {
+		explain := "POST /api/v1/explain/accounts/acct-a-v1/" + resource
+		s := newSite(t, map[string]answer{
+			"POST /access/v1/search/subject": {200, `{"results":[],"page":{"next_token":""},"context":{"complete":true}}`},
+			explain:                          {200, `{"allowed":true,"reason":"x"}`},
+		})
+		query := "?action=account:user:read&resource=" + url.QueryEscape(resource)
+		s.get("/who" + query)
+		if got := s.api.called(`"accounts/acct-a-v1/` + resource + `"`); len(got) != 1 {
+			t.Errorf("%s: the search is %v", resource, s.api.called("search"))
+		}
+		page, want, wanted := s.get("/ask"+query), 400, []string(nil)
+		if sent {
+			want, wanted = 200, []string{explain}
+		}
+		if explained := s.api.called("/explain/"); page.Code != want || !slices.Equal(explained, wanted) {
+			t.Errorf("%s: %d, %v", resource, page.Code, explained)
 		}
 	}
 }

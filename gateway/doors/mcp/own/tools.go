@@ -50,7 +50,7 @@ func (q question) call(ctx context.Context, route string) (doors.Inside, string)
 	me, account := caller(ctx)
 	user := cmp.Or(q.User, me)
 	return doors.Inside{
-		Method: http.MethodPost, Target: route + escaped(q.path(account)),
+		Method: http.MethodPost, Target: route + q.path(account),
 		Header: []doors.Header{{Name: "X-User-ID", Value: user}, {Name: "X-Account-ID", Value: account}, {Name: "X-Action", Value: q.Action}},
 	}, user
 }
@@ -238,7 +238,7 @@ func (s *Server) changes(ctx context.Context, args changesArguments) (changeList
 		Changes []resources.ShownChange `json:"changes"`
 		Next    string                  `json:"next_page_token"`
 	}
-	target := "/api/v1/" + escaped("accounts/"+account+"/changes")
+	target := "/api/v1/accounts/" + account + "/changes"
 	if len(q) > 0 {
 		target += "?" + q.Encode()
 	}
