@@ -60,10 +60,11 @@ func (n *numbers) add(text json.Number) (ok bool) {
 	return true
 }
 
-// isShort reports whether a number is an integer of at most 15 digits, which all readers read alike.
+// isShort reports whether a number is an integer of at most 15 digits, which all readers read and write alike. Some write
+// -0 as 0.
 func isShort(text string) bool {
-	text = strings.TrimPrefix(text, "-")
-	return len(text) <= 15 && strings.Trim(text, "0123456789") == ""
+	digits := strings.TrimPrefix(text, "-")
+	return text != "-0" && len(digits) <= 15 && strings.Trim(digits, "0123456789") == ""
 }
 
 // shortestOf returns the shortest decimal of a double. It has an exponent if JavaScript writes one.
