@@ -10,8 +10,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // maxAnswer bounds an answer in bytes: that of a full batch has less than a tenth.
@@ -140,11 +142,51 @@ func (c *Client) send(ctx context.Context, question call, token string) (answer,
 	return answer{resp.StatusCode, resp.Header, body}, nil
 }
 
-// askJSON sends a body and reads the answer of a 200 into out. Any other one is an *Error.
+var errUTF8 = errors.New("client: an id, a type, a name or a property is not valid UTF-8")
+
+// valid says whether all text in a value that has been encoded is UTF-8. It leaves to a type's own
+// encoder what that writes.
+func valid(v reflect.Value) bool {
+	if v.IsValid() && v.Type().Implements(reflect.TypeFor[json.Marshaler]()) {
+		return true
+	}
+	switch v.Kind() { //nolint:exhaustive // no other kind holds text
+	case reflect.String:
+		return utf8.ValidString(v.String())
+	case reflect.Interface, reflect.Pointer:
+		return valid(v.Elem())
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if !valid(v.Index(i)) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for each := v.MapRange(); each.Next(); {
+			if !valid(each.Key()) || !valid(each.Value()) {
+				return false
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i) // one that is not encoded may lead round in a circle
+			if f.IsExported() && f.Tag.Get("json") != "-" && !valid(v.Field(i)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// askJSON sends a body and reads the answer of a 200 into out. Any other one is an *Error. It refuses
+// text that JSON can't hold: the encoder would replace its bytes, and ask about another.
 func (c *Client) askJSON(ctx context.Context, path string, question, out any) error {
 	body, err := json.Marshal(question)
 	if err != nil {
 		return fmt.Errorf("client: %w", err)
+	}
+	if !valid(reflect.ValueOf(question)) {
+		return errUTF8
 	}
 	got, err := c.ask(ctx, call{target: path, body: body})
 	if err != nil {

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -84,8 +85,29 @@ func TestQuestionThatWouldArriveAsAnotherIsNotSent(t *testing.T) {
 	if d, err := c.EvaluateAll(t.Context(), []client.Evaluation{e}, client.ExecuteAll); err == nil || d[0].Allowed {
 		t.Errorf("invalid UTF-8 in a batch: %+v", d)
 	}
+	for name, nested := range map[string]any{
+		"list": []string{"\xff"}, "object": map[string]any{"file": `\` + "\xff"}, "key": map[string]int{"\xff": 1},
+		"struct": &client.Error{Code: "\xff"}, "named": client.Semantic("\xff"),
+	} {
+		e := evaluation("user-a-v1")
+		e.Context = map[string]any{"arguments": nested}
+		if d, err := c.Evaluate(t.Context(), e); err == nil || d.Allowed {
+			t.Errorf("invalid UTF-8 in a %s: %+v", name, d)
+		}
+	}
 	if n := len(g.Questions()); n > 0 {
 		t.Errorf("%d questions were sent", n)
+	}
+	e.Resource.Properties = nil
+	type node struct {
+		Text string
+		Up   *node `json:"-"`
+	}
+	circle := &node{Text: "\ufffd"}
+	circle.Up = circle
+	e.Context = map[string]any{"arguments": []any{circle, `\ufffd`, nil, json.RawMessage(`{}`)}}
+	if d, err := c.Evaluate(t.Context(), e); err != nil || !d.Allowed {
+		t.Errorf("valid UTF-8: %+v, %v", d, err)
 	}
 }
 

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
-	"unicode/utf8"
 )
 
 // Subject is who would act (AuthZEN 1.0, 5.1): of type user, or of an app's types.
@@ -54,9 +51,6 @@ const (
 // Evaluate asks one question. An error denies: *Error is the gateway's, also where the caller may not
 // ask.
 func (c *Client) Evaluate(ctx context.Context, e Evaluation) (Decision, error) {
-	if err := e.check(); err != nil {
-		return Decision{}, err
-	}
 	var got evaluated
 	if err := c.askJSON(ctx, "/access/v1/evaluation", e, &got); err != nil {
 		return Decision{}, err
@@ -77,11 +71,6 @@ func (c *Client) EvaluateAll(ctx context.Context, all []Evaluation, s Semantic) 
 	decisions := make([]Decision, len(all))
 	if len(all) == 0 {
 		return decisions, nil
-	}
-	for i := range all {
-		if err := all[i].check(); err != nil {
-			return decisions, fmt.Errorf("evaluations[%d]: %w", i, err)
-		}
 	}
 	type options struct {
 		Semantic Semantic `json:"evaluations_semantic,omitempty"`
@@ -106,22 +95,6 @@ func (c *Client) EvaluateAll(ctx context.Context, all []Evaluation, s Semantic) 
 		}
 	}
 	return decisions, nil
-}
-
-var errUTF8 = errors.New("client: an id, a type, a name or a property is not valid UTF-8")
-
-// check refuses text that JSON can't hold: the encoder would replace its bytes, and ask about another.
-func (e *Evaluation) check() error {
-	texts := []any{e.Subject.Type, e.Subject.ID, e.Action.Name, e.Resource.Type, e.Resource.ID}
-	for _, properties := range []map[string]any{e.Subject.Properties, e.Action.Properties, e.Resource.Properties, e.Context} {
-		texts = slices.AppendSeq(texts, maps.Values(properties))
-	}
-	for _, one := range texts {
-		if text, ok := one.(string); ok && !utf8.ValidString(text) {
-			return errUTF8
-		}
-	}
-	return nil
 }
 
 // evaluated is a decision in an answer.

@@ -60,10 +60,6 @@ func walk[T any](ctx context.Context, c *Client, path string, body map[string]an
 	return func(yield func(T, error) bool) {
 		var none T
 		body := maps.Clone(body) // a walk may be begun twice
-		if err := s.check(); err != nil {
-			yield(none, err)
-			return
-		}
 		if s.Context != nil {
 			body["context"] = s.Context
 		}
