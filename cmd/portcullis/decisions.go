@@ -221,18 +221,12 @@ func printDecision(out io.Writer, e *decisionlog.Event, asJSON, whole bool) erro
 
 // decisionLine returns a decision for a reader.
 func decisionLine(e *decisionlog.Event) string {
-	var parsed struct {
-		Action  struct{ ID string }
-		Account struct{ ID string }
-		Subject struct{ ID string }
-		Target  struct{ Project, Rest string }
-	}
 	var result struct {
 		Allow, Decision bool
 		Reason, Code    string
 		EndedBy         string `json:"ended_by"`
 	}
-	_ = errors.Join(json.Unmarshal(e.Input, &parsed), json.Unmarshal(e.Result, &result)) // of what is masked nothing is shown
+	_ = json.Unmarshal(e.Result, &result) // of what is masked nothing is shown
 	verdict := "deny "
 	switch {
 	case e.Path == resources.PathMCPOutcome:
@@ -240,22 +234,13 @@ func decisionLine(e *decisionlog.Event) string {
 	case result.Allow || result.Decision:
 		verdict = "allow"
 	}
-	place := []string{}
-	if parsed.Account.ID != "" {
-		place = append(place, "accounts", parsed.Account.ID)
-	}
-	if parsed.Target.Project != "" {
-		place = append(place, "projects", parsed.Target.Project)
-	}
-	if parsed.Target.Rest != "" {
-		place = append(place, parsed.Target.Rest)
-	}
+	user, action, place := e.Named()
 	parts := []string{e.Timestamp, verdict, e.DecisionID, e.Path, "by=" + e.RequestedBy}
 	if result.Reason != "" {
 		result.Code = ""
 	}
 	for name, value := range map[string]string{
-		"user=": parsed.Subject.ID, "action=": parsed.Action.ID, "place=": strings.Join(place, "/"), "code=": result.Code, "ended_by=": result.EndedBy,
+		"user=": user, "action=": action, "place=": place, "code=": result.Code, "ended_by=": result.EndedBy,
 	} {
 		if value != "" {
 			parts = append(parts, name+value)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
@@ -49,5 +51,19 @@ func TestAVerificationLeavesTheMasterKey(t *testing.T) {
 	err = verifyDecisions(t.Context(), io.Discard, config.Store{DataDir: dir, MasterKeyFile: filepath.Join(other.DataDir, masterkey.FileName)})
 	if !errors.Is(err, masterkey.ErrOtherKey) {
 		t.Errorf("with another key: %v", err)
+	}
+}
+
+// TestALineOfADecisionSaysWhatWasJudged guarantees the user of an app's decision and the place of its facts. The caller
+// sends further members.
+func TestALineOfADecisionSaysWhatWasJudged(t *testing.T) {
+	e := decisionlog.Event{DecisionID: "d1", Path: resources.PathApps + "docs/decision", RequestedBy: "service-a", Result: []byte(`{"decision":true}`)}
+	e.Input = []byte(`{"action":{"name":"drop","id":"project:doc:read"},"facts":{"account":{"id":"acct-a-v1"}},"subject":{"Id":"user-x-v1","type":"user","id":"user-a-v1","iD":"user-y-v1"}}`)
+	if got, want := decisionLine(&e), " allow d1 apps/docs/decision by=service-a place=accounts/acct-a-v1 user=user-a-v1"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	e.Path, e.Input = resources.PathDecision, []byte(`{"account":"***","action":{"id":"project:doc:read"},"subject":{"id":"user-a-v1"},"target":{"project":"p","rest":"docs/d"}}`)
+	if got, want := decisionLine(&e), " allow d1 authz/decision by=service-a action=project:doc:read place=projects/p/docs/d user=user-a-v1"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,7 +1,6 @@
 package decisionlog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -67,32 +67,51 @@ func (r *Record) summary() summary {
 		}
 		return a
 	}
-	e := r.event
-	var input struct {
-		Action    struct{ ID string }
-		Principal struct{ ID, Kind, Credential string }
-		Route     struct{ Name, Effect string }
-		Account   struct{ ID string }
-		Subject   struct{ ID string }
-		Target    struct{ Project, Rest string }
-		Facts     struct{ Account struct{ ID string } } // an app's
+	return r.event.summary()
+}
+
+// summary returns the compared members of what a mask has left. A part of another type, which a mask put there, hides no
+// other part. Of an app's event it reads the facts: a caller may send anything beside them.
+func (e *Event) summary() summary {
+	input := object(e.Input)
+	subject := text(input, "subject", "id")
+	if strings.HasPrefix(e.Path, resources.PathApps) {
+		if text(input, "subject", "type") != resources.PrincipalUser {
+			subject = ""
+		}
+		input = object(input["facts"])
 	}
-	var result struct{ Allow, Decision *bool }
-	_ = errors.Join( // of what is masked nothing is known
-		json.Unmarshal(e.Input, &input, json.MatchCaseInsensitiveNames(true)),
-		json.Unmarshal(e.Result, &result, json.MatchCaseInsensitiveNames(true)),
-	)
 	a := summary{
-		id: e.DecisionID, path: e.Path, account: cmp.Or(input.Account.ID, input.Facts.Account.ID), action: input.Action.ID, project: input.Target.Project, rest: input.Target.Rest,
-		users:  []string{input.Principal.ID, input.Subject.ID},
-		person: isPerson(input.Principal.Kind, input.Principal.Credential), route: input.Route.Name, effect: input.Route.Effect,
+		id: e.DecisionID, path: e.Path, account: text(input, "account", "id"), action: text(input, "action", "id"),
+		project: text(input, "target", "project"), rest: text(input, "target", "rest"), users: []string{text(input, "principal", "id"), subject},
+		person: isPerson(text(input, "principal", "kind"), text(input, "principal", "credential")),
+		route:  text(input, "route", "name"), effect: text(input, "route", "effect"),
 	}
-	for _, said := range []*bool{result.Allow, result.Decision} {
-		if said != nil {
+	result := object(e.Result)
+	for _, name := range []string{"allow", "decision"} {
+		var said *bool
+		if json.Unmarshal(result[name], &said) == nil && said != nil {
 			a.allowed, a.decided = *said, true
 		}
 	}
 	return a
+}
+
+// Named returns the user in question, the action and the place, each "" for none and where a mask has removed it.
+func (e *Event) Named() (user, action, place string) {
+	a := e.summary()
+	if place = a.place(); a.account == "" {
+		place = strings.TrimPrefix(strings.TrimPrefix(place, accounts), "/")
+	}
+	return a.users[1], a.action, place
+}
+
+// text returns a text in a part of an input, "" for any other value.
+func text(input map[string]jsontext.Value, part, name string) (text string) {
+	if json.Unmarshal(object(input[part])[name], &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // Account returns the account in question, "" for none and where it was masked.
@@ -137,17 +156,25 @@ func (a *summary) isLookup() bool {
 // isAt reports whether the record is about the place or a part of it.
 func (a *summary) isAt(place string) bool {
 	place = strings.Trim(place, "/")
-	path := "accounts/" + a.account
-	if !strings.HasPrefix(place, "accounts/") {
-		place = path + "/" + place
+	if !strings.HasPrefix(place, accounts) {
+		place = accounts + a.account + "/" + place
 	}
+	path := a.place()
+	return path == place || strings.HasPrefix(path, place+"/")
+}
+
+const accounts = "accounts/"
+
+// place returns the path of what the record is about.
+func (a *summary) place() string {
+	path := accounts + a.account
 	if a.project != "" {
 		path += "/projects/" + a.project
 	}
 	if a.rest != "" {
 		path += "/" + a.rest
 	}
-	return path == place || strings.HasPrefix(path, place+"/")
+	return path
 }
 
 // Newest calls fn with the records that match the filter, the newest first, until fn returns an error. Enough ends it
