@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -79,21 +80,29 @@ func (r recordedRole) Counted() bool {
 // Facts returns the facts that the policy read.
 func (d decision) Facts() recordedFacts { return d.facts }
 
-// factsOf parses an input. The input of an app has the facts in a member.
+// factsOf parses an input. The input of an app has the facts in a member. Its subject is as the caller sent it, with members
+// of any name.
 func factsOf(input jsontext.Value) recordedFacts {
-	var out struct {
-		recordedFacts
-		App jsontext.Value `json:"facts"`
+	var app struct {
+		Facts   jsontext.Value `json:"facts"`
+		Subject jsontext.Value `json:"subject"`
 	}
-	err := parse(input, &out)
-	if out.App != nil {
-		out.recordedFacts = recordedFacts{}
-		err = parse(out.App, &out.recordedFacts)
+	isApp := jsonv2.Unmarshal(input, &app) == nil && app.Facts != nil
+	if isApp {
+		input = app.Facts
 	}
-	if err != nil {
-		return recordedFacts{}
+	var out recordedFacts
+	if parse(input, &out) != nil {
+		out = recordedFacts{}
 	}
-	return out.recordedFacts
+	var subject struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	}
+	if isApp && jsonv2.Unmarshal(app.Subject, &subject) == nil && subject.Type == resources.PrincipalUser {
+		out.Subject.ID = subject.ID
+	}
+	return out
 }
 
 // recordedResult is the verdict with its reason.
@@ -211,10 +220,10 @@ type recordedCondition struct {
 	Says  string
 }
 
-// Conditions returns the recorded conditions.
+// Conditions returns the recorded conditions. Apps and calls at MCP servers have records without them.
 func (d decision) Conditions() []recordedCondition {
 	f := d.Facts()
-	if f.Account.ID == "" {
+	if f.Account.ID == "" || !strings.HasPrefix(d.Path, "authz/") {
 		return nil
 	}
 	out := []recordedCondition{

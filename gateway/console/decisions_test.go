@@ -111,6 +111,24 @@ func TestADecisionIsShownWhole(t *testing.T) {
 	shows(t, s.get("/decisions/"+id), 200, "user-bob-v1")
 }
 
+// TestADecisionShowsNoFactThatIsNotRecorded guarantees the user of an app's decision, and no condition on a page whose record
+// has none: neither for an app nor for a call at an MCP server. A caller of an app sends further members.
+func TestADecisionShowsNoFactThatIsNotRecorded(t *testing.T) {
+	const app = `{"labels":{},"decision_id":"a1","path":"apps/docs/decision","requested_by":"service-docs","timestamp":"2026-03-04T11:58:30.000Z","result":{"decision":true},` +
+		`"input":{"action":{"name":"read","id":1},"facts":{"account":{"id":"acct-a-v1","exists":true,"status":"ACTIVE"},"member":true,"principal":{"id":"service-docs","kind":"service"},"status":"ACTIVE"},` +
+		`"subject":{"ID":"user-x-v1","type":"user","id":"user-bob-v1"}}}`
+	call := strings.Replace(deniedCall, `"input":{`, `"input":{"account":{"id":"acct-a-v1"},`, 1)
+	s := newSite(t, map[string]answer{"GET " + account + "/decisions": decisionsAnswer(app)})
+	w := s.get("/decisions/a1")
+	shows(t, w, 200, "<dt>About</dt><dd><a href=\"/decisions?verdict=all&amp;user=user-bob-v1\">", `<span class="muted">(service)</span>`)
+	s.api.answers["GET "+account+"/decisions"] = decisionsAnswer(call)
+	for _, body := range []string{w.Body.String(), s.get("/decisions/c1").Body.String()} {
+		if strings.Contains(body, "✕ no") || !strings.Contains(body, "As recorded") {
+			t.Error(body)
+		}
+	}
+}
+
 // TestDecisionsAreFollowed guarantees new rows with the newest first, and one call of the API alone: another one would be
 // a decision that wakes the page again.
 func TestDecisionsAreFollowed(t *testing.T) {
