@@ -36,35 +36,44 @@ func (k *kind) Asked() string {
 	return strings.Join(slices.DeleteFunc([]string{k.Path, k.Route, k.Action}, func(s string) bool { return s == "" }), " ")
 }
 
-// kindOf parses what a mask left of an input.
+// kindOf parses what a mask left of an input. A part of another type, as a mask or a caller of an app may make it, stays empty
+// and hides no other part.
 func kindOf(path string, input []byte) kind {
-	type held struct{ Role string }
-	var parsed struct {
-		Action   struct{ ID, Name string }
-		Route    struct{ Name string }
-		Resource struct{ Type string }
-		Target   struct{ Project, Resource string }
-		Subject  struct{ Here []held }
-		Facts    struct{ Assignments []held }
-	}
-	_ = json.Unmarshal(input, &parsed) // members of another type, as an app may be sent, stay empty
-	k := kind{Path: path, Action: cmp.Or(parsed.Action.ID, parsed.Action.Name)}
-	if path == resources.PathAccess { // elsewhere it is the route of the door
-		k.Route = parsed.Route.Name
-	}
-	collection, _, _ := strings.Cut(parsed.Target.Resource, "/")
-	switch k.Place = cmp.Or(parsed.Resource.Type, collection); {
-	case k.Place != "":
-	case parsed.Target.Project != "":
+	asked := object(input)
+	k := kind{Path: path, Action: text(asked, "action", "id"), Place: "account"}
+	held := object(asked["subject"])["here"]
+	collection, _, _ := strings.Cut(text(asked, "target", "resource"), "/")
+	switch {
+	case strings.HasPrefix(path, resources.PathApps): // beside these, a caller may send anything
+		k.Action, k.Place = text(asked, "action", "name"), cmp.Or(text(asked, "resource", "type"), k.Place)
+		held = object(asked["facts"])["assignments"]
+	case collection != "":
+		k.Place = collection
+	case text(asked, "target", "project") != "":
 		k.Place = "project"
-	default:
-		k.Place = "account"
 	}
+	if path == resources.PathAccess { // elsewhere it is the route of the door
+		k.Route = text(asked, "route", "name")
+	}
+	var all []struct{ Role string }
+	_ = json.Unmarshal(held, &all)
 	var roles []string
-	for _, h := range append(parsed.Subject.Here, parsed.Facts.Assignments...) {
+	for _, h := range all {
 		roles = append(roles, h.Role)
 	}
 	slices.Sort(roles)
 	k.Role = strings.Join(slices.Compact(roles), " ")
 	return k
+}
+
+// object returns the members of an object by their exact names, none of any other value.
+func object(raw []byte) (members map[string]json.RawMessage) {
+	_ = json.Unmarshal(raw, &members)
+	return members
+}
+
+// text returns a text in a part of an input, "" for any other value.
+func text(input map[string]json.RawMessage, part, name string) (text string) {
+	_ = json.Unmarshal(object(input[part])[name], &text)
+	return text
 }
