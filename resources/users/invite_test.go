@@ -197,6 +197,31 @@ func TestRemovedInviteeIsInvitedAnew(t *testing.T) {
 	}
 }
 
+// TestAStatusEndsWithTheInvitation guarantees that an account can't spoil an address for others. An invitee's status from
+// an account ends with the membership, unless the invitee has signed in. The next account's invitation sends a mail, and
+// the invitee can accept it.
+func TestAStatusEndsWithTheInvitation(t *testing.T) {
+	for _, status := range resources.UserStatuses() {
+		t.Run(status, func(t *testing.T) {
+			w := newWorld(t)
+			w.Expect(w.invite(acctB, "ivy@example.com"), 200)
+			ivy := w.byEmail("ivy@example.com").ExternalID
+			w.Expect(w.call("user.update", areatest.As(acctB, bea), acctB, ivy, areatest.Object{"status": status}), 200)
+			w.Expect(w.call("user.remove", areatest.As(acctB, bea), acctB, ivy, nil), 200)
+			w.pass(minute)
+			w.Expect(w.invite(acctA, "ivy@example.com"), 200, "The invitation is sent.")
+			if !w.signIn("idp|ivy", "ivy@example.com") {
+				t.Error("the invitation can't be accepted")
+			}
+			w.Expect(w.call("user.update", areatest.As(acctA, alice), acctA, ivy, areatest.Object{"status": status}), 200)
+			w.Expect(w.call("user.remove", areatest.As(acctA, alice), acctA, ivy, nil), 200)
+			if u := w.get(ivy); u.Status != status {
+				t.Errorf("the status of somebody who has signed in is %s now", u.Status)
+			}
+		})
+	}
+}
+
 func TestInvitationNeedsTheRight(t *testing.T) {
 	w := newWorld(t)
 	body := areatest.Object{"email": "ivy@example.com"}

@@ -50,8 +50,9 @@ func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, acco
 }
 
 // leave ends the user's membership of their account: it deletes their assignments, memberships of
-// groups, delegations, approvals, API keys and sessions of the console, so a user who comes back starts without them. It
-// changes u, which the caller stores.
+// groups, delegations, approvals, API keys and sessions of the console, so a user who comes back starts without them. An
+// invitee who never signed in is INVITED again: with another status, no later invitation could be accepted. It changes u,
+// which the caller stores.
 func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now resources.Time) error {
 	account, user := store.String(u.AccountID), store.String(u.ExternalID)
 	held := store.Query{Index: records.ByAssignee, Equal: []store.Value{account, store.String(resources.AssigneeUser), user}}
@@ -92,5 +93,8 @@ func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now
 		return err
 	}
 	u.AccountID, u.MemberSince, u.UpdatedAt = "", 0, now
+	if u.InvitedAt != 0 && u.AuthenticationPartnerID == "" {
+		u.Status = resources.StatusInvited
+	}
 	return nil
 }
