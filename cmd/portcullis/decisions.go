@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -197,26 +198,29 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *private.Que
 	return err
 }
 
-// printDecision prints a decision as JSON, or as a line for a reader.
+// printDecision prints a decision as JSON, or as a line for a reader. Clients choose texts in it, so it escapes what could
+// steer a terminal; in JSON that is the same value.
 func printDecision(out io.Writer, e *decisionlog.Event, asJSON, whole bool) error {
+	out = observe.Printable(out)
 	if !asJSON {
-		_, err := fmt.Fprintln(observe.Printable(out), decisionLine(e))
+		_, err := fmt.Fprintln(out, decisionLine(e))
 		return err
 	}
-	line, err := e.JSON()
+	text, err := e.JSON()
 	if err == nil && whole {
-		var text strings.Builder
-		enc := json.NewEncoder(&text)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(json.RawMessage(line))
-		line = []byte(strings.TrimSuffix(text.String(), "\n"))
+		var indented bytes.Buffer
+		err = json.Indent(&indented, text, "", "  ")
+		text = indented.Bytes()
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s\n", line)
-	return err
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		if _, err := fmt.Fprintf(out, "%s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decisionLine returns a decision for a reader.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
@@ -13,6 +15,29 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
+
+// TestAPrintedDecisionSteersNoTerminal guarantees that a printed event has what a client sent, and no invisible character.
+func TestAPrintedDecisionSteersNoTerminal(t *testing.T) {
+	const hostile = "\u009b2J\u202eevil\u2028\x7f\U000e0041 ü"
+	input, err := json.Marshal(map[string]string{"name": hostile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := decisionlog.Event{DecisionID: "01m8324b9vr5vs1j3q6kwbv04j", Path: "mcp/call", Input: input, Result: []byte(`{"allow":false}`)}
+	for _, whole := range []bool{false, true} {
+		var out strings.Builder
+		if err := printDecision(&out, &e, true, whole); err != nil {
+			t.Fatal(err)
+		}
+		if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && resources.Unseen(r) }); i >= 0 {
+			t.Errorf("%q at %d of %q", out.String()[i:i+4], i, out.String())
+		}
+		var printed struct{ Input map[string]string }
+		if err := json.Unmarshal([]byte(out.String()), &printed); err != nil || printed.Input["name"] != hostile {
+			t.Errorf("%q, %v", printed.Input["name"], err)
+		}
+	}
+}
 
 // TestAVerificationLeavesTheMasterKey of the store as it is, whichever key stands first in the file that it is given.
 func TestAVerificationLeavesTheMasterKey(t *testing.T) {
