@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -278,7 +279,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		return w.Code
 	}
-	guarded := []string{"/decisions", "/policy/tree", "/policy/history", "/policy/people", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/symbol"}
+	guarded := []string{"/decisions", "/policy/tree", "/policy/history", "/policy/people", "/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/symbol"}
 	for _, host := range []string{"127.0.0.1:9002", "10.1.2.3", "[::1]:9002", "localhost:1", "LOCALHOST", "gw.internal:9002", "other.example", "third.example:80"} {
 		for _, target := range guarded {
 			if status := ask(host, target); status != 200 {
@@ -296,6 +297,19 @@ func TestForeignHostsAreRefused(t *testing.T) {
 			if status := ask(host, target); status != 200 {
 				t.Errorf("%s of %q: %d", target, host, status)
 			}
+		}
+	}
+}
+
+// TestProfilesKeepTheCommandLine guarantees that nobody reads the command line. URLs in it may have passwords.
+func TestProfilesKeepTheCommandLine(t *testing.T) {
+	a, _ := demoApp(t, func(c *config.Config) { c.Health.Profiles = true })
+	handler := a.privateHandler()
+	for target, want := range map[string]int{"/debug/pprof/cmdline": 404, "/debug/pprof/": 200, "/debug/pprof/goroutine?debug=1": 200} {
+		w := newBegun()
+		handler.ServeHTTP(w, a.asksFor(t, t.Context(), target, "service-test", explains))
+		if w.Code != want || strings.Contains(w.Body.String(), strings.Join(os.Args, "\x00")) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
 }

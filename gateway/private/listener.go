@@ -75,9 +75,8 @@ func (l *Listener) Server() *http.Server {
 	mux.HandleFunc("POST /console/links", hosts.only(l.links))
 	mux.HandleFunc("POST "+sessionsPath+"{do}", hosts.only(l.sessions))
 	mux.HandleFunc("POST "+pageTarget, hosts.only(l.page))
-	if l.Profiles {
+	if l.Profiles { // without cmdline: the command line may have passwords
 		mux.HandleFunc("GET /debug/pprof/", hosts.only(pprof.Index))
-		mux.HandleFunc("GET /debug/pprof/cmdline", hosts.only(pprof.Cmdline))
 		mux.HandleFunc("GET /debug/pprof/profile", hosts.only(pprof.Profile))
 		mux.HandleFunc("GET /debug/pprof/symbol", hosts.only(pprof.Symbol))
 		mux.HandleFunc("GET /debug/pprof/trace", hosts.only(pprof.Trace))

@@ -251,7 +251,7 @@ func TestAuthorizeStatusOfADenyCanBe403(t *testing.T) {
 func TestListenersKeepTheirPaths(t *testing.T) {
 	t.Parallel()
 	s := harness.NewScene(t, harness.Start(t, "--pprof"))
-	private := []string{"/healthz/live", "/healthz/ready", "/api/v1/healthz/live", "/api/v1/healthz/ready", "/metrics", "/debug/pprof/", "/debug/pprof/cmdline"}
+	private := []string{"/healthz/live", "/healthz/ready", "/api/v1/healthz/live", "/api/v1/healthz/ready", "/metrics", "/debug/pprof/", "/debug/pprof/heap"}
 	for _, path := range private {
 		if r := harness.Call(t, "GET", s.HealthURL+path, "", ""); r.Status != 200 {
 			t.Errorf("%s on the private listener: %d %s", path, r.Status, r.Raw)
