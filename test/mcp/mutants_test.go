@@ -80,19 +80,20 @@ func mutantsOfArguments() []mutant {
 func mutantsOfTasks() []mutant {
 	const tasks, resume, ids = "gateway/doors/mcp/tasks.go", "gateway/doors/mcp/resume.go", "gateway/doors/mcp/message/ids.go"
 	const ofCaller, anew, resumed = "TestATaskIsOfItsCaller", "TestATaskIsJudgedAnew", "TestAResumedStreamIsOfItsCall"
-	const parts = "string(purpose), c.Server, c.Account, c.User, c.Agent"
+	const parts = "string(purpose), c.Upstream, c.Server, c.Account, c.User, c.Agent"
 	return []mutant{
-		{"a task is of any user", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.Agent"}}, ofCaller},
-		{"a task is of any agent", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.User"}}, ofCaller},
+		{"a task is of any user", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Upstream, c.Server, c.Account, c.Agent"}}, ofCaller},
+		{"a task is of any agent", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Upstream, c.Server, c.Account, c.User"}}, ofCaller},
+		{"an id is of any upstream", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.User, c.Agent"}}, "TestIDsOfAnotherUpstreamAreUnknown"},
 		{"a task is of any server", []overlay.Edit{
-			{File: ids, Old: parts, New: "string(purpose), c.Account, c.User, c.Agent"},
+			{File: ids, Old: parts, New: "string(purpose), c.Upstream, c.Account, c.User, c.Agent"},
 			{File: resume, Old: "	return h, ok && h.Place == v.place.path\n", New: "	at, _ := readPlace(h.Place)\n	return h, ok && at.prefix() == v.place.prefix()\n"},
 		}, ofCaller},
 		{"a task is of any path", []overlay.Edit{{File: resume, Old: " && h.Place == v.place.path\n", New: "\n"}}, ofCaller},
 		{"a task is of any tool", []overlay.Edit{{File: tasks, Old: "toolRow(v.server, p.Name)}", New: "toolRow(v.server, \"search_issues\")}"}}, anew},
 		{"a task is not judged", []overlay.Edit{{File: tasks, Old: "	return v.judged(ctx, p, v.taskRow(p.TaskID))\n", New: "	return v.forward(p, nil, nil)\n"}}, anew},
 		{"a task has the server's id", []overlay.Edit{{File: tasks, Old: "	if !message.HasTaskID(raw) {", New: "	if p.Method == message.MethodCall || !message.HasTaskID(raw) {"}}, ofCaller},
-		{"a stream is resumed by any user", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Server, c.Account, c.Agent"}}, resumed},
+		{"a stream is resumed by any user", []overlay.Edit{{File: ids, Old: parts, New: "string(purpose), c.Upstream, c.Server, c.Account, c.Agent"}}, resumed},
 		{"a resumed stream is not judged", []overlay.Edit{{File: resume, Old: "	return rows, v.mayStill(ctx, rows, \"The call that began this stream is not allowed any more.\")\n", New: "	return rows, nil\n"}}, resumed},
 		{"updates of any resource", []overlay.Edit{{File: "gateway/doors/mcp/forward.go", Old: "err != nil || !may[0] || ", New: "err != nil || len(may) == 0 || "}}, "TestUpdatesOfResourcesAreJudged"},
 		{"a notification names a new task", []overlay.Edit{{File: tasks, Old: "!response || ", New: ""}}, "TestALegacyTaskHasASealedID"},

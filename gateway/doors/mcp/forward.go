@@ -27,13 +27,13 @@ var (
 	errAnswerOther  = errors.New("mcp: the server's response has the id of another request")
 )
 
-// purpose returns the caller for whom the door seals ids of sessions.
+// purpose returns the caller for whom the door seals ids. Two upstreams may give the same id to two callers.
 func (v *visit) purpose() message.Caller {
 	agent := ""
 	if client := v.call.Caller.Client; client != nil {
 		agent = client.Issuer + "\n" + client.ID
 	}
-	return message.Caller{Server: v.place.server, Account: v.account(), User: v.call.Caller.ID, Agent: agent}
+	return message.Caller{Upstream: v.server.Upstream, Server: v.place.server, Account: v.account(), User: v.call.Caller.ID, Agent: agent}
 }
 
 // outgoing returns the call to the server with the client's headers of every call, and those of the names. The error is

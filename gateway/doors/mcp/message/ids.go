@@ -37,8 +37,8 @@ const (
 	RequestID Purpose = "mcp-request"
 )
 
-// Caller is the caller for whom an id is sealed. Agent is "" for a user without an agent.
-type Caller struct{ Server, Account, User, Agent string }
+// Caller is the caller for whom an id is sealed. Upstream is the id's. Agent is "" for a user without an agent.
+type Caller struct{ Upstream, Server, Account, User, Agent string }
 
 // Seal encrypts an id of the server. The result is URL-safe Base64, for headers and JSON strings.
 func (s IDs) Seal(purpose Purpose, id string, c Caller) string {
@@ -82,7 +82,7 @@ func (s IDs) OpenHandle(purpose Purpose, sealed string, c Caller) (h Handle, ok 
 // binding encodes purpose and caller. The length of each part precedes it, so different callers have different bindings.
 func (c Caller) binding(purpose Purpose) string {
 	var out []byte
-	for _, part := range []string{string(purpose), c.Server, c.Account, c.User, c.Agent} {
+	for _, part := range []string{string(purpose), c.Upstream, c.Server, c.Account, c.User, c.Agent} {
 		out = append(binary.AppendUvarint(out, uint64(len(part))), part...)
 	}
 	return string(out)

@@ -30,7 +30,7 @@ func ids(tb testing.TB, keys ...[]byte) message.IDs {
 func TestSealedIDIsOfOneCaller(t *testing.T) {
 	old := key()
 	s := ids(t, old)
-	alice := message.Caller{Server: "github", Account: "acc", User: "alice", Agent: "agent-1"}
+	alice := message.Caller{Upstream: "hub", Server: "github", Account: "acc", User: "alice", Agent: "agent-1"}
 	for _, id := range []string{"", "1868a90c", "a\n\xff\x00", strings.Repeat("x", 1024)} {
 		sealed := s.Seal(message.SessionID, id, alice)
 		if strings.ContainsFunc(sealed, func(c rune) bool { return c < 0x21 || c > 0x7E }) {
@@ -53,13 +53,14 @@ func TestSealedIDIsOfOneCaller(t *testing.T) {
 		refused("a cut", s, message.SessionID, sealed[1:], alice)
 		refused("the id itself", s, message.SessionID, id, alice)
 		for name, c := range map[string]message.Caller{
-			"another server":        {Server: "gitlab", Account: "acc", User: "alice", Agent: "agent-1"},
-			"another account":       {Server: "github", Account: "acd", User: "alice", Agent: "agent-1"},
-			"another user":          {Server: "github", Account: "acc", User: "bob", Agent: "agent-1"},
-			"another agent":         {Server: "github", Account: "acc", User: "alice", Agent: "agent-2"},
-			"the user alone":        {Server: "github", Account: "acc", User: "alice"},
-			"parts moved":           {Server: "github", Account: "acca", User: "lice", Agent: "agent-1"},
-			"parts moved by length": {Server: "github", Account: "acc\x05alice", User: "", Agent: "agent-1"},
+			"another upstream":      {Upstream: "lab", Server: "github", Account: "acc", User: "alice", Agent: "agent-1"},
+			"another server":        {Upstream: "hub", Server: "gitlab", Account: "acc", User: "alice", Agent: "agent-1"},
+			"another account":       {Upstream: "hub", Server: "github", Account: "acd", User: "alice", Agent: "agent-1"},
+			"another user":          {Upstream: "hub", Server: "github", Account: "acc", User: "bob", Agent: "agent-1"},
+			"another agent":         {Upstream: "hub", Server: "github", Account: "acc", User: "alice", Agent: "agent-2"},
+			"the user alone":        {Upstream: "hub", Server: "github", Account: "acc", User: "alice"},
+			"parts moved":           {Upstream: "hub", Server: "github", Account: "acca", User: "lice", Agent: "agent-1"},
+			"parts moved by length": {Upstream: "hub", Server: "github", Account: "acc\x05alice", User: "", Agent: "agent-1"},
 			"nobody":                {},
 		} {
 			refused(name, s, message.SessionID, sealed, c)
