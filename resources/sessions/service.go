@@ -96,8 +96,11 @@ func (s *Service) Begin(ctx context.Context, token string) (secret string, err e
 }
 
 // mayBegin refuses a user who is not an active member of the account now. Their sessions have ended, and a sign-in
-// under way must not begin another one.
+// under way must not begin another one. The bump lets no suspension and no removal run beside it.
 func (s *Service) mayBegin(ctx context.Context, tx store.Tx, caller resources.Principal) error {
+	if _, err := tx.Bump(ctx, caller.AccountID); err != nil {
+		return err
+	}
 	rec, err := s.cfg.Collections.Users.Get(ctx, tx, caller.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err

@@ -71,7 +71,11 @@ func (w *world) setKeys(lines ...string) {
 // service returns what a replica of the gateway has.
 func (w *world) service() *sessions.Service {
 	w.T.Helper()
-	return must.Get(sessions.New(sessions.Config{
+	return must.Get(sessions.New(w.config()))(w.T)
+}
+
+func (w *world) config() sessions.Config {
+	return sessions.Config{
 		Store: w.Store, Collections: w.Collections, Master: w.master, Now: w.Clock.Now, Random: rand.Reader,
 		Identify: func(_ context.Context, token string) (resources.Principal, time.Time, error) {
 			user := strings.TrimPrefix(token, accessToken)
@@ -85,7 +89,7 @@ func (w *world) service() *sessions.Service {
 			return caller, w.Clock.Now().Add(w.tokenEnd), w.refuse
 		},
 		Sign: func(user string, _ time.Duration) (string, error) { return accessToken + user, w.outside },
-	}))(w.T)
+	}
 }
 
 // begin signs a user in.
