@@ -99,9 +99,7 @@ func (p *Pins) Definition(s *resources.MCPServer, tool string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch l := p.latest[s.Name]; {
-	case l == nil:
-		return "", errNotListed
-	case l.upstream != s.Upstream: // the policy tree has moved the server
+	case l == nil || l.upstream != s.Upstream: // the policy tree has got the server since, or has moved it
 		p.Changed(s.Name)
 		return "", errNotListed
 	case p.Now().Sub(l.made) > pinsOld:

@@ -243,3 +243,26 @@ func TestAToolOfALaterTreeIsListedAnew(t *testing.T) {
 		stop()
 	})
 }
+
+// TestAServerOfALaterTreeIsListedAtOnce guarantees that the first call at a server has it listed, and not the next interval.
+func TestAServerOfALaterTreeIsListedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		desk := &resources.MCPServer{Name: "desk", Pin: resources.MCPPinDefinitions}
+		l := &listed{tools: map[string]string{"open": "a"}}
+		pins := l.pins()
+		stop := runs(t, pins)
+		synctest.Wait()
+		l.mu.Lock()
+		l.servers = []*resources.MCPServer{desk}
+		l.mu.Unlock()
+		if is, err := pins.Definition(desk, "open"); err == nil {
+			t.Errorf("before the listing: %q", is)
+		}
+		synctest.Wait()
+		if is, err := pins.Definition(desk, "open"); is != "a" || err != nil {
+			t.Errorf("after the listing: %q, %v", is, err)
+		}
+		stop()
+	})
+}
