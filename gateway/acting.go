@@ -40,7 +40,7 @@ func (e *Edge) holdAgent(x *exchange) error {
 func (e *Edge) narrow(x *exchange, agent *resources.ActingAgent) error {
 	o := x.narrowed(e.cfg.Judge, agent)
 	if o.Err == nil && o.Allowed {
-		return nil
+		return e.holdTree(x, &o)
 	}
 	if x.raw != nil {
 		x.raw.Response.Header.Del(headerDecisionID) // it names the verdict on the user's call

@@ -56,7 +56,7 @@ func says(d resources.Decision, err error) func(resources.Question) (resources.D
 }
 
 var (
-	yes = says(resources.Decision{Allowed: true, Reason: "a test says so"}, nil)
+	yes = says(resources.Decision{Allowed: true, Reason: "a test says so", PolicyRevision: "rev-1"}, nil)
 	no  = says(resources.Decision{Reason: "the agent is suspended", Code: "needs_active_agent"}, nil)
 )
 

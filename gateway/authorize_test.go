@@ -229,7 +229,7 @@ func TestTheAnswerIsTheEncodersJSON(t *testing.T) {
 				Reason  string `json:"reason"`
 			}{allowed, reason}))(t)
 			say := func(context.Context, resources.Question) (resources.Decision, error) {
-				return resources.Decision{Allowed: allowed, Reason: reason}, nil
+				return resources.Decision{Allowed: allowed, Reason: reason, PolicyRevision: "rev-1"}, nil
 			}
 			e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{say, allow}.pin() })
 			if r := e.send(t, question("x")); r.Body != string(want) {

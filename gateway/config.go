@@ -35,6 +35,8 @@ type Config struct {
 	SubRequests map[string]doors.SubRequest
 	// Catalogue is bound to Doors, Handlers and Upstreams; a row that does not fit is an error.
 	Catalogue []resources.Route
+	// Revision names the catalogue's tree. A process behind gateways judges nothing, and needs none.
+	Revision string
 	// Handlers are this process's, by upstream name.
 	Handlers map[string]wire.Routes
 	// Upstreams are other processes, by name.

@@ -96,7 +96,7 @@ func (e *Edge) unusedUpstream() error {
 }
 
 func (e *Edge) start() (*Edge, error) {
-	if err := e.SetCatalogue(e.cfg.Catalogue); err != nil {
+	if err := e.SetCatalogue(e.cfg.Revision, e.cfg.Catalogue); err != nil {
 		return nil, err
 	}
 	e.app = e.newApp()
@@ -105,17 +105,17 @@ func (e *Edge) start() (*Edge, error) {
 
 // CheckCatalogue says whether the edge could serve these rows.
 func (e *Edge) CheckCatalogue(routes []resources.Route) error {
-	_, err := e.newTable(e.rows(routes))
+	_, err := e.newTable("", e.rows(routes))
 	return err
 }
 
 // Rows returns the rows in use.
 func (e *Edge) Rows() *catalogue.Index { return e.routes.Load().Index }
 
-// SetCatalogue takes other rows into use; requests under way keep theirs. On an
-// error the rows in use stay.
-func (e *Edge) SetCatalogue(routes []resources.Route) error {
-	t, err := e.newTable(e.rows(routes))
+// SetCatalogue takes the rows of another tree into use. The tree judges already: until then, calls that it allows wait for
+// its rows. On an error the rows in use stay.
+func (e *Edge) SetCatalogue(revision string, routes []resources.Route) error {
+	t, err := e.newTable(revision, e.rows(routes))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/gateway/route"
@@ -34,8 +33,8 @@ type exchange struct {
 	headers  headers
 	// consistency says that X-Consistency was sent.
 	consistency bool
-	// rows are those in use; entry is the request's own.
-	rows  *catalogue.Index
+	// table has the rows in use; entry is the request's own.
+	table *routeTable
 	entry *entry
 	// match is the row for the verdict: the entry's, or the original call's.
 	match route.Match

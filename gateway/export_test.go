@@ -43,7 +43,7 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	for _, r := range routes {
 		e.cfg.Doors[r.Name] = e3.Door{}
 	}
-	t, err := e.newTable(routes)
+	t, err := e.newTable("", routes)
 	if err != nil {
 		return "", nil, nil, err
 	}

@@ -20,7 +20,7 @@ func (e *Edge) Listener(l net.Listener, protocol string) net.Listener {
 // recorded like one of HTTP with the status that it would have. Errors are *resources.Error.
 func (e *Edge) Foreign(ctx context.Context, c *doors.Foreign) (doors.Vouched, error) {
 	x := e.begin(ctx, nil)
-	x.foreign, x.rows, x.method = c, e.Rows(), c.DoorMethod
+	x.foreign, x.table, x.method = c, e.routes.Load(), c.DoorMethod
 	x.record = Record{
 		RequestID: c.RequestID, Method: c.DoorMethod, Path: c.DoorPath, Scheme: e.scheme(), Route: c.Route, Template: c.DoorPath, Status: 200,
 	}

@@ -191,7 +191,7 @@ func config() gateway.Config {
 	}
 	return gateway.Config{
 		Judge: judge, Authn: authn{alice}, Doors: map[string]doors.Door{"authorization.check": e3.Door{Judge: judge, DenyStatus: 200}},
-		Catalogue: catalogue(), Handlers: handlers(), Upstreams: map[string]*url.URL{"things": nowhere},
+		Catalogue: catalogue(), Revision: "rev-1", Handlers: handlers(), Upstreams: map[string]*url.URL{"things": nowhere},
 		Assertions: assertions(),
 		Limits:     limits, Now: time.Now, Log: slog.New(slog.DiscardHandler), IDs: ids,
 	}

@@ -10,7 +10,7 @@ import (
 
 // askedAbout notes the call of somebody else that is asked about. It decides whether a credential is looked at.
 func (x *exchange) askedAbout(o *doors.Original) {
-	x.original, x.record.Original, x.public = o, o.Call, o.Public(x.rows)
+	x.original, x.record.Original, x.public = o, o.Call, o.Public(x.table.Index)
 }
 
 // answerProxy has somebody else's call judged as one to the gateway, and answers with the identity headers for the
@@ -30,7 +30,7 @@ func (e *Edge) answerProxy(x *exchange) error {
 	if problem := x.consistencyProblem(); problem != "" {
 		problems = append(problems, resources.Problem{Field: headerConsistency, Text: problem})
 	}
-	match, err := o.Find(x.rows)
+	match, err := o.Find(x.table.Index)
 	if resources.IsKind(err, resources.KindBadRequest) && (o.Path != "" || len(problems) == 0) {
 		problems = append(problems, resources.AsError(err).Problems...)
 	}

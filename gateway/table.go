@@ -33,15 +33,17 @@ type entry struct {
 // routeTable is a catalogue with what serves its rows.
 type routeTable struct {
 	*catalogue.Index
+	// revision names the catalogue's tree.
+	revision string
 	// entries are those of the rows by their numbers. One that is judged for a proxy alone has none.
 	entries []*entry
 }
 
 // newTable binds every row of the catalogue to its server. The error lists every row without a server,
 // every handler without a row, and what else is wrong with the rows.
-func (e *Edge) newTable(routes []resources.Route) (*routeTable, error) {
+func (e *Edge) newTable(revision string, routes []resources.Route) (*routeTable, error) {
 	index, err := catalogue.New(routes)
-	t := &routeTable{Index: index, entries: make([]*entry, len(index.Rows()))}
+	t := &routeTable{Index: index, revision: revision, entries: make([]*entry, len(index.Rows()))}
 	problems := []error{err}
 	for _, row := range index.Rows() {
 		if row.Route.Upstream == resources.UpstreamExternal {

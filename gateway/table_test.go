@@ -143,7 +143,7 @@ func TestCatalogueInUseStaysOnAnError(t *testing.T) {
 	l := e.dial(t)
 	old := request("GET", "/api/v1/accounts/acct-a-v1/roles", "", bearer)
 	broken := append(catalogue(), resources.Route{Name: "N99", Method: "GET", Path: "/new", Upstream: "nobody"})
-	if e.CheckCatalogue(broken) == nil || e.SetCatalogue(broken) == nil {
+	if e.CheckCatalogue(broken) == nil || e.SetCatalogue("rev-1", broken) == nil {
 		t.Fatal("a catalogue with a row that nothing serves was taken")
 	}
 	if r := l.send(t, old); r.Status != 200 {
@@ -158,7 +158,7 @@ func TestCatalogueInUseStaysOnAnError(t *testing.T) {
 	if r := l.send(t, old); r.Status != 200 {
 		t.Errorf("checking a catalogue took it into use: %d", r.Status)
 	}
-	must.Do(t, e.SetCatalogue(moved))
+	must.Do(t, e.SetCatalogue("rev-1", moved))
 	if r := l.send(t, request("GET", "/api/v1/accounts/acct-a-v1/moved", "", bearer)); r.Status != 200 {
 		t.Errorf("the new row: %d %s", r.Status, r.Body)
 	}

@@ -4,19 +4,14 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // find looks up the route: 404, 405.
 func (e *Edge) find(x *exchange) error {
 	t := e.routes.Load()
-	host := ""
-	if t.ByHost() { // frame has found it well-formed
-		host, _ = route.ParseHost(string(x.raw.Request.Header.Host()))
-	}
-	x.rows = t.Index
-	m := t.Served(host, x.method, x.path, x.room.values[:0])
+	x.table = t
+	m := t.Served(x.host(t), x.method, x.path, x.room.values[:0])
 	switch {
 	case m.Row != nil:
 		if !x.findResource(t.entries[m.Number].protected) {
@@ -147,8 +142,11 @@ func (e *Edge) authorize(x *exchange) error {
 	o := e.cfg.Judge.Enter(x.ctx, &x.principal, x.match.Row, q)
 	x.judged(&o)
 	x.ctx = resources.WithDecision(x.ctx, o.ID)
-	if o.Err != nil || agent == nil {
+	if o.Err != nil {
 		return o.Err
+	}
+	if err := e.holdTree(x, &o); err != nil || agent == nil {
+		return err
 	}
 	return e.narrow(x, agent)
 }

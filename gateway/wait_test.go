@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 const listRequest = "GET /api/v1/accounts/acct-a-v1/roles HTTP/1.1\r\nHost: x\r\n" + bearer + "\r\n\r\n"
@@ -114,8 +115,12 @@ func TestWaitIsRecordedOnce(t *testing.T) {
 		change func(judged int64, d *resources.Decision)
 		want   []bool
 	}{
-		"equal":       {func(int64, *resources.Decision) {}, []bool{true}},
-		"policy":      {func(n int64, d *resources.Decision) { d.PolicyRevision = fmt.Sprint(n > 1) }, []bool{true, true}},
+		"equal": {func(int64, *resources.Decision) {}, []bool{true}},
+		"policy": {func(n int64, d *resources.Decision) {
+			if n > 1 {
+				d.PolicyRevision = "rev-2"
+			}
+		}, []bool{true, true}},
 		"reason":      {func(n int64, d *resources.Decision) { d.Reason = fmt.Sprint(n > 1) }, []bool{true, true}},
 		"code":        {func(n int64, d *resources.Decision) { d.Code = fmt.Sprint(n > 1) }, []bool{true, true}},
 		"denied":      {func(n int64, d *resources.Decision) { d.Allowed = n == 1 }, []bool{true, false}},
@@ -126,12 +131,16 @@ func TestWaitIsRecordedOnce(t *testing.T) {
 			t.Parallel()
 			var judged, read atomic.Int64
 			log := &verdicts{}
-			e, _, _ := waiting(t, 3, time.Minute, func(cfg *gateway.Config) {
+			var e *edge
+			e, _, _ = waiting(t, 3, time.Minute, func(cfg *gateway.Config) {
 				cfg.Judge.Log = log
 				cfg.Judge.Pin = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 					d, err := allow(ctx, q)
 					if c.change != nil {
 						c.change(judged.Add(1), &d)
+					}
+					if d.PolicyRevision == "rev-2" {
+						must.Do(t, e.SetCatalogue("rev-2", catalogue()))
 					}
 					return d, err
 				}}.pin()

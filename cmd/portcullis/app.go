@@ -263,7 +263,7 @@ func (a *app) policyInForce(revision string) {
 
 // reloaded takes a new tree's catalogue into use.
 func (a *app) reloaded(revision string) {
-	if err := a.edge.SetCatalogue(a.policy.Routes()); err != nil {
+	if err := a.edge.SetCatalogue(revision, a.policy.Routes()); err != nil {
 		a.log.Error("the new policy's catalogue can't be served; the routes in use stay", "error", err.Error())
 		return
 	}

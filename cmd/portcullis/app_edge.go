@@ -58,7 +58,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	edge, err := gateway.New(gateway.Config{
 		Judge: a.judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Doors: a.newDoors(),
 		SubRequests: map[string]doors.SubRequest{"forward_auth.check": forwardauth.InHeaders, "forward_auth.verify": forwardauth.InPath},
-		Catalogue:   a.policy.Routes(), Handlers: handlers,
+		Catalogue:   a.policy.Routes(), Revision: a.policy.Revision(), Handlers: handlers,
 		Upstreams: a.edgeUpstreams(), Assertions: a.assertions, Certificates: a.certificates,
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
