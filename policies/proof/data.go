@@ -80,11 +80,29 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]doc
 		if slices.Contains(folders[:i], folder) {
 			continue
 		}
-		if value, ok := docs[folder].value(); !ok || !mount(root, folder, value) {
-			p.report(docs[folder][len(docs[folder])-1].file, 0, "another data.json already has data of this name")
+		value, ok := docs[folder].value()
+		file := docs[folder][len(docs[folder])-1].file
+		if !ok || !mount(root, folder, value) {
+			p.report(file, 0, "another data.json already has data of this name")
+		}
+		if of := rowsApart(folder, value); of != "" {
+			p.report(file, 0, "holds a part of data.%s, which belongs in %[1]s/: the gateway reads it in no other place", of)
 		}
 	}
 	return root, docs
+}
+
+// rowsApart returns the folder of rows of which a document elsewhere has a part, "" for none. The rules would read that
+// part, and the gateway would not.
+func rowsApart(folder string, value ast.Object) string {
+	top, _, below := strings.Cut(folder, "/")
+	for _, rows := range []string{grantsFolder, routesFolder, actionsFolder, mcpFolder} {
+		atRoot := folder == "." && value.Get(ast.StringTerm(rows)) != nil
+		if atRoot || below && top == rows && rows != mcpFolder {
+			return rows
+		}
+	}
+	return ""
 }
 
 // readDocument parses a file of data. It returns nil and reports a problem, with its line, for a file that is not one
