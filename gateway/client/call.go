@@ -170,7 +170,7 @@ func valid(v reflect.Value) bool {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Type().Field(i) // one that is not encoded may lead round in a circle
-			if f.IsExported() && f.Tag.Get("json") != "-" && !valid(v.Field(i)) {
+			if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && !valid(v.Field(i)) {
 				return false
 			}
 		}

@@ -85,8 +85,10 @@ func TestQuestionThatWouldArriveAsAnotherIsNotSent(t *testing.T) {
 	if d, err := c.EvaluateAll(t.Context(), []client.Evaluation{e}, client.ExecuteAll); err == nil || d[0].Allowed {
 		t.Errorf("invalid UTF-8 in a batch: %+v", d)
 	}
+	type inner struct{ Text string }
 	for name, nested := range map[string]any{
-		"list": []string{"\xff"}, "object": map[string]any{"file": `\` + "\xff"}, "key": map[string]int{"\xff": 1},
+		"part of a struct": struct{ inner }{inner{"\xff"}},
+		"list":             []string{"\xff"}, "object": map[string]any{"file": `\` + "\xff"}, "key": map[string]int{"\xff": 1},
 		"struct": &client.Error{Code: "\xff"}, "named": client.Semantic("\xff"),
 	} {
 		e := evaluation("user-a-v1")
