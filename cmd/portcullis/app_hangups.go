@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 )
 
@@ -67,9 +68,14 @@ func (a *app) readCertificates(files listen.CertificateFiles) (err error) {
 // certificatesReloaded counts and logs a change of the files.
 func (a *app) certificatesReloaded(err error) {
 	a.metrics.CertificatesReloaded(err == nil)
+	tellCertificates(a.log, a.certificates, err)
+}
+
+// tellCertificates logs a change of the files.
+func tellCertificates(log *observe.Log, certificates *listen.Certificates, err error) {
 	if err != nil {
-		a.log.Warn("TLS: changed files refused; the last good ones stay in use", "error", err.Error())
+		log.Warn("TLS: changed files refused; the last good ones stay in use", "error", err.Error())
 		return
 	}
-	a.log.Info("TLS: changed files taken into use", "certificate_ends", a.certificates.Ends().UTC())
+	log.Info("TLS: changed files taken into use", "certificate_ends", certificates.Ends().UTC())
 }

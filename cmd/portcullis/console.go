@@ -50,7 +50,7 @@ func newConsoleCommand() *cobra.Command {
 			if err := refuse(append(settings.ValidateConsole(), gateway.validate()...)); err != nil {
 				return err
 			}
-			log := observe.NewLog(cmd.ErrOrStderr(), settings.Log.Format, settings.Log.Level())
+			log := serverLog(cmd, settings.Log.Format, settings)
 			defer log.Close()
 			return serveConsole(cmd.Context(), settings, gateway, log)
 		}),
@@ -122,6 +122,8 @@ type remoteSessions struct {
 
 // serveConsole runs the console until the context ends.
 func serveConsole(ctx context.Context, settings *config.Config, gateway *remoteGateway, log *observe.Log) error {
+	hangups, giveBack := catchHangups()
+	defer giveBack()
 	sealer, err := gateway.sealer(settings)
 	if err != nil {
 		return err
@@ -141,7 +143,7 @@ func serveConsole(ctx context.Context, settings *config.Config, gateway *remoteG
 		if err != nil {
 			return errors.Join(fmt.Errorf("TLS: %w", err), listener.Close())
 		}
-		go certificates.Watch(ctx, nil, func(err error) { log.Info("TLS: the files have changed", "taken", err == nil) })
+		go certificates.Watch(ctx, hangups.all, func(err error) { tellCertificates(log, certificates, err) })
 		secure = certificates.Config("http/1.1")
 	}
 	server, site, err := newConsoleServer(ctx, settings, listener.Addr(), console.Config{

@@ -34,12 +34,11 @@ func newServe() *cobra.Command {
 			if err := refuse(settings.Validate()); err != nil {
 				return err
 			}
-			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone does not end the gateway
 			format := settings.Log.Format
 			if settings.Demo && !cmd.Flags().Changed("log-format") && isTerminal(cmd.ErrOrStderr()) {
 				format = observe.FormatText
 			}
-			log := observe.NewLog(cmd.ErrOrStderr(), format, settings.Log.Level())
+			log := serverLog(cmd, format, settings)
 			defer log.Close()
 			if names := unknownVariables(os.Environ(), cmd.Root()); len(names) > 0 {
 				log.Warn("there are no such settings: these environment variables are ignored", "names", names)
@@ -54,6 +53,12 @@ func newServe() *cobra.Command {
 	settings.AddFlags(cmd.Flags())
 	cmd.SetUsageFunc(usageByConcern)
 	return cmd
+}
+
+// serverLog makes the log of a process that serves. A reader of the log that is gone does not end the process.
+func serverLog(cmd *cobra.Command, format string, settings *config.Config) *observe.Log {
+	signal.Ignore(syscall.SIGPIPE)
+	return observe.NewLog(cmd.ErrOrStderr(), format, settings.Log.Level())
 }
 
 // refuse returns one error that names every problem, nil for none.
