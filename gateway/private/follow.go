@@ -64,8 +64,10 @@ func (q *Query) once(ctx context.Context, l Log, fn func(decisionlog.Event) erro
 	for dec := json.NewDecoder(resp.Body); ; {
 		var e decisionlog.Event
 		switch err := dec.Decode(&e); {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil && q.Follow: // a follower ends so
 			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case err != nil && resp.Trailer.Get(TrailerWhole) != "":
 			return nil
 		case err != nil:

@@ -1,6 +1,7 @@
 package private_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -53,5 +54,27 @@ func TestAFollowerGoesOnWhereAnAnswerEnds(t *testing.T) {
 	}
 	if start := o.From(0); o.Known() > 1200 || start != resources.Time(100*4999)-private.Unordered {
 		t.Errorf("%d are remembered, from %d", o.Known(), start)
+	}
+}
+
+// TestAnInterruptedReadingIsNotWhole guarantees that a signal makes an export of a running gateway an error. A follower ends
+// with one.
+func TestAnInterruptedReadingIsNotWhole(t *testing.T) {
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(w, `{"decision_id":"d-1","timestamp":"2026-01-31T12:00:00.000Z"}`)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer gateway.Close()
+	for follow, want := range map[bool]error{false: context.Canceled, true: nil} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		q := private.Query{Follow: follow}
+		err := q.Ask(ctx, private.Log{URL: gateway.URL, Bearer: func() (string, error) { return "t", nil }}, func(decisionlog.Event) error {
+			interrupt()
+			return nil
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("follow %t: %v, want %v", follow, err, want)
+		}
 	}
 }
