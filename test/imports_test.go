@@ -169,7 +169,7 @@ var mayImport = map[string]row{
 	"cmd/portcullis/bootclock": {outside: []string{sysExt}},
 	"cmd/portcullis/config":    {inside: []string{"gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/bundles", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/demo":      {inside: []string{"gateway/authn", "resources", "resources/access", "store", "store/records"}},
-	"cmd/portcullis/masterkey": {inside: []string{"cmd/portcullis/scratch", "resources", "store", "store/records", "store/sqlite"}},
+	"cmd/portcullis/masterkey": {inside: []string{"cmd/portcullis/scratch", "resources", "resources/durable", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/provision": {},
 	"cmd/portcullis/observe":   {inside: []string{"gateway", "gateway/authn", "gateway/catalogue", "gateway/doors/mcp", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/decisionlog", "store/rolecache"}, outside: []string{metrics}},
 	"cmd/portcullis/scratch":   {},

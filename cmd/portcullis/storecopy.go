@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -90,9 +89,6 @@ func (r copyRequest) validate() error {
 	if _, err := masterKeyFile(config.Store{DataDir: r.source}).Read(); err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	if masterkey.Exists(r.target) {
-		return fmt.Errorf("--to: the folder %s has a master key, and no key is overwritten: leave --with-master-key out, or move that key away", r.target)
-	}
 	return nil
 }
 
@@ -116,14 +112,12 @@ func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := transfer.Copier{From: origin, To: target, Collections: c, Source: source, Progress: progress(cmd)}.Copy(ctx)
-	if err != nil {
-		return nil, err
+	if r.withKey { // before the records, so that a repeat completes the copy
+		if err := masterKeyFile(config.Store{DataDir: r.source}).CopyTo(r.target); err != nil {
+			return nil, fmt.Errorf("--to: %w", err)
+		}
 	}
-	if r.withKey {
-		err = masterkey.Copy(r.source, r.target)
-	}
-	return digest, err
+	return transfer.Copier{From: origin, To: target, Collections: c, Source: source, Progress: progress(cmd)}.Copy(ctx)
 }
 
 // openUnserved opens a store that no gateway serves. The data folder's lock keeps others away from an

@@ -374,5 +374,22 @@ func TestACopyWithItsKeyIsWholeOrNotBegun(t *testing.T) {
 	harness.WriteFile(t, filepath.Join(target, "master.key"), "")
 	harness.WantOneLine(t, copied(), "--to", "has a master key")
 	must.Do(t, os.Remove(filepath.Join(target, "master.key")))
+	must.Do(t, os.Symlink("nowhere", filepath.Join(target, "master.key"))) // no key can be written there
+	harness.WantOneLine(t, copied(), "--to", "master key")
+	must.Do(t, os.Remove(filepath.Join(target, "master.key")))
 	wantExit(t, copied(), 0, "copied and compared:")
+}
+
+// TestARepeatCompletesACopyWithItsKey guarantees that the same command completes a copy after a kill between the master key
+// and the last record.
+func TestARepeatCompletesACopyWithItsKey(t *testing.T) {
+	t.Parallel()
+	source, target, c := t.TempDir(), t.TempDir(), records.NewCollections()
+	seedStore(t, source)
+	harness.SeedRecords(t, target, c, func(ctx context.Context, tx store.Tx) error {
+		return c.Copies.Insert(ctx, tx, records.Copy{ID: records.CopyID, Source: "folder " + source})
+	})
+	harness.WriteFile(t, filepath.Join(target, "master.key"), string(must.Get(os.ReadFile(filepath.Join(source, "master.key")))(t)))
+	wantExit(t, harness.Command(t, nil, "store", "copy", "--from", source, "--to", target, "--with-master-key"), 0, "copied and compared:", "users: 1 records")
+	harness.Launch(t, target)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/durable"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -95,7 +96,7 @@ func exposed(info fs.FileInfo, user int) bool {
 }
 
 // makeKey writes 32 random bytes, in one step and never over an existing file.
-func (f File) makeKey() (err error) {
+func (f File) makeKey() error {
 	dir, path := f.DataDir, f.path()
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -111,22 +112,31 @@ func (f File) makeKey() (err error) {
 	if err != nil {
 		return err
 	}
-	work, err := scratch.Make(dir, f.Swept)
+	if err := f.place(key + "\n"); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil // another start has made one meanwhile
+}
+
+// place makes the data folder's key file in one step. The error is fs.ErrExist if there is one.
+func (f File) place(text string) (err error) {
+	work, err := scratch.Make(f.DataDir, f.Swept)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, work.Remove()) }()
-	made, err := write(work.File(FileName), key+"\n")
+	made, err := write(work.File(FileName), text)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(made.Sync(), made.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(made.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	// A link, unlike a rename, never takes the place of a file.
+	if err := os.Link(made.Name(), f.path()); err != nil {
 		return err
 	}
-	return nil
+	return durable.SyncDir(f.DataDir)
 }
 
 // write makes a file readable by its owner only, and does not close it.
@@ -156,19 +166,25 @@ func newKey() (string, error) {
 	return base64.StdEncoding.EncodeToString(key), nil
 }
 
-// Copy copies the master key of one data folder into another without one.
-func Copy(source, target string) error {
-	if _, err := (File{DataDir: source}).Read(); err != nil {
+// CopyTo copies the master key into another data folder, in one step. It refuses a folder with another key.
+func (f File) CopyTo(dir string) error {
+	if _, err := f.Read(); err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(filepath.Join(source, FileName))
+	raw, err := os.ReadFile(f.path())
 	if err != nil {
 		return fmt.Errorf("master key: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(target, FileName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	target := File{DataDir: dir, Swept: f.Swept}
+	err = target.place(string(raw))
+	if errors.Is(err, fs.ErrExist) {
+		if now, err := os.ReadFile(target.path()); err == nil && bytes.Equal(now, raw) {
+			return nil // an interrupted copy has made it
+		}
+		return fmt.Errorf("the folder %s has a master key of its own, and no key is overwritten: leave --with-master-key out, or move that key away", dir)
+	}
 	if err != nil {
 		return fmt.Errorf("master key: %w", err)
 	}
-	_, err = f.Write(raw)
-	return errors.Join(err, f.Sync(), f.Close())
+	return nil
 }

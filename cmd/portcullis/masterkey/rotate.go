@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/durable"
 )
 
 // Place is the place of a new key in the file.
@@ -129,7 +130,10 @@ func (f File) replace(text string) (err error) {
 	if err := errors.Join(giveAway(next, path), next.Sync(), next.Close()); err != nil {
 		return err
 	}
-	return os.Rename(next.Name(), path)
+	if err := os.Rename(next.Name(), path); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // giveAway gives the file at path the owner of the other one: root may run the command, and the gateway's user has to
