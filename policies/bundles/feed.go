@@ -58,8 +58,9 @@ type Feed struct {
 	seen [sha256.Size]byte
 	// refused is true if the policy rejected this bundle, failing if the last poll failed.
 	refused, failing bool
-	// started is the bundle that Start took from the source, until it is kept.
-	started []byte
+	// unkept is the bundle in force until it is kept; keepFails is true if the last attempt to keep it failed.
+	unkept    []byte
+	keepFails bool
 	// inForce tells the age of the bundle that was taken last, nil before one was.
 	inForce *policies.Source
 }
@@ -91,7 +92,7 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 	raw, err := f.fetch(ctx)
 	if err == nil {
 		if err = f.judge(raw, take); err == nil {
-			f.started = raw
+			f.unkept = raw
 			return nil, nil
 		}
 		refused, f.refused = err, true
@@ -108,12 +109,7 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 
 // Started keeps the bundle with which the gateway has started. The gateway calls it when it can serve the catalogue
 // of that bundle.
-func (f *Feed) Started() {
-	if f.started != nil {
-		f.keep(f.started)
-		f.started = nil
-	}
-}
+func (f *Feed) Started() { f.keep() }
 
 // kept returns the tree of the last good bundle. That bundle was in force when the gateway ended, and no older one is
 // taken, also if the program has another base by now and the tree can't be laid over it.
@@ -184,7 +180,9 @@ func (f *Feed) Follow(ctx context.Context, policy Policy, now <-chan os.Signal) 
 			}
 		case <-wait.C:
 		}
-		if result := f.look(ctx, policy); ctx.Err() == nil {
+		result := f.look(ctx, policy)
+		f.keep()
+		if ctx.Err() == nil {
 			f.Observe(result)
 		}
 	}
@@ -220,8 +218,7 @@ func (f *Feed) look(ctx context.Context, policy Policy) (result string) {
 		return ResultRefused
 	}
 	f.taken(src)
-	f.refused = false
-	f.keep(raw)
+	f.refused, f.unkept = false, raw
 	return ResultTaken
 }
 
@@ -231,13 +228,24 @@ func (f *Feed) keptAt() string {
 	return filepath.Join(f.Dir, fmt.Sprintf("policy-bundle-%x.tar.gz", source[:8]))
 }
 
-// keep writes the last good bundle. Without it the gateway serves as well, until a start without the source.
-func (f *Feed) keep(raw []byte) {
+// keep writes the bundle in force, unless it is kept. After a failure each poll tries it again: a start without the source
+// would fail, or bring an older tree back.
+func (f *Feed) keep() {
+	if f.unkept == nil {
+		return
+	}
 	err := os.MkdirAll(f.Dir, 0o700)
 	if err == nil {
-		err = durable.Write(f.keptAt(), raw)
+		err = durable.Write(f.keptAt(), f.unkept)
 	}
-	if err != nil {
-		f.Log.Warn("the policy bundle can't be kept: a start without its source would fail", "error", err.Error())
+	switch {
+	case err == nil && f.keepFails:
+		f.Log.Info("the policy bundle is kept now")
+	case err != nil && !f.keepFails:
+		f.Log.Warn("the policy bundle can't be kept in the data folder, and is tried again: a start without its source would fail, or take an older one",
+			"error", err.Error())
+	}
+	if f.keepFails = err != nil; err == nil {
+		f.unkept = nil
 	}
 }

@@ -217,6 +217,45 @@ func TestAStartTakesTheLastGoodBundle(t *testing.T) {
 	}
 }
 
+// TestABundleIsKeptOnceItCanBe guarantees that a feed keeps the bundle in force as soon as the data folder takes it, also if
+// the source has no other one and fails by then. The log says so once.
+func TestABundleIsKeptOnceItCanBe(t *testing.T) {
+	s, policy := newSource(t, unsigned(t, "v1")), newTaker()
+	dir := filepath.Join(t.TempDir(), "data")
+	must.Do(t, os.WriteFile(dir, nil, 0o600)) // a file, in which nothing can be kept
+	f, results, log := newFeed(t, s.URL+"/b.tar.gz", dir)
+	if revision, _, err := start(t, f); revision != "v1" || err != nil {
+		t.Fatal(revision, err)
+	}
+	f.Started()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- f.Follow(ctx, policy, nil) }()
+	s.set(http.StatusOK, unsigned(t, "v2"), `"2"`)
+	if got := next(results, bundles.ResultUnchanged); got != bundles.ResultTaken {
+		t.Errorf("%s of a new one", got)
+	}
+	s.set(http.StatusBadGateway, nil, "")
+	must.Do(t, os.Remove(dir))
+	for range 2 { // the first of them may have begun before
+		next(results, "")
+		next(results, bundles.ResultUnchanged)
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	again, _, _ := newFeed(t, s.URL+"/b.tar.gz", dir)
+	if revision, _, err := start(t, again); revision != "v2" || err != nil {
+		t.Errorf("started with %q without the source: %v", revision, err)
+	}
+	for _, line := range []string{"can't be kept", "is kept now"} {
+		if strings.Count(log.String(), line) != 1 {
+			t.Errorf("the log does not say %q once:\n%s", line, log)
+		}
+	}
+}
+
 // TestABundleThatCameInPartIsFetchedAgain after a start with the last good one: its ETag is that of the whole bundle.
 func TestABundleThatCameInPartIsFetchedAgain(t *testing.T) {
 	s, dir, policy := newSource(t, unsigned(t, "v1")), t.TempDir(), newTaker()
