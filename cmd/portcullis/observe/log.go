@@ -34,9 +34,9 @@ type Log struct {
 func NewLog(w io.Writer, format string, lowest slog.Level) *Log {
 	level := new(slog.LevelVar)
 	level.Set(lowest)
-	direct := newLogger(w, format, level)
-	q := newLineQueue(w, queueSize, func(lines uint64) {
-		direct.Warn("lines of the log were dropped: its reader was too slow, stuck or gone", "lines", lines)
+	var q *lineQueue
+	q = newLineQueue(w, queueSize, func(lines uint64) { // not before the first line
+		newLogger(whole{q}, format, level).Warn("lines of the log were dropped: its reader was too slow, stuck or gone", "lines", lines)
 	})
 	return &Log{
 		Logger: newLogger(lane{q, 0}, format, level),

@@ -35,6 +35,8 @@ type lineQueue struct {
 	tell    func(lines uint64)
 	size    int
 	dropped atomic.Uint64
+	// torn is true if the last write ended within a line. The goroutine alone uses it.
+	torn bool
 	// filling ends the gathering, ending says the process ends.
 	filling chan struct{}
 	ending  chan struct{}
@@ -135,12 +137,28 @@ func (q *lineQueue) write(lines []byte) (written bool) {
 	for len(lines) > 0 {
 		now := lines[:wholeLines(lines, q.most)]
 		lines = lines[len(now):]
-		_, err := q.out.Write(now)
+		_, err := whole{q}.Write(now)
 		if written = err == nil; !written {
 			q.dropped.Add(uint64(bytes.Count(now, []byte{'\n'}))) //nolint:gosec // a count is not negative
 		}
 	}
 	return written
+}
+
+// whole writes lines from the queue's goroutine. A full disk may take a part of a line: the next line then does not join
+// it.
+type whole struct{ *lineQueue }
+
+// Write implements io.Writer. It takes whole lines.
+func (w whole) Write(lines []byte) (int, error) {
+	if w.torn {
+		if _, err := w.out.Write([]byte{'\n'}); err != nil {
+			return 0, err
+		}
+	}
+	n, err := w.out.Write(lines)
+	w.torn = n > 0 && lines[n-1] != '\n'
+	return n, err
 }
 
 // wholeLines returns the length of the whole lines that fit into most bytes, otherwise of the first

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -152,6 +153,40 @@ func TestReaderThatIsGoneIsCounted(t *testing.T) {
 			t.Errorf("the log is %q", s.text())
 		}
 	})
+}
+
+// disk is a file that takes so many bytes.
+type disk struct {
+	room int
+	text strings.Builder
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	n := min(d.room, len(p))
+	d.room -= n
+	d.text.Write(p[:n])
+	if n < len(p) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+// TestALineThatADiskTakesInPartEndsThere guarantees that a full disk spoils no line after it has room again.
+func TestALineThatADiskTakesInPartEndsThere(t *testing.T) {
+	for room := range len("one\ntwo\n") {
+		d := &disk{room: room}
+		q := lineQueue{out: d, most: pipeSize}
+		for range 3 { // the disk is full for a while
+			q.write([]byte("one\ntwo\n"))
+			fmt.Fprintln(whole{&q}, "missing")
+		}
+		d.room = 100
+		q.write([]byte("three\nfour\n"))
+		text := d.text.String()
+		if !strings.HasSuffix("\n"+text, "\nthree\nfour\n") || strings.Contains(text, "\n\n") || strings.HasPrefix(text, "\n") {
+			t.Errorf("with room for %d bytes: %q", room, text)
+		}
+	}
 }
 
 // TestNoLineIsTorn: writers at once leave whole lines in the order of each, and a write is
