@@ -105,7 +105,9 @@ func (p *Pins) Definition(s *resources.MCPServer, tool string) (string, error) {
 	case p.Now().Sub(l.made) > pinsOld:
 		return "", errors.Join(errOldListing, l.err)
 	case has(s.Tools, tool) && !has(l.rows, tool): // the policy tree has got the tool's row since
-		p.Changed(s.Name)
+		if l.err == nil { // while the listings fail, calls ask for no further ones
+			p.Changed(s.Name)
+		}
 		return "", errNotListed
 	default:
 		return l.definitions[tool], nil
@@ -215,10 +217,15 @@ func (p *Pins) list(ctx context.Context, s *resources.MCPServer) {
 	}
 	now := p.Now()
 	if err != nil {
+		if l.err == nil {
+			p.Log.Warn("mcp: listing the tools of a server failed; it is tried again", "server", s.Name, "error", err.Error())
+		}
 		l.err = err
 		l.failed++
-		p.Log.Warn("mcp: listing the tools of a server failed", "server", s.Name, "error", err.Error())
 		return
+	}
+	if l.err != nil {
+		p.Log.Info("mcp: the tools of a server can be listed again", "server", s.Name)
 	}
 	l.rows, l.definitions, l.err, l.made = s.Tools, definitions, nil, now
 	l.read++

@@ -266,3 +266,39 @@ func TestAServerOfALaterTreeIsListedAtOnce(t *testing.T) {
 		stop()
 	})
 }
+
+// TestFailedListingsAreNotAskedFor guarantees that calls of a tool with a new row ask for no listing while the server's
+// listings fail. The log has a line when they begin to fail, and one when they go through again.
+func TestFailedListingsAreNotAskedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		row := map[string]resources.MCPTool{"open": {Definition: "sha256:1"}}
+		l := &listed{tools: map[string]string{"open": "sha256:1"}, servers: []*resources.MCPServer{{Name: "desk", Pin: resources.MCPPinDefinitions}}}
+		pins := l.pins()
+		stop := runs(t, pins)
+		synctest.Wait()
+		later := &resources.MCPServer{Name: "desk", Pin: resources.MCPPinDefinitions, Tools: row}
+		l.set(func() { l.servers, l.err = []*resources.MCPServer{later}, errors.New("down") })
+		before := pins.Stats()[0].Failed
+		for range 100 {
+			if is, err := pins.Definition(later, "open"); err == nil {
+				t.Errorf("without a listing of the row: %q", is)
+			}
+			synctest.Wait()
+		}
+		if asked := pins.Stats()[0].Failed - before; asked != 0 {
+			t.Errorf("100 calls asked for %d listings", asked)
+		}
+		l.set(func() {}) // fails once more
+		l.set(func() { l.err = nil })
+		if is, err := pins.Definition(later, "open"); is != "sha256:1" || err != nil {
+			t.Errorf("after the failures: %q, %v", is, err)
+		}
+		stop()
+		for _, line := range []string{"listing the tools of a server failed", "can be listed again"} {
+			if n := strings.Count(l.log.String(), line); n != 1 {
+				t.Errorf("%q %d times:\n%s", line, n, l.log.String())
+			}
+		}
+	})
+}
