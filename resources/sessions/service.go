@@ -111,8 +111,8 @@ func (s *Service) mayBegin(ctx context.Context, tx store.Tx, caller resources.Pr
 	return nil
 }
 
-// Session returns a session that has not ended. With used its idle time begins anew. The error is ErrNone, or a failure
-// of the store.
+// Session returns a session that has not ended. With used its idle time begins anew, unless the store takes no writes: on
+// a full disk reads go on. The error is ErrNone, or a failure of the store.
 func (s *Service) Session(ctx context.Context, secret string, used bool) (*resources.ConsoleSession, error) {
 	var rec store.Record[records.ConsoleSession]
 	err := s.cfg.Store.View(ctx, func(tx store.Tx) (err error) {
@@ -124,7 +124,7 @@ func (s *Service) Session(ctx context.Context, secret string, used bool) (*resou
 	}
 	now := resources.At(s.cfg.Now())
 	if used && now-rec.Value.SeenAt > noted {
-		if err := s.note(ctx, secret, now); err != nil {
+		if err := s.note(ctx, secret, now); err != nil && !resources.IsKind(err, resources.KindUnavailable) {
 			return nil, err
 		}
 	}

@@ -344,3 +344,23 @@ func TestEndedRecordsAreSwept(t *testing.T) {
 	})
 	w.wantUser(s, live, bob)
 }
+
+// readOnly is a store on a full disk.
+type readOnly struct{ store.Store }
+
+func (readOnly) Transact(context.Context, func(store.Tx) error) error { return store.ErrUnavailable }
+
+// TestASessionIsReadOnAFullDisk guarantees that people see the console while the store takes no writes. Nothing moves the
+// idle time of their sessions then.
+func TestASessionIsReadOnAFullDisk(t *testing.T) {
+	w := newWorld(t)
+	secret := w.begin(w.service(), alice)
+	w.Store = readOnly{w.Store}
+	full := w.service()
+	for range 2 {
+		w.pass(sessions.Idle/2 - time.Minute)
+		w.wantUser(full, secret, alice)
+	}
+	w.pass(2 * time.Minute)
+	w.wantUser(full, secret, "")
+}
