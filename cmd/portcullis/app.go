@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -141,6 +142,9 @@ type app struct {
 	// certificates is nil without TLS, checks without a listener for Envoy.
 	certificates *listen.Certificates
 	checks       *extauthz.Server
+	// saving is held while the tree in force is written into the store; unsaved says that the last write failed.
+	saving  sync.Mutex
+	unsaved atomic.Bool
 	// keyFiles are the key sets that are files.
 	keyFiles []*authn.FileSource
 	// served is how many requests were answered.

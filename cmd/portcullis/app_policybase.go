@@ -66,17 +66,28 @@ func askOfBase(ctx context.Context, last, next *policies.Source) error {
 	return guards.Check(ctx, before, after)
 }
 
-// keptWithin bounds the write of the tree in force, which a reload waits for.
-const keptWithin = 10 * time.Second
+const (
+	// keptWithin bounds the write of the tree in force, which a reload waits for.
+	keptWithin = 10 * time.Second
+	// keptEvery is the pause before a failed write is tried again.
+	keptEvery = 10 * time.Second
+)
 
 // keepPolicy keeps the tree of an operator's overlay for the next start, and warns of replaced parts with changes in the base.
 func (a *app) keepPolicy(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, keptWithin)
-	defer cancel()
-	tree := a.policy.Source()
-	for _, warning := range tree.Warnings {
+	for _, warning := range a.policy.Source().Warnings {
 		a.log.Warn("policy: " + warning)
 	}
+	a.saveTree(ctx)
+}
+
+// saveTree writes the tree in force into the store.
+func (a *app) saveTree(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, keptWithin)
+	defer cancel()
+	a.saving.Lock()
+	defer a.saving.Unlock()
+	tree := a.policy.Source()
 	if tree.Base == "" || a.settings.Policy.Shipped() {
 		return
 	}
@@ -84,8 +95,28 @@ func (a *app) keepPolicy(ctx context.Context) {
 	if err == nil {
 		err = a.collections.SavePolicyTree(ctx, a.store, raw)
 	}
-	if err != nil {
-		a.log.Warn("the policy tree can't be kept for the next start, whose guards then are not asked about a new base", "error", err.Error())
+	switch failed := a.unsaved.Swap(err != nil); {
+	case err != nil && !failed:
+		a.log.Warn("the policy tree can't be kept for the next start, and is tried again: until then the guards of an older tree are asked about a new base",
+			"error", err.Error())
+	case err == nil && failed:
+		a.log.Info("the policy tree is kept for the next start")
+	}
+}
+
+// saveTreeAgain writes a tree that could not be written, until ctx ends.
+func (a *app) saveTreeAgain(ctx context.Context) {
+	again := time.NewTicker(keptEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+		if a.unsaved.Load() {
+			a.saveTree(ctx)
+		}
 	}
 }
 

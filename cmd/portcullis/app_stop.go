@@ -54,6 +54,7 @@ func (a *app) runBackground() *background {
 	mail, stopMail := context.WithCancel(context.Background())
 	uses, stopUses := context.WithCancel(context.Background())
 	b := &background{stopMail: stopMail, stopUses: stopUses}
+	b.wait.Go(func() { a.saveTreeAgain(uses) })
 	if a.outbox == nil {
 		return b
 	}
