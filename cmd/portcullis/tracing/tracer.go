@@ -37,8 +37,8 @@ type Tracer struct {
 }
 
 // Start returns the tracer of the standard variables, nil if they do not turn tracing on. With trust a client's
-// traceparent decides whether its request is sampled. The tracer calls failed with errors of exports. The error names
-// the variable.
+// traceparent decides whether its request is sampled. The tracer calls failed with the first error of exports that fail in
+// a row. The error names the variable.
 func Start(ctx context.Context, lookup func(string) string, trust bool, version string, failed func(error)) (*Tracer, error) {
 	chosen, err := protocol(lookup)
 	if chosen == "" || err != nil {
@@ -63,8 +63,26 @@ func Start(ctx context.Context, lookup func(string) string, trust bool, version 
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // the default handler writes to standard error, not to the log
-	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(service), trace.WithSampler(share))
+	reporting := &reporter{SpanExporter: exporter, failed: failed}
+	provider := trace.NewTracerProvider(trace.WithBatcher(reporting), trace.WithResource(service), trace.WithSampler(share))
 	return &Tracer{provider, provider.Tracer(scope), []api.SpanStartOption{api.WithSpanKind(api.SpanKindServer)}}, nil
+}
+
+// reporter reports the first failure of an outage: a batch fails every few seconds. One batch is exported at a time.
+type reporter struct {
+	trace.SpanExporter
+	failed  func(error)
+	failing bool
+}
+
+// ExportSpans implements trace.SpanExporter.
+func (r *reporter) ExportSpans(ctx context.Context, spans []trace.ReadOnlySpan) error {
+	err := r.SpanExporter.ExportSpans(ctx, spans)
+	if err != nil && !r.failing {
+		r.failed(err)
+	}
+	r.failing = err != nil
+	return nil
 }
 
 // Close exports the queued spans, for two seconds at most.
