@@ -29,6 +29,8 @@ type writer struct {
 	*Log
 	log  string   // the log's id
 	file *os.File // nil where a segment has still to be begun
+	// made is the file as it was made.
+	made os.FileInfo
 	chain
 	number int64
 	began  time.Time
@@ -92,6 +94,9 @@ func (w *writer) open() error {
 		if _, err = w.buf.WriteTo(f); err == nil {
 			err = errors.Join(f.Sync(), durable.SyncDir(w.dir))
 		}
+	}
+	if err == nil {
+		w.made, err = f.Stat()
 	}
 	if err != nil {
 		w.chainEnd = before
@@ -265,6 +270,9 @@ func (w *writer) flush() error {
 		if err := w.file.Sync(); err != nil {
 			return err
 		}
+		if err := w.present(); err != nil {
+			return err
+		}
 	}
 	w.size += n
 	if w.o.Required {
@@ -276,6 +284,10 @@ func (w *writer) flush() error {
 // takeBack removes what was written behind that end.
 func (w *writer) takeBack(before chainEnd) error {
 	w.chainEnd, w.facts = before, newFactsTable(w.facts.last) // which of its facts are in the file is not known
+
+	if w.file == nil { // the segment is gone
+		return nil
+	}
 	if err := w.file.Truncate(w.size); err != nil {
 		return err
 	}
@@ -287,6 +299,12 @@ func (w *writer) takeBack(before chainEnd) error {
 func (w *writer) settle() {
 	if missing := w.stats.lost.Load(); missing != w.notedLost && w.file != nil {
 		_ = w.write(nil) // which counts and logs a failure
+	}
+	if w.file != nil {
+		if err := w.present(); errors.Is(err, errGone) {
+			w.stats.failures.Add(1)
+			w.o.Log.Error("decisions are missing in the decision log", "error", err.Error())
+		}
 	}
 	if w.dirty {
 		if err := w.file.Sync(); err != nil {
