@@ -118,11 +118,15 @@ func reaching(l *listen.Memory) *http.Transport {
 	return &http.Transport{DialContext: l.Dial, MaxConnsPerHost: consoleConns, MaxIdleConnsPerHost: consoleConns, DisableCompression: true}
 }
 
-// shutdown waits for open requests. Call it before the edge stops, since these need the edge.
-func (s *consoleServer) shutdown(ctx context.Context) {
-	if s != nil {
-		_ = s.server.Shutdown(ctx) // requests that exceed the context are cut off
+// shutdown waits for open requests. Call it before the edge stops, since these need the edge. It also waits for connections
+// without a request, which browsers open in advance.
+func (s *consoleServer) shutdown(timeout time.Duration) {
+	if s == nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	_ = s.server.Shutdown(ctx) // requests that exceed the time are cut off
 }
 
 // consoleSessions adapts the session service to the console: an unknown or ended session is nil.

@@ -30,7 +30,7 @@ func (a *app) drain(private *http.Server, site *consoleServer) error {
 	if a.checks != nil {
 		checks.Go(func() { a.checks.Shutdown(ctx) })
 	}
-	site.shutdown(ctx)
+	site.shutdown(a.settings.Limits.Drain / 2) // the rest is the edge's
 	err := a.edge.Shutdown(ctx)
 	checks.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bufio"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
 	"github.com/portcullis-authz/portcullis/test/must"
@@ -72,5 +74,30 @@ func TestAHangupHasAConsoleReadItsCertificates(t *testing.T) {
 	apart.Terminate(t)
 	if code := apart.Ended(t); code != 0 {
 		t.Errorf("it ended with %d\n%s", code, apart.Stderr)
+	}
+}
+
+// TestABrowserDoesNotHoldUpTheStopOfTheEdge guarantees that the edge has half of --drain-timeout for its own end, however
+// long a page or a connection of the console lasts: it would cut off what it takes until the last moment.
+func TestABrowserDoesNotHoldUpTheStopOfTheEdge(t *testing.T) {
+	t.Parallel()
+	const drain = 4 * time.Second
+	g := harness.Launch(t, t.TempDir(), "--console-listen", "127.0.0.1:0", "--drain-timeout", drain.String())
+	browser := must.Get(net.Dial("tcp", strings.TrimPrefix(g.ConsoleURL, "http://")))(t) // as one that expects a click
+	defer func() { _ = browser.Close() }()
+	g.Terminate(t)
+	began := time.Now()
+	harness.Soon(t, "the edge takes no more connections", func() bool {
+		c, err := net.Dial("tcp", strings.TrimPrefix(g.URL, "http://"))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	if took := time.Since(began); took > drain*3/4 {
+		t.Errorf("after %s", took)
+	}
+	if code := g.Ended(t); code != 0 {
+		t.Errorf("it ended with %d\n%s", code, g.Stderr)
 	}
 }
