@@ -57,12 +57,15 @@ func (w *writer) mend(ctx context.Context) error {
 
 // removeTorn removes files that were not finished.
 func (w *writer) removeTorn() error {
-	torn, err := filepath.Glob(filepath.Join(w.dir, "*.tmp"))
+	entries, err := os.ReadDir(w.dir)
 	if err != nil {
 		return err
 	}
-	for _, path := range torn {
-		if err := os.Remove(path); err != nil {
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".tmp") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(w.dir, e.Name())); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package decisionlog_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -65,5 +66,22 @@ func TestARemovedSegmentIsNoticedWithoutAWriter(t *testing.T) {
 	}
 	if n := strings.Count(w.said.all(), "not in the folder any more"); n != 1 {
 		t.Errorf("%d lines", n)
+	}
+}
+
+// TestAFolderOfAnyName guarantees that a log opens in a folder with the signs of a pattern in its name, and removes the
+// unfinished files of a crash.
+func TestAFolderOfAnyName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a[b", "a[b]"} {
+		w := newWorld(t)
+		w.dir = filepath.Join(w.dir, name)
+		must.Do(t, w.open(t).Close())
+		torn := w.file("sent.json.1.tmp")
+		must.Do(t, os.WriteFile(torn, nil, 0o600))
+		must.Do(t, w.open(t).Close())
+		if _, err := os.Stat(torn); err == nil {
+			t.Errorf("%s: a file that was not finished stays", name)
+		}
 	}
 }
