@@ -85,15 +85,15 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]doc
 		if !ok || !mount(root, folder, value) {
 			p.report(file, 0, "another data.json already has data of this name")
 		}
-		if of := rowsApart(folder, value); of != "" {
-			p.report(file, 0, "holds a part of data.%s, which belongs in %[1]s/: the gateway reads it in no other place", of)
+		if rows := rowsApart(folder, value); rows != "" {
+			p.report(file, 0, "holds a part of data.%s, which belongs in %[1]s/: the gateway reads it in no other place", rows)
 		}
 	}
 	return root, docs
 }
 
-// rowsApart returns the folder of rows of which a document elsewhere has a part, "" for none. The rules would read that
-// part, and the gateway would not.
+// rowsApart returns the folder whose rows a document has in another place, "" for none. The rules would read them there,
+// and the gateway would not.
 func rowsApart(folder string, value ast.Object) string {
 	top, _, below := strings.Cut(folder, "/")
 	for _, rows := range []string{grantsFolder, routesFolder, actionsFolder, mcpFolder} {
