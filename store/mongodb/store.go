@@ -150,14 +150,15 @@ func (s *Store) Freshness(ctx context.Context) (store.Freshness, error) {
 }
 
 // Lease implements store.Store. The longest lease of any process is in the document of the epoch, where
-// each change reads it.
+// each change reads it. It is rounded up to whole milliseconds, since 0 means no lease.
 func (s *Store) Lease(ctx context.Context, d time.Duration) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: "$max", Value: bson.D{{Key: "lease_max", Value: d.Milliseconds()}}}})
+	longest := (d + time.Millisecond - 1).Milliseconds()
+	_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: "$max", Value: bson.D{{Key: "lease_max", Value: longest}}}})
 	return translate(ctx, err)
 }
 
