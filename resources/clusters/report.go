@@ -54,7 +54,7 @@ func (s *Service) update(ctx context.Context, r *wire.Request) (wire.Response, e
 }
 
 // report implements claimable. It refuses a report on an ended claim, unless it repeats the last accepted one: its
-// answer may have been lost.
+// answer may have been lost. The lease in the answer has ended then, also after a deletion.
 func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], r report) (reportBody, error) {
 	rec, err := k.records.Get(ctx, tx, claim.Value.ClusterID)
 	if err != nil {
@@ -67,7 +67,7 @@ func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[rec
 	h, now := k.head(&rec.Value), k.s.now()
 	if h.task.ClaimID != claim.Value.ID || h.task.LeaseUntil <= now {
 		if claim.Value.Report == hash {
-			return reportBody{k.shown(rec.Value), claim.Value.LeaseUntil}, nil
+			return reportBody{k.shown(rec.Value), min(claim.Value.LeaseUntil, now)}, nil
 		}
 		return reportBody{}, resources.Conflict("This claim is over; the cluster is %s. Claim anew.", *h.status)
 	}

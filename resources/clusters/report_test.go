@@ -50,6 +50,23 @@ func TestDeletionEndsTheClaim(t *testing.T) {
 	})
 }
 
+// TestARepeatAfterADeletionHasNoLease guarantees that a provisioner with equal reports sees the end of its claim: the
+// lease in the answer is over.
+func TestARepeatAfterADeletionHasNoLease(t *testing.T) {
+	each(t, func(w *clustersWorld, k sort) {
+		id, longer := w.made(k, home, "web"), `{"extend_seconds":600}`
+		provision := w.claimed1(k)
+		w.Expect(w.report(provision.id, worker, longer), 200, k.state(resources.ClusterProvisioning))
+		removed := w.call(k.remove, home, id, "")
+		w.Expect(removed, 200, k.state(resources.ClusterDeleting))
+		got := w.report(provision.id, worker, longer)
+		w.Expect(got, 200, k.state(resources.ClusterDeleting))
+		if until, now := got.Str("lease_until"), resources.Time(w.Clock.Load()).String(); until > now {
+			w.T.Errorf("the claim is over, and its lease until %s, now %s", until, now)
+		}
+	})
+}
+
 // TestClaimIsItsServices alone: another provisioner's report is 409, that on an unknown claim 404.
 func TestClaimIsItsServices(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {
