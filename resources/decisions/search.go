@@ -1,6 +1,7 @@
 package decisions
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -46,5 +47,5 @@ func bound(name, text string, now time.Time) (resources.Time, error) {
 	if err != nil {
 		return 0, wrong{name, "must be a time as 2026-01-31T12:00:00Z, or how long ago as 90m"}
 	}
-	return resources.At(moment), nil
+	return cmp.Or(resources.At(moment), 1), nil // 0 would set no bound; nothing was decided in 1970
 }

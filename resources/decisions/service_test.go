@@ -346,3 +346,19 @@ func TestWaitersAreBounded(t *testing.T) {
 		t.Errorf("one too many: %v", err)
 	}
 }
+
+// TestTheBeginningOfTimeIsABound guarantees that until=1970-01-01T00:00:00Z gives no later decision. Its number is 0, as
+// that of a search without a bound.
+func TestTheBeginningOfTimeIsABound(t *testing.T) {
+	local := newMember(t)
+	local.decide(t, "a", 1000)
+	f := newFleet(t, local)
+	for _, name := range []string{"1970-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00.999Z"} {
+		if l := f.list(t, url.Values{"until": {name}}); len(l.Decisions) > 0 {
+			t.Errorf("until %s: %v", name, l.ids())
+		}
+		if l := f.list(t, url.Values{"since": {name}}); len(l.Decisions) != 1 {
+			t.Errorf("since %s: %v", name, l.ids())
+		}
+	}
+}
