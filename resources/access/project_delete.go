@@ -24,10 +24,12 @@ const unmarkTimeout = 10 * time.Second
 // request continues from it.
 func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	mark, err := s.markProject(ctx, r)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrOutcomeUnknown) { // after that the project may be marked
 		return wire.Response{}, err
 	}
-	err = s.checkEmpty(ctx, mark)
+	if err == nil {
+		err = s.checkEmpty(ctx, mark)
+	}
 	if err == nil {
 		err = s.finishProject(ctx, r, mark.Revision)
 	}

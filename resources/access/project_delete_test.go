@@ -255,17 +255,37 @@ func TestMarkThatCannotBeTakenBackIsToldAndARepeatRunsOn(t *testing.T) {
 	w.Expect(o.delete(), 503)
 }
 
-// failing is a store that can't write while it is down.
+// failing is a store that can't write while it is down. With lost it loses the answer of one change.
 type failing struct {
 	store.Store
-	down bool
+	down, lost bool
 }
 
 func (f *failing) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	if f.down {
 		return store.ErrUnavailable
 	}
-	return f.Store.Transact(ctx, fn)
+	err := f.Store.Transact(ctx, fn)
+	if err == nil && f.lost {
+		f.lost, err = false, store.ErrOutcomeUnknown
+	}
+	return err
+}
+
+// TestAMarkWithALostAnswerIsTakenBack guarantees that a project is not left denied when the answer of the store to its
+// mark is lost. Nobody sees the mark, and the client need not try again.
+func TestAMarkWithALostAnswerIsTakenBack(t *testing.T) {
+	var db *failing
+	w := newWorld(t, func(cfg *access.Config) {
+		db = &failing{Store: cfg.Store, lost: true}
+		cfg.Store = db
+	})
+	o := &occupants{w: w}
+	w.Expect(o.delete(), 503)
+	if o.state() != resources.ProjectActive || db.lost {
+		t.Errorf("state %s", o.state())
+	}
+	w.Expect(o.delete(), 200)
 }
 
 func TestTwoDeletionsAtOnce(t *testing.T) {
