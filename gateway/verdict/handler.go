@@ -47,17 +47,21 @@ func (j *Judge) note(ctx context.Context, path string, d resources.Decision, q *
 
 // Handle calls the handler of an allowed call. The verdicts that it reaches are recorded when it has ended, before it is
 // answered: nobody waits for the log inside a transaction. An error of the log is of KindUnavailable, and then nothing is
-// answered. A nil judge records none.
+// answered; it says so if the call was carried out. A nil judge records none.
 func (j *Judge) Handle(ctx context.Context, handler func(context.Context) error) error {
 	if j == nil || j.Log == nil {
 		return handler(ctx)
 	}
 	n := &notes{}
 	err := handler(context.WithValue(ctx, notesKey{}, n))
-	if failed := j.record(ctx, n.judgements...); failed != nil {
-		return failed
+	failed := j.record(ctx, n.judgements...)
+	switch {
+	case failed == nil:
+		return err
+	case err == nil:
+		return resources.Unavailable("The request was carried out, but a decision in it could not be recorded; read what is there, or try again.", failed)
 	}
-	return err
+	return failed
 }
 
 // notes are the verdicts that a handler has reached. They are for one goroutine.

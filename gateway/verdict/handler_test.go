@@ -101,6 +101,25 @@ func TestVerdictsInsideAChangeAreRecordedAfterIt(t *testing.T) {
 	}
 }
 
+// TestAnUnrecordedChangeIsToldAsMade guarantees that a client without an answer does not take its change for undone. After
+// a refusal nothing was made.
+func TestAnUnrecordedChangeIsToldAsMade(t *testing.T) {
+	j := judge(&parts{})
+	j.Inside, j.Log = &inside{}, &logged{t: t, fails: resources.Unavailable("The decision could not be recorded; try again.", nil)}
+	for message, end := range map[string]error{
+		"The request was carried out, but a decision in it could not be recorded; read what is there, or try again.": nil,
+		"The decision could not be recorded; try again.":                                                             resources.Denied("no"),
+	} {
+		err := j.Handle(t.Context(), func(ctx context.Context) error {
+			_, err := j.Decide(ctx, resources.Question{})
+			return cmp.Or(err, end)
+		})
+		if got := resources.AsError(err); got.Kind != resources.KindUnavailable || got.Message != message {
+			t.Errorf("after %v: %+v", end, got)
+		}
+	}
+}
+
 // TestNoErrorInsideACallAllows, even beside a decision that allows; outside of a handler a verdict is recorded at once.
 func TestNoErrorInsideACallAllows(t *testing.T) {
 	policy, log := &inside{d: yes, err: errors.New("broken")}, &logged{t: t}
