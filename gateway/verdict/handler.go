@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -45,6 +46,10 @@ func (j *Judge) note(ctx context.Context, path string, d resources.Decision, q *
 	return j.record(ctx, judgement)
 }
 
+// recordTime bounds the record of a handler's verdicts. It does not end with the call's time: a change waits for leases
+// after its commit, and is answered then.
+const recordTime = 5 * time.Second
+
 // Handle calls the handler of an allowed call. The verdicts that it reaches are recorded when it has ended, before it is
 // answered: nobody waits for the log inside a transaction. An error of the log is of KindUnavailable, and then nothing is
 // answered; it says so if the call was carried out. A nil judge records none.
@@ -54,7 +59,9 @@ func (j *Judge) Handle(ctx context.Context, handler func(context.Context) error)
 	}
 	n := &notes{}
 	err := handler(context.WithValue(ctx, notesKey{}, n))
-	failed := j.record(ctx, n.judgements...)
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer stop()
+	failed := j.record(late, n.judgements...)
 	switch {
 	case failed == nil:
 		return err

@@ -120,6 +120,27 @@ func TestAnUnrecordedChangeIsToldAsMade(t *testing.T) {
 	}
 }
 
+// onTime is a log that records nothing for a call after its time.
+type onTime struct{}
+
+func (onTime) Record(ctx context.Context, _ ...*resources.Judgement) error { return ctx.Err() }
+
+// TestAChangeAtTheEndOfItsTimeIsAnswered guarantees the answer to a change that was committed within the time of its call
+// and then waited for leases. Its verdicts are recorded all the same.
+func TestAChangeAtTheEndOfItsTimeIsAnswered(t *testing.T) {
+	j := judge(&parts{})
+	j.Inside, j.Log = &inside{}, onTime{}
+	ctx, end := context.WithCancel(t.Context())
+	err := j.Handle(ctx, func(ctx context.Context) error {
+		defer end()
+		_, err := j.Decide(ctx, resources.Question{})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNoErrorInsideACallAllows, even beside a decision that allows; outside of a handler a verdict is recorded at once.
 func TestNoErrorInsideACallAllows(t *testing.T) {
 	policy, log := &inside{d: yes, err: errors.New("broken")}, &logged{t: t}
