@@ -108,6 +108,10 @@ func (c *Config) validateTogether() (problems []resources.Problem) {
 		problems = append(problems, problem("--policy-timeout", "must be at most --handle-timeout (%s), not %s: a request has no more time than that",
 			c.Limits.Edge.Handle, c.Policy.Timeout))
 	}
+	if c.Store.MongoURL != "" && c.Store.Lease > c.Limits.Edge.Handle/2 {
+		problems = append(problems, problem("--freshness-lease", "must be at most half of --handle-timeout (%s), not %s: the deletion of a project waits for it between its steps",
+			c.Limits.Edge.Handle, c.Store.Lease))
+	}
 	if c.Demo && c.Credentials.Outside() {
 		problems = append(problems, problem("--demo", "signs a token with the data folder's own key, which is not accepted beside an outside issuer; leave one of them out"))
 	}

@@ -69,6 +69,27 @@ func TestOneMistakeIsOneProblem(t *testing.T) {
 	}
 }
 
+// TestALeaseLeavesTimeToDeleteAProject guarantees time for the last steps of a project's deletion. It waits for the lease
+// after the first one. The embedded store has no lease.
+func TestALeaseLeavesTimeToDeleteAProject(t *testing.T) {
+	database := []string{"--mongo-url", "mongodb://h/d?replicaSet=r", "--master-key-file", "k"}
+	for _, c := range []struct {
+		args []string
+		good bool
+	}{
+		{append(database, "--freshness-lease", "5s"), true},
+		{append(database, "--freshness-lease", "5001ms"), false},
+		{append(database, "--freshness-lease", "10s"), false},
+		{append(database, "--freshness-lease", "10s", "--handle-timeout", "20s"), true},
+		{append(database, "--handle-timeout", "399ms", "--policy-timeout", "100ms"), false},
+		{[]string{"--handle-timeout", "399ms", "--policy-timeout", "100ms"}, true},
+	} {
+		if got := validated(t, c.args...); c.good != (got == "") || !c.good && !strings.HasPrefix(got, "--freshness-lease: ") {
+			t.Errorf("%v: %q", c.args, got)
+		}
+	}
+}
+
 // TestEveryFlagHasAConcern, and belongs to one only.
 func TestEveryFlagHasAConcern(t *testing.T) {
 	c, all := serveFlags()
