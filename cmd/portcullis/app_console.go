@@ -93,9 +93,12 @@ func newConsoleServer(ctx context.Context, settings *config.Config, address net.
 	s := settings.Console
 	cfg.URL = s.URL(reachable(address), settings.Listeners.HasTLS())
 	if s.Issuer != "" {
-		secret, err := s.Secret()
-		if err != nil {
-			return nil, nil, fmt.Errorf("--console-client-secret-file: %w", err)
+		secret := "" // of a public client
+		if s.SecretFile != "" {
+			var err error
+			if secret, err = readSecret(s.SecretFile); err != nil {
+				return nil, nil, fmt.Errorf("--console-client-secret-file: %w", err)
+			}
 		}
 		cfg.Provider = &console.Provider{Issuer: s.Issuer, ClientID: s.ClientID, Secret: secret, Resource: s.Resource}
 	}

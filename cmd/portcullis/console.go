@@ -94,7 +94,7 @@ func (b *remoteGateway) token(settings *config.Config) func() (string, error) {
 	if b.tokenFile == "" {
 		return func() (string, error) { return sign(settings, consoleToken()) }
 	}
-	return func() (string, error) { return readToken(b.tokenFile) }
+	return func() (string, error) { return readSecret(b.tokenFile) }
 }
 
 // sealer returns the sealer of the sign-in cookie. Consoles with the installation's master key share its key. A console

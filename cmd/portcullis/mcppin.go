@@ -73,7 +73,7 @@ func (p *pinning) run(cmd *cobra.Command, server, dir string) error {
 	}
 	token := ""
 	if p.tokenFile != "" {
-		if token, err = readToken(p.tokenFile); err != nil {
+		if token, err = readSecret(p.tokenFile); err != nil {
 			return fmt.Errorf("--token-file: %w", err)
 		}
 	}

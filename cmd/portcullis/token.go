@@ -52,8 +52,8 @@ func newToken() *cobra.Command {
 	return cmd
 }
 
-// readToken reads a file with a token.
-func readToken(file string) (string, error) {
+// readSecret reads a file with a secret, such as a token.
+func readSecret(file string) (string, error) {
 	raw, err := os.ReadFile(file)
 	token := strings.TrimSpace(string(raw))
 	if err == nil && token == "" {

@@ -84,6 +84,8 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 	for path, mode := range map[string]os.FileMode{readable: 0o644, writable: 0o646} {
 		must.Do(t, os.Chmod(path, mode))
 	}
+	consoleOf := []string{"--console-listen", "127.0.0.1:0", "--console-issuer", "https://i.example", "--console-client-id", "c", "--console-client-secret-file"}
+	anybodysSecret := moded(t, 0o644, "secret", secret)
 	key, keys, more := moded(t, 0o644, "jwks.json", private), moded(t, 0o646, "jwks.json", public), moded(t, 0o602, "c.yaml", "pprof: true\n")
 	for name, c := range map[string]unsafe{
 		"password of the database":  config("mongo-url", "mongodb://ada:"+secret+"@db1:1,db2:2/p?replicaSet=r", 0o604),
@@ -98,6 +100,7 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 		"the key of TLS":            {tlsArgs(cert, readable), []string{"TLS", readable, "can read", "chmod o-r"}},
 		"the certificate of TLS":    {tlsArgs(writable, private2), []string{"TLS", writable, "can change", "chmod o-w"}},
 		"authorities of clients":    {append(tlsArgs(authority.Certificate(t)), "--tls-client-ca-file", anybodys), []string{"TLS", anybodys, "can change", "chmod o-w"}},
+		"the console's secret":      {append(consoleOf, anybodysSecret), []string{"--console-client-secret-file", anybodysSecret, "chmod o-rwx"}},
 		"the data folder":           {[]string{"--data-dir", open}, []string{"--data-dir", open, "can change", "chmod o-w"}},
 	} {
 		t.Run(name, func(t *testing.T) {

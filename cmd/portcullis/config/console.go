@@ -3,7 +3,6 @@ package config
 import (
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ type Console struct {
 
 func (c *Console) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.address, "console-url", "", "the `URL` of the console in browsers: https://host, or http:// on a loopback address (default: the address of --console-listen); without --console-listen, where a portcullis console is, for links to it")
-	f.StringVar(&c.Issuer, "console-issuer", "", "the `URL` of the identity provider that signs users in to the console (default: `portcullis console link` does)")
+	f.StringVar(&c.Issuer, "console-issuer", "", "the https `URL` of the identity provider that signs users in to the console (default: `portcullis console link` does)")
 	f.StringVar(&c.ClientID, "console-client-id", "", "the client `id` of the console at the identity provider; register the redirect URI <console-url>/login/callback")
 	f.StringVar(&c.SecretFile, "console-client-secret-file", "", "the `file` with the client's secret (default: a public client)")
 	f.StringVar(&c.Resource, "console-resource", "", "the resource indicator `URI` of the API (RFC 8707), the audience of access tokens")
@@ -56,15 +55,6 @@ func (c Console) URL(listener string, hasTLS bool) *url.URL {
 		u.Host = strings.TrimSuffix(u.Host, ":"+port)
 	}
 	return u
-}
-
-// Secret reads the client's secret.
-func (c Console) Secret() (string, error) {
-	if c.SecretFile == "" {
-		return "", nil
-	}
-	raw, err := os.ReadFile(c.SecretFile)
-	return strings.TrimSpace(string(raw)), err
 }
 
 // ValidateConsole returns the problems with the settings of a console in a separate process.
@@ -118,8 +108,13 @@ func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 	if (c.Issuer == "") != (c.ClientID == "") {
 		problems = append(problems, problem("--console-issuer", "needs --console-client-id, and --console-client-id needs --console-issuer"))
 	}
-	if c.Issuer != "" && webAddress(c.Issuer) == nil {
-		problems = append(problems, problem("--console-issuer", "must be the URL of an identity provider, not %q", c.Issuer))
+	if c.Issuer != "" {
+		if u := webAddress(c.Issuer); u == nil || u.Scheme == "http" && !loopback(u.Hostname()) {
+			problems = append(problems, problem("--console-issuer", "must be the https URL of an identity provider, or http:// on a loopback address, without a user"))
+		}
+	}
+	if c.SecretFile != "" {
+		problems = append(problems, validateSecretFile("--console-client-secret-file", c.SecretFile)...)
 	}
 	if c.Issuer == "" && (c.SecretFile != "" || c.Resource != "") {
 		problems = append(problems, problem("--console-client-secret-file", "and --console-resource need --console-issuer"))

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,6 +50,9 @@ func TestUnsafeConsolesAreRefused(t *testing.T) {
 		"--console-url http://c.example":                                                                    "--console-url",
 		"--console-url https://c.example/x":                                                                 "--console-url",
 		"--console-listen 127.0.0.1:9003 --console-issuer https://i.example":                                "--console-issuer",
+		"--console-listen 127.0.0.1:9003 --console-client-id c --console-issuer https://i.example":          "",
+		"--console-listen 127.0.0.1:9003 --console-client-id c --console-issuer http://127.0.0.1:1":         "",
+		"--console-listen 127.0.0.1:9003 --console-client-id c --console-issuer http://i.example":           "--console-issuer",
 	} {
 		c, flags := serveFlags()
 		if err := flags.Parse(strings.Fields(args)); err != nil {
@@ -60,5 +65,34 @@ func TestUnsafeConsolesAreRefused(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
+	}
+}
+
+// TestConsoleSecretOpenToEverybodyIsRefused guarantees that no other user of the machine can pass for the console at the
+// identity provider: the file of its secret is there, and open to its owner and its group alone.
+func TestConsoleSecretOpenToEverybodyIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("s"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const issuer = "--console-listen 127.0.0.1:9003 --console-client-id c --console-issuer https://i.example --console-client-secret-file "
+	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o602: true} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		c, flags := serveFlags()
+		if err := flags.Parse(strings.Fields(issuer + file)); err != nil {
+			t.Fatal(err)
+		}
+		if problems := c.Console.Validate(c.Listeners); (len(problems) > 0) != refused {
+			t.Errorf("%o: %v", mode, problems)
+		}
+	}
+	c, flags := serveFlags()
+	if err := flags.Parse(strings.Fields(issuer + file + "-absent")); err != nil {
+		t.Fatal(err)
+	}
+	if problems := c.Console.Validate(c.Listeners); len(problems) == 0 {
+		t.Error("an absent file is taken")
 	}
 }
