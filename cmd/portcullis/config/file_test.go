@@ -31,3 +31,24 @@ func TestFileIsRefusedByItsOwnLines(t *testing.T) {
 		}
 	}
 }
+
+// TestPasswordsInTheFileAreItsGroupsAlone guarantees that a file for every user has no URL with a password, also in a
+// parameter.
+func TestPasswordsInTheFileAreItsGroupsAlone(t *testing.T) {
+	for text, refused := range map[string]bool{
+		"mongo-url: mongodb://ada:secret@h/p":                               true,
+		"mongo-url: mongodb://h/p?tlsCertificateKeyFilePassword=secret":     true,
+		"redis-url: rediss://h:1?master_name=m&sentinel_password=secret":    true,
+		"mongo-url: mongodb://ada@h/p?replicaSet=rs0&tlsCertificateKeyFile": false,
+	} {
+		file := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, flags := serveFlags()
+		c.File = file
+		if err := c.Fill(flags); (err != nil) != refused {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

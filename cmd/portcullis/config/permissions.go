@@ -67,5 +67,5 @@ func hasPassword(address string) bool {
 	}
 	user, _, ok := strings.Cut(rest, "@")
 	_, password, _ := strings.Cut(user, ":")
-	return ok && password != "" || strings.Contains(query, "password=")
+	return ok && password != "" || strings.Contains(strings.ToLower(query), "password=")
 }
