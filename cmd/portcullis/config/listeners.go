@@ -43,7 +43,7 @@ func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.TLS.ProxyCA, "ext-authz-client-ca-file", "", "the `file` of the authorities of proxies, in PEM: context_extensions are taken from a peer with a certificate of one of them alone")
 	f.StringVar(&l.Console, "console-listen", "", "the `host:port` of the web console (default: none; with --demo "+DemoConsole+")")
 	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
-	f.StringVar(&l.HealthHosts, "health-hosts", "", "`names` as gw-1.example,gw-2.example under which /decisions, /policy/ and /debug/ of the private listener are asked, beside addresses, localhost and the machine's own")
+	f.StringVar(&l.HealthHosts, "health-hosts", "", "`names` as gw-1.example,gw-2.example under which /decisions, /policy/, /console/ and /debug/ of the private listener are asked, beside addresses, localhost and the machine's own")
 	f.StringVar(&l.TLS.Cert, "tls-cert-file", "", "the `file` of the certificate with its chain, in PEM: every listener but the private one speaks TLS; needs --tls-key-file")
 	f.StringVar(&l.TLS.Key, "tls-key-file", "", "the `file` of the certificate's private key, in PEM, which only its owner and its group can read")
 	f.StringVar(&l.TLS.ClientCA, "tls-client-ca-file", "", "the `file` of the authorities of client certificates, in PEM: a client needs a certificate of one of them")
