@@ -109,13 +109,16 @@ func (d *Document) Explain(ctx context.Context, policy *engine.Pinned) (resource
 // judgedWithin bounds an evaluation for which only an author waits.
 const judgedWithin = 10 * time.Second
 
-// Judge returns the decision of a tree: of `access` if the document names a route, else of `decision`.
+// Judge returns the verdict that the gateway has by a tree: of `access` if the document names a route, else of `decision`.
 func (d *Document) Judge(ctx context.Context, set *engine.Set) (resources.Decision, error) {
-	entry := engine.EntryDecision
+	q := d.question()
 	if d.Route.Name != "" && d.Route.Name != "authorization.check" {
-		entry = engine.EntryAccess
+		return set.Judge(ctx, engine.EntryAccess, q, judgedWithin)
 	}
-	return set.Judge(ctx, entry, d.question(), judgedWithin)
+	if denied, unlisted := set.Unlisted(q.Action); unlisted {
+		return denied, nil
+	}
+	return set.Judge(ctx, engine.EntryDecision, q, judgedWithin)
 }
 
 // Roles implements Directory.
