@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -56,7 +57,7 @@ func (e *Edge) narrow(x *exchange, agent *resources.ActingAgent) error {
 func (x *exchange) narrowed(judge *verdict.Judge, agent *resources.ActingAgent) verdict.Outcome {
 	q := x.question()
 	if x.entry != nil && x.entry.door != nil { // it reads the place by itself
-		q.AccountID = cmp.Or(x.params()[paramAccount], x.principal.AccountID)
+		q.AccountID = cmp.Or(x.params()[route.ParamAccount], x.principal.AccountID)
 		if x.inner != nil {
 			q.AccountID = x.inner.Account
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -107,7 +108,7 @@ func (x *exchange) checkClaims() error {
 	h := &x.raw.Request.Header
 	account, user := sent(h, "X-Account-ID"), sent(h, "X-User-ID")
 	var problems []resources.Problem
-	if named := x.params()[paramAccount]; named == "" || len(account) == 0 || len(account) == 1 && account[0] != named {
+	if named := x.params()[route.ParamAccount]; named == "" || len(account) == 0 || len(account) == 1 && account[0] != named {
 		problems = append(problems, resources.Problem{Field: "X-Account-ID", Text: "must be sent and be the account of the path"})
 	}
 	if len(user) == 1 && user[0] != x.principal.ID {

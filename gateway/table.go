@@ -13,9 +13,6 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// paramAccount is the path parameter with which an account header is compared.
-const paramAccount = "accountId"
-
 // entry is a row that is ready to be served.
 type entry struct {
 	*route.Row
@@ -73,9 +70,6 @@ var (
 // bind finds the server of a row. A configured upstream goes before handlers of the same name.
 func (e *Edge) bind(row *route.Row) (*entry, error) {
 	r, bound := &row.Route, &entry{Row: row}
-	if r.Claims && !slices.Contains(row.Params, paramAccount) {
-		return nil, fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
-	}
 	if r.Upstream == resources.UpstreamAuthorize {
 		bound.door, bound.asked = e.cfg.Doors[r.Name], e.cfg.SubRequests[r.Name]
 		if bound.door == nil && bound.asked == nil {

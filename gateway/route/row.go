@@ -28,7 +28,13 @@ type Row struct {
 	stated *stated
 }
 
-var errSlash = errors.New("the path must not end with /; only a row with a host may")
+// ParamAccount is the parameter that claims are compared with.
+const ParamAccount = "accountId"
+
+var (
+	errSlash    = errors.New("the path must not end with /; only a row with a host may")
+	errNoClaims = errors.New("claims are not compared for a proxy's calls: leave them out, or name an upstream of the gateway")
+)
 
 // NewRow parses a row. The error says why no call of it could be judged.
 func NewRow(r resources.Route) (*Row, error) {
@@ -45,8 +51,13 @@ func NewRow(r resources.Route) (*Row, error) {
 	if err = row.readParams(); err != nil {
 		return nil, err
 	}
-	if row.slash && r.Host == "" {
+	switch {
+	case row.slash && r.Host == "":
 		return nil, errSlash
+	case r.Claims && r.Upstream == resources.UpstreamExternal:
+		return nil, errNoClaims
+	case r.Claims && !slices.Contains(row.Params, ParamAccount):
+		return nil, fmt.Errorf("claims are held against the path's {%s}, and it has none", ParamAccount)
 	}
 	if r.Place != (resources.RoutePlace{}) {
 		if row.stated, err = row.readPlace(); err != nil {

@@ -56,6 +56,25 @@ func TestARowThatNoCallCanHaveIsRefused(t *testing.T) {
 	}
 }
 
+// TestClaimsThatNobodyComparesAreRefused guarantees that no row promises claims without an account in its path, or at a
+// proxy: nothing would compare them. policy check finds such a row before the gateway does.
+func TestClaimsThatNobodyComparesAreRefused(t *testing.T) {
+	const path = "/accounts/{accountId:acct}/walls"
+	for name, c := range map[string]struct {
+		path, upstream, want string
+	}{
+		"a row of the gateway": {path, "access", ""},
+		"no account":           {"/{id}", "access", "{accountId}"},
+		"the rest":             {"/x/{proxy+}", "authorize", "{accountId}"},
+		"a proxy's row":        {path, resources.UpstreamExternal, "leave them out"},
+	} {
+		_, err := route.NewRow(resources.Route{Path: c.path, Upstream: c.upstream, Claims: true})
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 // TestThePlaceOfEveryPathIsRead, of one without parameters, too.
 func TestThePlaceOfEveryPathIsRead(t *testing.T) {
 	const literal = "/api/v1/accounts/acct-b-v1/projects/proj-b-v1/report"
