@@ -19,7 +19,7 @@ import (
 
 // Build returns a bundle of a policy folder as it lies: of an overlay its own files alone, with its manifest as
 // data.policy. With a private key in PEM, RSA or ECDSA, it is signed; nil signs nothing. Open reads it. Build rejects
-// a folder without a tree, files without a place in a bundle, and what is beyond the bounds of one.
+// a folder without a tree, files without a place in a bundle, and all that Open refuses.
 func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte, error) {
 	if _, err := overlay.Over(folder); err != nil {
 		return nil, err
@@ -45,17 +45,27 @@ func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte,
 	if err := putManifest(b.Data, folder.Files[overlay.ManifestFile]); err != nil {
 		return nil, err
 	}
-	if signingKey != nil {
-		algorithm, err := algorithmOfPrivate(signingKey)
-		if err == nil {
-			err = b.GenerateSignature(bundle.NewSigningConfig(string(signingKey), algorithm, ""), keyID, true)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("--signing-key: %w", err)
-		}
+	raw, err := written(&b)
+	if err == nil {
+		_, err = Open(raw, nil)
 	}
+	if err != nil || signingKey == nil {
+		return raw, err
+	}
+	algorithm, err := algorithmOfPrivate(signingKey)
+	if err == nil {
+		err = b.GenerateSignature(bundle.NewSigningConfig(string(signingKey), algorithm, ""), keyID, true)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--signing-key: %w", err)
+	}
+	return written(&b)
+}
+
+// written returns the archive of a bundle.
+func written(b *bundle.Bundle) ([]byte, error) {
 	var out bytes.Buffer
-	if err := bundle.NewWriter(&out).UseModulePath(true).DisableFormat(true).Write(b); err != nil {
+	if err := bundle.NewWriter(&out).UseModulePath(true).DisableFormat(true).Write(*b); err != nil {
 		return nil, err
 	}
 	if err := inspect(out.Bytes()); err != nil {
@@ -68,6 +78,9 @@ func Build(folder *policies.Source, revision string, signingKey []byte) ([]byte,
 func putManifest(data map[string]any, text []byte) error {
 	if _, taken := data[manifestMember]; taken {
 		return fmt.Errorf("data.%s of a bundle is its %s: give the data of that name another one", manifestMember, overlay.ManifestFile)
+	}
+	if _, taken := data[schemas]; taken {
+		return fmt.Errorf("data.%s of a bundle are the program's: give the data of that name another one", schemas)
 	}
 	if text == nil {
 		return nil

@@ -51,6 +51,9 @@ func addDocument(files map[string][]byte, folder string, value []byte) error {
 			if strings.Contains(name, "/") {
 				return fmt.Errorf("%q can't be the name of a folder, as names in data are: take another one", name)
 			}
+			if folder == "." && member[0] != '{' && name != manifestMember {
+				return addValue(files, name, member)
+			}
 			return addDocument(files, strings.TrimPrefix(folder+"/"+name, "./"), member)
 		})
 	}
@@ -63,6 +66,18 @@ func addDocument(files map[string][]byte, folder string, value []byte) error {
 	}
 	files[name] = value
 	return nil
+}
+
+// addValue adds a member of `data` to the document of the root. Its value is not an object, so it has no folder.
+func addValue(files map[string][]byte, name string, value json.RawMessage) (err error) {
+	all := map[string]json.RawMessage{name: value}
+	if root := files[dataFile]; root != nil {
+		if err := json.Unmarshal(root, &all); err != nil {
+			return err
+		}
+	}
+	files[dataFile], err = json.Marshal(all)
+	return err
 }
 
 // eachMember calls each for the members of an object, and refuses one that is given twice.

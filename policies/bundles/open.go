@@ -121,14 +121,17 @@ func checkRevision(revision string) error {
 	return nil
 }
 
-// addModules adds the modules under their names in the tree: what stands before the folder authz goes.
+// addModules adds the modules under their names in the tree: what stands before the folder authz goes. Of several such
+// folders it is the outer one; `policy export` writes another one below it.
 func addModules(files map[string][]byte, modules []bundle.ModuleFile) error {
-	root := ""
+	root, isKnown := "", false
 	for _, m := range modules {
 		folder := path.Dir(strings.TrimPrefix(m.Path, "/"))
-		if m.Parsed.Package.Path.String() == "data.authz" && path.Base(folder) == "authz" {
-			root = strings.TrimSuffix(folder, "authz")
-			break
+		if m.Parsed.Package.Path.String() != "data.authz" || path.Base(folder) != "authz" {
+			continue
+		}
+		if before := strings.TrimSuffix(folder, "authz"); !isKnown || len(before) < len(root) {
+			root, isKnown = before, true
 		}
 	}
 	for _, m := range modules {

@@ -47,6 +47,30 @@ func TestABundleOfAFolderIsThatFolder(t *testing.T) {
 	}
 }
 
+// TestABundleHasAllDataOfItsFolder guarantees that rules read in a bundle what they read in its folder, also values of the
+// root. A second folder authz stays where it is.
+func TestABundleHasAllDataOfItsFolder(t *testing.T) {
+	tree := policytest.Small(t).With("data.json", `{"limit": 5, "names": ["a"], "table": {"a": null}, "none": null}`).
+		With("table/rest/data.json", `{"b": 1}`).
+		With("also/authz/authz.rego", "package authz\n\nmore := 1\n").
+		With("authz/data_test.rego", `package authz_test
+
+test_data if {
+	[data.limit, data.names, data.table, data.none] == [5, ["a"], {"a": null, "rest": {"b": 1}}, null]
+	data.authz.more == 1
+}
+`)
+	for way, raw := range map[string][]byte{"policy build": must.Get(bundles.Build(folder(t, tree), "7", nil))(t), "opa build": build(t, tree, "7", nil)} {
+		opened, err := bundles.Open(raw, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", way, err)
+		}
+		if _, _, err := proof.Prove(t.Context(), opened); err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+}
+
 // TestNoBundleHasAManifestThatItsFolderHasNot guarantees that policy.json alone says what a bundle replaces.
 func TestNoBundleHasAManifestThatItsFolderHasNot(t *testing.T) {
 	const document = `{"base": "embedded", "without": ["team_member"]}`
@@ -67,12 +91,19 @@ func TestNoBundleHasAManifestThatItsFolderHasNot(t *testing.T) {
 }
 
 // TestNoBundleIsBuiltThatNobodyReads guarantees that Build refuses a revision of several words, and a very long
-// one. It refuses data above the bound of a file, also in the files of several folders.
+// one. It refuses data above the bound of a file, also in the files of several folders, and data that Open would refuse or
+// not read.
 func TestNoBundleIsBuiltThatNobodyReads(t *testing.T) {
 	start := policytest.Copy(t, overlay.Start())
 	for _, revision := range []string{"a b", "\x7f", "v1\n", strings.Repeat("1", 129)} {
 		if _, err := bundles.Build(folder(t, start), revision, nil); err == nil || !strings.Contains(err.Error(), "printable") {
 			t.Errorf("revision %q: %v", revision, err)
+		}
+	}
+	whole := policytest.Small(t)
+	for want, root := range map[string]string{"part of a tree": `{"_a": {}}`, "name of a folder": `{"a/b": 1}`, "data.schemas": `{"schemas": {"limit": 1}}`} {
+		if _, err := bundles.Build(folder(t, whole.With("data.json", root)), "7", nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", root, err)
 		}
 	}
 	half := `{"x": "` + strings.Repeat("x", 17<<20) + `"}`
