@@ -49,6 +49,9 @@ func pace() limits.Pace { return limits.Pace{Slice: 50 * time.Microsecond, Share
 type Policy interface {
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
 	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
+	// Revision and Routes are those of the tree.
+	Revision() string
+	Routes() []resources.Route
 }
 
 // Options are the settings of a shadow.
@@ -73,8 +76,9 @@ type Shadow struct {
 	// ready says that there is a candidate. Without one no question is copied.
 	ready    atomic.Bool
 	findings *findings
-	// candidate is nil until the first tree is accepted.
+	// candidate is nil until the first tree is accepted. rows are its own.
 	candidate atomic.Pointer[engine.Engine]
+	rows      rows
 }
 
 // judged is a question with the verdict of the tree in force.

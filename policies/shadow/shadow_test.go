@@ -166,6 +166,10 @@ func (b broken) Decide(context.Context, resources.Question) (resources.Decision,
 
 func (b broken) Access(context.Context, resources.Question) (resources.Decision, error) { return b() }
 
+func (broken) Revision() string { return "broken" }
+
+func (broken) Routes() []resources.Route { return nil }
+
 // TestACandidateThatPanicsIsAnError, and the next question is judged.
 func TestACandidateThatPanicsIsAnError(t *testing.T) {
 	b, calls := newBeside("", 1), 0
@@ -240,6 +244,10 @@ func (s seen) Decide(_ context.Context, q resources.Question) (resources.Decisio
 func (s seen) Access(context.Context, resources.Question) (resources.Decision, error) {
 	return resources.Decision{}, errors.New("asked at the wrong entry point")
 }
+
+func (seen) Revision() string { return "seen" }
+
+func (seen) Routes() []resources.Route { return nil }
 
 // TestASampleIsJudged: no question with a share of 0, some with one of a half.
 func TestASampleIsJudged(t *testing.T) {

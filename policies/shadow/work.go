@@ -56,7 +56,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // judge returns the outcome of one question.
 func (s *Shadow) judge(ctx context.Context, candidate Policy, j *judged) string {
-	said, err := ask(ctx, candidate, j)
+	said, err := s.ask(ctx, candidate, j)
 	switch {
 	case errors.Is(err, resources.ErrPolicyTime):
 		return Late
@@ -78,14 +78,18 @@ func (s *Shadow) judge(ctx context.Context, candidate Policy, j *judged) string 
 	return outcome
 }
 
-func ask(ctx context.Context, candidate Policy, j *judged) (d resources.Decision, err error) {
+func (s *Shadow) ask(ctx context.Context, candidate Policy, j *judged) (d resources.Decision, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			d, err = resources.Decision{}, fmt.Errorf("panic: %v", r)
 		}
 	}()
 	if j.access {
-		return candidate.Access(ctx, j.question)
+		q, err := s.rows.asked(candidate, j.question)
+		if err != nil {
+			return d, err
+		}
+		return candidate.Access(ctx, q)
 	}
 	return candidate.Decide(ctx, j.question)
 }
