@@ -30,6 +30,9 @@ func (s *search) addBlocking(ctx context.Context) {
 			blocking = slices.DeleteFunc(blocking, func(r resources.PolicyRule) bool { return !slices.Contains(denying, r) })
 		}
 	}
+	if len(blocking) == 0 {
+		blocking = s.remaining(ctx, changed(s.q, slices.Concat(s.state, ways[0])))
+	}
 	if len(blocking) == 0 { // a fix would need more steps, or something else blocks each way
 		blocking = s.denials(&s.said)
 	}
@@ -45,6 +48,19 @@ func (s *search) addBlocking(ctx context.Context) {
 			s.out.BlockedBy = append(s.out.BlockedBy, resources.PolicyRule{Reason: rule.Reason})
 		}
 	}
+}
+
+// remaining returns what denies a mended question if no condition and no deny rule does.
+func (s *search) remaining(ctx context.Context, q resources.Question) []resources.PolicyRule {
+	said, err := s.policy.Explain(ctx, q)
+	if err != nil || len(s.denials(&said)) > 0 {
+		return nil
+	}
+	d, err := s.policy.Suppose(ctx, q)
+	if err != nil || d.Allowed {
+		return nil
+	}
+	return []resources.PolicyRule{{Reason: d.Reason, At: s.policy.GrantingAt(q.Action)}}
 }
 
 // denials returns the unmet conditions and the firing deny rules.

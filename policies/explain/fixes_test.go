@@ -144,6 +144,20 @@ func TestWhatBlocksIsTold(t *testing.T) {
 	}
 }
 
+// TestAnUnlistedActionBlocks guarantees that the list of a strict tree is named for an action outside of it, and no other
+// rule: an active user would be denied as well.
+func TestAnUnlistedActionBlocks(t *testing.T) {
+	policy := open(t, policytest.Copy(t, policies.Tree()).With("actions/data.json", `{"strict": true}`))
+	for _, status := range []string{resources.StatusActive, resources.StatusSuspended} {
+		q := byService(policytest.ActiveSubject(), "account:volcano:read")
+		q.Facts.Subject.UserStatus = status
+		got := explained(t, policy, q, withRoles()).BlockedBy
+		if want := []resources.PolicyRule{{Reason: "unknown action", At: "actions/data.json"}}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", status, got, want)
+		}
+	}
+}
+
 // TestWorkIsBounded: the answer about a subject with thousands of assignments and roles says that it is not complete.
 func TestWorkIsBounded(t *testing.T) {
 	s := policytest.ActiveSubject()
