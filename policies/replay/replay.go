@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -21,7 +23,7 @@ const maxExamples = 3
 // Why a record was not judged. A masked part that the tree reads is a further reason.
 const (
 	WhyNoVerdict = "masked: the verdict itself"
-	WhyUnasked   = "denied before policy was asked: it names nothing that there is"
+	WhyUnasked   = "denied by the gateway itself (decided_by: gateway), whatever the rules of the question say"
 	WhyLost      = "lost: the log could not take them"
 	WhyDropped   = "dropped by the policy tree"
 	// WhyUnreadable counts lines and segments, whose number of decisions is unknown.
@@ -91,6 +93,7 @@ type answer struct {
 
 // Replay judges records one by one. It is for one goroutine.
 type Replay struct {
+	set    *engine.Set
 	judge  *engine.Rejudge
 	report Report
 	groups map[kind]*Flip
@@ -104,7 +107,7 @@ type Replay struct {
 // New begins a replay by a tree.
 func New(set *engine.Set) *Replay {
 	return &Replay{
-		judge: engine.NewRejudge(set, evaluationTime), groups: map[kind]*Flip{}, failures: map[engine.Failure]string{}, began: time.Now(),
+		set: set, judge: engine.NewRejudge(set, evaluationTime), groups: map[kind]*Flip{}, failures: map[engine.Failure]string{}, began: time.Now(),
 		report: Report{Old: map[string]int{}, New: set.Revision(), NotJudged: map[string]int{}, Failed: map[string]int{}, Flips: []Flip{}},
 	}
 }
@@ -120,6 +123,9 @@ func (r *Replay) Add(ctx context.Context, j *resources.Judgement) {
 		return
 	}
 	q, err := r.judge.Whole(j)
+	if app := j.Question.App; err == nil && app != nil {
+		err = r.unclaimed(j.Path, app.Resource)
+	}
 	old := answerOf(&resources.AppDecision{Decision: j.Decision, Context: j.Context})
 	r.compare(ctx, j.ID, j.Decision.PolicyRevision, old, q, err)
 }
@@ -138,7 +144,34 @@ func (r *Replay) AddMasked(ctx context.Context, m *Masked) {
 		return
 	}
 	q, err := r.judge.Masked(&m.Masked)
+	if err == nil && strings.HasPrefix(m.Path, resources.PathApps) {
+		if err = m.noType(); err == nil {
+			err = r.unclaimed(m.Path, object(m.Input)["resource"])
+		}
+	}
 	r.compare(ctx, m.ID, m.Policy, old, q, err)
+}
+
+// unclaimed returns an error unless the app of the path decides about the resource in the tree: the gateway finds an app by
+// the resource's type.
+func (r *Replay) unclaimed(path string, resource []byte) error {
+	var kind string
+	_ = json.Unmarshal(object(resource)["type"], &kind)
+	app, exists := r.set.App(kind)
+	if path == resources.PathApps+app.Name+"/decision" && exists {
+		return nil
+	}
+	return fmt.Errorf("the tree does not have: %s for resources of type %q", strings.TrimSuffix(path, "/decision"), kind)
+}
+
+// noType returns an error if the type of an app's resource is masked.
+func (m *Masked) noType() error {
+	for _, part := range m.Parts {
+		if len(part) == 0 || part[0] == "resource" && (len(part) == 1 || part[1] == "type") {
+			return fmt.Errorf("%w: input.resource.type", engine.ErrMasked)
+		}
+	}
+	return nil
 }
 
 // Missing counts verdicts that the log does not hold.

@@ -68,6 +68,39 @@ func TestNothingIsGuessed(t *testing.T) {
 	}
 }
 
+// TestAnAppIsAskedAboutItsOwnTypes guarantees that no app judges a decision about a type of another app, or of none: its
+// gateway would not ask it. Neither does it judge one with a masked type.
+func TestAnAppIsAskedAboutItsOwnTypes(t *testing.T) {
+	j := &resources.Judgement{
+		ID: "id1", Path: "apps/docs/decision", Decision: resources.Decision{Allowed: true},
+		Question: resources.Question{Now: theTime, App: &resources.Entities{
+			ResourceType: "doc", Subject: []byte(`{}`), Action: []byte(`{"name": "read"}`), Resource: []byte(`{"type": "doc", "id": "d1", "owner": "o"}`),
+		}},
+	}
+	tree := theTree(t)
+	moved := tree.With("apps/docs/docs.rego", strings.Replace(string(tree["apps/docs/docs.rego"].Data), `{"doc"}`, `{"memo"}`, 1))
+	for name, c := range map[string]struct {
+		tree policytest.Tree
+		part string
+		want string
+	}{
+		"its type":      {tree, "/input/resource/id", ""},
+		"another type":  {moved, "/input/resource/id", `the tree does not have: apps/docs for resources of type "doc"`},
+		"a masked type": {tree, "/input/resource/type", "masked, and the tree reads it: input.resource.type"},
+	} {
+		set, input := compiled(t, c.tree), newInput(t, j)
+		whole, part := replay.New(set), replay.New(set)
+		whole.Add(t.Context(), j)
+		part.AddMasked(t.Context(), masked(j, input, c.part))
+		if got := part.Report(); (got.Judged == 1) != (c.want == "") || c.want != "" && got.NotJudged[c.want] != 1 {
+			t.Errorf("%s, masked: %+v", name, got)
+		}
+		if got := whole.Report(); (got.Judged == 1) != (c.tree["apps/docs/docs.rego"] == tree["apps/docs/docs.rego"]) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // TestATreeThatFailsIsFoundOut: its failures are counted as neither a verdict nor a difference of reasons.
 func TestATreeThatFailsIsFoundOut(t *testing.T) {
 	tree := policytest.Decision(t, `decision := {"allow": true, "reason": "x"} if to_number(input.account.id) > 0`)
