@@ -103,9 +103,18 @@ func (a *app) newShadow() *shadow.Shadow {
 		return nil
 	}
 	return shadow.New(shadow.Options{
-		Dir: s.ShadowDir, Sample: s.ShadowSample, Read: overlay.Read, Load: proof.Load,
+		Dir: s.ShadowDir, Sample: s.ShadowSample, Read: overlay.Read, Load: loadServable,
 		Observe: a.metrics.WatchShadow(shadow.Outcomes()...), Log: a.log.Logger,
 	})
+}
+
+// loadServable is an engine.Loader of trees that a reload would take.
+func loadServable(ctx context.Context, src *policies.Source) (*engine.Set, error) {
+	p, err := prove(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return p.Set, nil
 }
 
 // shadowedLog offers the callers' verdicts to the candidate, with their ids. It leaves out those of apps and of grants:

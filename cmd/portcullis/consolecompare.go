@@ -70,7 +70,7 @@ func (c comparer) Compare(ctx context.Context, token string, bundle []byte, note
 	}
 	// OPA's runner measures coverage but does not limit memory. The proof does, so it runs first.
 	tests := func() (bool, string, error) {
-		if _, err := proof.Load(ctx, inForce); err != nil {
+		if _, err := prove(ctx, inForce); err != nil {
 			return false, "", err
 		}
 		var out bytes.Buffer

@@ -82,18 +82,30 @@ func (a *treeArgument) askGuards(cmd *cobra.Command, other, next *policies.Sourc
 	return err
 }
 
+// proved is a tree that a reload would take, but for the guards in force and the upstreams of a gateway.
+type proved struct {
+	*engine.Set
+
+	tests int
+	rows  *catalogue.Index
+}
+
+// prove holds a tree to what a reload demands.
+func prove(ctx context.Context, src *policies.Source) (p proved, err error) {
+	if p.Set, p.tests, err = proof.Prove(ctx, src); err == nil {
+		p.rows, err = catalogue.New(p.Routes()) // as the gateway reads them
+	}
+	return p, err
+}
+
 // checkTree holds a tree to everything that a reload demands, and prints what it has.
 func checkTree(ctx context.Context, src *policies.Source, tree treeArgument, out io.Writer) error {
-	set, tests, err := proof.Prove(ctx, src)
+	set, err := prove(ctx, src)
 	if err != nil {
 		return err
 	}
-	rows, err := catalogue.New(set.Routes()) // as the gateway reads them
-	if err != nil {
-		return err
-	}
-	src.Warnings = slices.Concat(src.Warnings, hiddenPages(rows), proof.IdleRules(set), proof.UnfoldedRules(set))
-	return reportChecked(ctx, set, src, tests, tree, out)
+	src.Warnings = slices.Concat(src.Warnings, hiddenPages(set.rows), proof.IdleRules(set.Set), proof.UnfoldedRules(set.Set))
+	return reportChecked(ctx, set.Set, src, set.tests, tree, out)
 }
 
 // reportChecked prints a good tree's contents, its slow parts, and what to do next.

@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/overlay"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/must"
 )
 
 // TestCheckWarnsOfHiddenPages guarantees a warning with the public pages of the gateway and the hosts without them.
@@ -32,5 +36,20 @@ func TestCheckWarnsOfHiddenPages(t *testing.T) {
 		if strings.Contains(out.String(), "warning: bill.example: a host with rows of its own has none of the gateway's public pages (authzen.configuration, ") != warns {
 			t.Errorf("%s: %s", upstream, out.String())
 		}
+	}
+}
+
+// TestEveryToolKnowsRowsThatNoGatewayServes guarantees that policy diff and a candidate refuse a row as policy
+// check does if the gateway can't serve it.
+func TestEveryToolKnowsRowsThatNoGatewayServes(t *testing.T) {
+	tree := policytest.Copy(t, overlay.Start()).With("routes/data.json",
+		`{"own.bill": {"method": "GET", "path": "/accounts/acct-a-v1/bills", "action": "account:bill:read", "effect": "read", "upstream": "bills"}}`)
+	src := must.Get(overlay.Read(tree))(t)
+	const want = "own.bill"
+	if got := strings.Join(refusals(t.Context(), src, nil), "\n"); !strings.Contains(got, want) {
+		t.Errorf("policy diff: %q", got)
+	}
+	if _, err := loadServable(t.Context(), src); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a candidate: %v", err)
 	}
 }

@@ -157,7 +157,7 @@ func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set
 
 // refusals returns why a reload would refuse the tree, without what was printed already.
 func refusals(ctx context.Context, src *policies.Source, printed []string) (out []string) {
-	_, err := proof.Load(ctx, src)
+	_, err := prove(ctx, src)
 	if err == nil || ctx.Err() != nil {
 		return nil
 	}
