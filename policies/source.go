@@ -41,7 +41,7 @@ type Source struct {
 	// Base is the revision of an overlay's base, Own the revision of the overlay alone. Both are empty for a whole
 	// tree.
 	Base, Own string
-	// Warnings name the replaced files of an overlay if its base has changed them since.
+	// Warnings name the replaced files of an overlay if its base has changed them since, and the names that begin with "_".
 	Warnings []string
 	// Issued is the time of signing in a signed bundle, in Unix seconds; 0 without one.
 	Issued int64
@@ -70,7 +70,7 @@ func (s *Source) File(place string) []byte {
 // overlay.
 func (s *Source) Merged(files map[string][]byte, base string, warnings []string) *Source {
 	out := *s
-	out.Files, out.Base, out.Warnings = files, base, warnings
+	out.Files, out.Base, out.Warnings = files, base, slices.Concat(s.Warnings, warnings)
 	if out.name(); base != "" {
 		out.Own = s.Revision
 	}
@@ -78,12 +78,14 @@ func (s *Source) Merged(files map[string][]byte, base string, warnings []string)
 }
 
 // Read reads the tree's files. It follows links, since Kubernetes mounts a ConfigMap with them. It skips names that
-// begin with "." or "_", as go:embed does.
+// begin with "." or "_", as go:embed does. It warns of the latter: OPA's commands read them.
 func Read(tree fs.FS) (*Source, error) {
 	s := &Source{Files: map[string][]byte{}, infos: map[string]fs.FileInfo{}, began: time.Now()}
 	err := walk(tree, func(name string, info fs.FileInfo) error {
 		s.infos[name] = info
 		return s.read(tree, name)
+	}, func(name string) {
+		s.Warnings = append(s.Warnings, name+": isn't read, since its name begins with _, and OPA's commands read it: give it another name, or take it out")
 	})
 	if err != nil {
 		return nil, fmt.Errorf("policy tree: %w", err)
@@ -104,9 +106,9 @@ func (s *Source) name() {
 	s.Revision = s.hash()
 }
 
-// walk calls each with the files of the tree.
-func walk(tree fs.FS, each func(name string, info fs.FileInfo) error) error {
-	w := walking{tree: tree, each: each}
+// walk calls each with the files of the tree, and skipped with the names that begin with "_".
+func walk(tree fs.FS, each func(name string, info fs.FileInfo) error, skipped func(name string)) error {
+	w := walking{tree: tree, each: each, skipped: skipped}
 	return w.enter(".", 0)
 }
 
@@ -114,6 +116,7 @@ func walk(tree fs.FS, each func(name string, info fs.FileInfo) error) error {
 type walking struct {
 	tree    fs.FS
 	each    func(name string, info fs.FileInfo) error
+	skipped func(name string)
 	folders int
 }
 
@@ -129,10 +132,16 @@ func (w *walking) enter(folder string, depth int) error {
 		return err
 	}
 	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), ".") || strings.HasPrefix(entry.Name(), "_") {
+		name := path.Join(folder, entry.Name())
+		if strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		name := path.Join(folder, entry.Name())
+		if strings.HasPrefix(entry.Name(), "_") {
+			if entry.IsDir() || belongs(name) {
+				w.skipped(name)
+			}
+			continue
+		}
 		info, err := fs.Stat(w.tree, name)
 		if err != nil {
 			return err
@@ -204,6 +213,6 @@ func (s *Source) Unchanged(tree fs.FS) bool {
 			return fs.SkipAll
 		}
 		return nil
-	})
+	}, func(string) {})
 	return err == nil && seen == len(s.infos)
 }

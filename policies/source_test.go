@@ -13,6 +13,19 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
+// TestWhatIsNotReadIsNamed guarantees a warning of each file and folder that OPA's commands read and this program does not. The
+// drafts of an editor, and other files, are not named.
+func TestWhatIsNotReadIsNamed(t *testing.T) {
+	tree := policytest.Small(t).With("authz/_never.rego", "x").With("_drafts/x.rego", "x").With("authz/.x.rego", "x").With("_notes.md", "x")
+	src := must.Get(policies.Read(tree))(t)
+	if len(src.Warnings) != 2 || !strings.HasPrefix(src.Warnings[0], "_drafts: isn't read") || !strings.HasPrefix(src.Warnings[1], "authz/_never.rego: isn't read") {
+		t.Errorf("%q", src.Warnings)
+	}
+	if merged := src.Merged(src.Files, "base", []string{"changed"}); len(merged.Warnings) != 3 {
+		t.Errorf("an overlay: %q", merged.Warnings)
+	}
+}
+
 // TestATreeIsReadAgainOnlyWhereItMayHaveChanged guarantees that Unchanged is true for an old tree without changes, and
 // false after any change of its files.
 func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
