@@ -55,7 +55,7 @@ func newServe() *cobra.Command {
 	return cmd
 }
 
-// serverLog makes the log of a process that serves. A reader of the log that is gone does not end the process.
+// serverLog makes the log of a serving process. The end of the log's reader does not end the process.
 func serverLog(cmd *cobra.Command, format string, settings *config.Config) *observe.Log {
 	signal.Ignore(syscall.SIGPIPE)
 	return observe.NewLog(cmd.ErrOrStderr(), format, settings.Log.Level())

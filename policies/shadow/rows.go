@@ -16,7 +16,7 @@ type rows struct {
 	byName   map[string]*resources.Route
 }
 
-// asked returns a call's question as the candidate's row of that name asks it. A call that a proxy names has no row.
+// asked returns a call's question as the candidate's row of its name asks it. A call named by a proxy has no row.
 func (r *rows) asked(candidate Policy, q resources.Question) (resources.Question, error) {
 	if q.Route == nil || q.Route.Name == resources.RouteNamed {
 		return q, nil
