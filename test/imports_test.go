@@ -203,6 +203,7 @@ var mayImport = map[string]row{
 	"test/servers":  {inside: []string{"test/tier"}, outside: []string{mongodb, redis}},
 	"test/overlay":  {inside: []string{"test/binary"}},
 	"test/binary":   {},
+	"test/child":    {},
 	"test/must":     {},
 	"test/tier":     {},
 	"test/prose":    {},

@@ -4,16 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/child"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
@@ -21,17 +19,17 @@ import (
 // that the write fails in the COMMIT: what was answered stays, what was refused is not
 // there, reading goes on, and so does writing when there is room again.
 func TestWritesThatTheDiskRefuses(t *testing.T) {
-	dir := inChild(t)
-	if dir == "" {
+	if !child.Runs(t) {
 		return
 	}
+	dir := t.TempDir()
 	s := openPairs(t, dir)
 	var acked, refused []string
 	for n := range 20 {
 		acked = append(acked, mustWrite(t, s, n))
 	}
 	log := must.Get(os.Stat(filepath.Join(dir, "portcullis.db-wal")))(t)
-	limitFiles(t, uint64(log.Size())+100_000)
+	child.LimitFiles(t, uint64(log.Size())+100_000)
 	// A failed commit is settled by a smaller one, until there is no room for that either.
 	for n, unknown := 100, false; !unknown && n < 1000; n++ {
 		id := fmt.Sprint("id-", n)
@@ -57,7 +55,7 @@ func TestWritesThatTheDiskRefuses(t *testing.T) {
 	if f, err := s.Freshness(t.Context()); err != nil || f.Epoch != int64(len(acked)) {
 		t.Errorf("epoch %d, %v; %d were answered", f.Epoch, err, len(acked))
 	}
-	limitFiles(t, ^uint64(0))
+	child.LimitFiles(t, ^uint64(0))
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for end := time.Now().Add(5 * time.Second); s.Condition().ReadOnly; <-again.C {
@@ -81,14 +79,6 @@ func mustWrite(t *testing.T, s *sqlite.Store, n int) string {
 		t.Fatalf("%s: %v", id, err)
 	}
 	return id
-}
-
-func limitFiles(t *testing.T, bytes uint64) {
-	t.Helper()
-	var limit syscall.Rlimit
-	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
-	limit.Cur = min(bytes, limit.Max)
-	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 }
 
 func verifyPresence(t *testing.T, s *sqlite.Store, present, absent []string) {
@@ -123,20 +113,4 @@ func TestEveryConnectionHasThePragmas(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %s", pragma, got, err, want)
 		}
 	}
-}
-
-// inChild runs the test in a process of its own with its own limits of files, and returns "" after it. In that process
-// it returns the folder to work in.
-func inChild(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv(childDir); dir != "" {
-		signal.Ignore(syscall.SIGXFSZ)
-		return dir
-	}
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-	child.Env = append(os.Environ(), childDir+"="+t.TempDir())
-	if out, err := child.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/child"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
@@ -25,16 +26,16 @@ func TestSnapshotOfARelativeFolder(t *testing.T) {
 
 // TestSnapshotWithoutRoomNamesTheFolderOfTheCopy, and not the file that it copies.
 func TestSnapshotWithoutRoomNamesTheFolderOfTheCopy(t *testing.T) {
-	dir := inChild(t)
-	if dir == "" {
+	if !child.Runs(t) {
 		return
 	}
+	dir := t.TempDir()
 	s := openPairs(t, dir)
 	mustWrite(t, s, 1)
 	target := t.TempDir()
-	limitFiles(t, 40_000)
+	child.LimitFiles(t, 40_000)
 	_, err := sqlite.Snapshot(t.Context(), dir, filepath.Join(target, "copy"))
-	limitFiles(t, ^uint64(0))
+	child.LimitFiles(t, ^uint64(0))
 	if err == nil || err.Error() != "there is no room for a copy of the store in "+target {
 		t.Error(err)
 	}
