@@ -5,16 +5,16 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // lookAgain is the pause between two looks for the rows of a tree in force. They come within milliseconds.
 const lookAgain = time.Millisecond
 
-// holdTree refuses an allowed call whose row is in another tree than the verdict's: 503. A reload may have come while the
-// body arrived, and the row's action may be that of other calls since. With a row of both trees the call goes on.
+// holdTree refuses an allowed call whose row is in another tree than the verdict's. A reload may have come while the body
+// arrived. With a row of both trees the call goes on.
 func (e *Edge) holdTree(x *exchange, allowed *verdict.Outcome) error {
 	if allowed.PolicyRevision == x.table.revision {
 		return nil
@@ -22,7 +22,7 @@ func (e *Edge) holdTree(x *exchange, allowed *verdict.Outcome) error {
 	t := e.tableAfter(x.ctx, x.table)
 	row, err := x.matchIn(t)
 	if err != nil || row.Row == nil || t.revision != allowed.PolicyRevision || !reflect.DeepEqual(row.Route, x.match.Route) {
-		return resources.Unavailable("The policy has changed during the request; try again.", err)
+		return doors.PolicyChanged(err)
 	}
 	x.table = t
 	return nil

@@ -90,8 +90,8 @@ func (x *exchange) findPlace(call *doors.Call) {
 // doorCall returns the call as a door sees it.
 func (x *exchange) doorCall() doors.Call {
 	call := doors.Call{
-		Caller: &x.principal, Row: x.entry.Row, Rows: x.table.Index, Method: x.method, HasQuery: x.hasQuery, Query: x.query,
-		Headers: x, Rates: x, Streams: x, Body: x.body, Encoded: x.headers.encoded,
+		Caller: &x.principal, Row: x.entry.Row, Rows: x.table.Index, Revision: x.table.revision, Method: x.method,
+		HasQuery: x.hasQuery, Query: x.query, Headers: x, Rates: x, Streams: x, Body: x.body, Encoded: x.headers.encoded,
 	}
 	if n := len(x.match.Values); n > 0 {
 		call.Path = x.match.Values[n-1]

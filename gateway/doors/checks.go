@@ -51,6 +51,12 @@ func OddHeaders(h Headers, names ...string) (problems []resources.Problem) {
 // was judged by.
 var ErrOldSnapshot = errors.New("doors: the facts are older than those that were known before")
 
+// PolicyChanged is the refusal of a call whose row is in another tree than the verdict: a reload came during the call. The
+// row's action may be that of other calls since.
+func PolicyChanged(cause error) error {
+	return resources.Unavailable("The policy has changed during the request; try again.", cause)
+}
+
 // OrUnavailable turns an error from outside the domain into one of KindUnavailable with the message.
 func OrUnavailable(err error, message string) error {
 	if _, ok := errors.AsType[*resources.Error](err); ok {

@@ -33,10 +33,11 @@ type AnyRequestID interface {
 // Call is a call of a door. Its headers are valid until the door has answered.
 type Call struct {
 	Caller *resources.Principal
-	// Row is the door's own, Rows are those of the catalogue in force.
-	Row    *route.Row
-	Rows   *catalogue.Index
-	Method string
+	// Row is the door's own. Rows are those of the catalogue that was in force at the head of the call, Revision is its tree's.
+	Row      *route.Row
+	Rows     *catalogue.Index
+	Revision string
+	Method   string
 	// Path is the raw path behind the door's own; it is empty for a route without one.
 	Path string
 	// Place is what Path names at a Protected door, whose row ends in {proxy+}.

@@ -91,7 +91,7 @@ func (g *generous) questions() authzen.Questions {
 func (g *generous) call(body string) doors.Call {
 	return doors.Call{
 		Caller: &resources.Principal{Kind: resources.PrincipalService, Scopes: []string{resources.ServiceScopeCheck}}, Row: &route.Row{}, Rates: g,
-		Headers: g, Body: []byte(body),
+		Headers: g, Revision: g.Revision(), Rows: things, Body: []byte(body),
 	}
 }
 
@@ -104,6 +104,7 @@ func FuzzEvaluations(f *testing.F) {
 		`{` + subject + `,` + action + `,"evaluations":[{"resource":{"type":"x","id":"1","properties":{"project_id":"p"}}},{},{"subject":null}],"context":{"account_id":"a"}}`,
 		`{"evaluations":[{` + subject + `,` + action + `,"resource":{"type":"account","id":"a"}},1,[]],"options":{"evaluations_semantic":"deny_on_first_deny"}}`,
 		`{` + subject + `,"subject":{"type":"user","id":"bob"}}`, `{"\u0073ubject":{"type":"user","id":"\u0061"},` + action + `,"resource":{"type":"route","id":"/x"}}`,
+		`{` + subject + `,"action":{"name":"GET"},"resource":{"type":"route","id":"/things/1"}}`,
 		`{` + subject + `,"resource":{"type":"tool","id":"t","properties":{"server":"s","project_id":"p"}},"context":{"agent":"agent-a-v1"}}`,
 		`{` + subject + `,"action":{"name":"tools/t"},"evaluations":[{"resource":{"type":"mcp_server","id":"s"}},{"resource":{"type":"mcp_server","id":"none"},"context":{"agent":7}}]}`,
 	} {

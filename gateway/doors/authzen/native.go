@@ -50,7 +50,7 @@ func newTranslator(judge *verdict.Judge, call *doors.Call) *translator {
 }
 
 // question returns the question of a tuple. The tuple has all entities, or problems for the missing ones. The error is
-// of KindBadRequest, or a look-up's.
+// of KindBadRequest, a look-up's, or doors.PolicyChanged.
 func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Question, err error) {
 	if !tuple.reported("") {
 		tuple.complete(true, true, !tuple.namesRow())
@@ -60,9 +60,9 @@ func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Qu
 			return t.ofApp(ctx, tuple)
 		}
 	}
-	n := native{Tuple: tuple}
-	if tuple.Resource != nil && (tuple.Action != nil || tuple.namesRow()) {
-		n.read(t.call.Rows)
+	n, err := t.native(tuple)
+	if err != nil {
+		return q, err
 	}
 	agent := t.agent(tuple)
 	account, differ := n.account()
@@ -100,6 +100,19 @@ func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Qu
 		q.Denied = denied
 	}
 	return q, nil
+}
+
+// native reads the tuple's action and path. The error is doors.PolicyChanged.
+func (t *translator) native(tuple *Tuple) (n native, err error) {
+	n.Tuple = tuple
+	switch {
+	case tuple.Resource == nil || tuple.Action == nil && !tuple.namesRow():
+		return n, nil
+	case tuple.Resource.Type == typeRoute && t.call.Revision != t.tree.Revision():
+		return n, doors.PolicyChanged(nil)
+	}
+	n.read(t.call.Rows)
+	return n, nil
 }
 
 // ofApp returns the question of a tuple about a type that an app claims.
