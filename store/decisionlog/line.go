@@ -101,7 +101,9 @@ func whole(raw []byte) bool {
 // hash names a line.
 func hash(raw []byte) string {
 	sum := sha256.Sum256(raw)
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	var text [(8*sha256.Size + 5) / 6]byte
+	base64.RawURLEncoding.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // chain appends lines to a segment.
