@@ -16,7 +16,7 @@ func (x *exchange) acting() (*resources.ActingAgent, error) {
 	var agent *resources.ActingAgent
 	if c := x.inner; c != nil {
 		agent, acts = c.Agent, acts && (c.Agent == nil || !c.Own)
-	} else if acts = x.resource == nil && x.principal.Kind == resources.PrincipalUser && x.principal.Client.HasActor(); acts {
+	} else if acts = x.resource == nil && x.principal.Client.HasActor(); acts {
 		agent = &resources.ActingAgent{Ref: resources.AgentRef{Client: client}}
 	}
 	switch {

@@ -109,6 +109,41 @@ func TestServiceOfAnIssuerWithoutServicesIsRefused(t *testing.T) {
 	mustAccept(t, a, edToken(nil))
 }
 
+// TestAnAgentActsForNoService guarantees that a service's token with an actor is refused, also at a resource: no ceiling
+// would hold the actor to less than the service. The operator's own application is not an agent.
+func TestAnAgentActsForNoService(t *testing.T) {
+	settings := issuer(keySet(t, standardKeys()...))
+	settings.Apps = []string{"web"}
+	a := authenticator(t, newClock(), settings)
+	for name, claims := range map[string]object{
+		"an actor":              {"act": object{"sub": "bot"}},
+		"one of a client":       {"act": object{"sub": "bot"}, "client_id": "web"},
+		"one before an own":     {"act": object{"sub": "bot", "act": object{"sub": "web"}}},
+		"a malformed actor":     {"act": "bot"},
+		"a malformed client":    {"client_id": 7},
+		"another service as it": {"act": object{"sub": "service-caller"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			token := edToken(object{"aud": []string{audience, tools}, "sub": "service-caller", "scope": "authz:check users:sync"}.merged(claims))
+			for range 2 { // cached the second time
+				mustRefuse(t, a, token)
+				p, err := a.AuthenticateFor(t.Context(), tools, "", sent("Bearer "+token))
+				if !resources.IsKind(err, resources.KindBadCredential) || p.Kind != "" {
+					t.Errorf("%+v, %v", p, err)
+				}
+			}
+			if _, err := a.Verify(t.Context(), token); authn.ReasonOf(err) != authn.ReasonService {
+				t.Errorf("refused for the reason %s: %v", authn.ReasonOf(err), err)
+			}
+		})
+	}
+	for _, claims := range []object{{"client_id": "bot"}, {"act": object{"sub": "web", "act": object{"sub": "bot"}}}} {
+		if p := mustAccept(t, a, edToken(object{"sub": "service-caller", "scope": "authz:check"}.merged(claims))); len(p.Scopes) != 1 {
+			t.Errorf("%v: %+v", claims, p)
+		}
+	}
+}
+
 func TestInactiveUserIsRefused(t *testing.T) {
 	a := standard(t)
 	for _, sub := range []string{"user-unknown", "status-INACTIVE", "status-SUSPENDED", "status-INVITED", "status-active", "status-", "status-NEW"} {

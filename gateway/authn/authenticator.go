@@ -102,8 +102,8 @@ func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Pri
 	return a.principalOf(ctx, "", v)
 }
 
-// principalOf returns the principal of a verified token, with its client. agentsOf is the account whose agents count
-// without a user, "" for none.
+// principalOf returns the principal of a verified token, with its client. It refuses a service's token with an actor: an
+// agent acts for users. agentsOf is the account whose agents count without a user, "" for none.
 func (a *Authenticator) principalOf(ctx context.Context, agentsOf string, v *verified) (resources.Principal, error) {
 	p, err := a.Principal(ctx, v.claims)
 	if agentsOf != "" && errors.Is(err, errUnknownUser) {
@@ -112,7 +112,9 @@ func (a *Authenticator) principalOf(ctx context.Context, agentsOf string, v *ver
 	if err != nil {
 		return resources.Principal{}, err
 	}
-	p.Client = v.client
+	if p.Client = v.client; p.Kind == resources.PrincipalService && p.Client.HasActor() {
+		return resources.Principal{}, refusedf("issuer %q: %w", v.claims.Issuer, errServiceActor)
+	}
 	return p, nil
 }
 

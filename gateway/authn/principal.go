@@ -11,6 +11,7 @@ import (
 
 var (
 	errServiceRefused = errors.New("the issuer's tokens must not be a service's")
+	errServiceActor   = errors.New("an actor has no ceiling with a service, and the token is a service's")
 	errSubjectForm    = errors.New("the subject is malformed")
 	errUnknownUser    = errors.New("no user has this subject")
 	errInactiveUser   = errors.New("the user is not active")

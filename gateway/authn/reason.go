@@ -56,7 +56,7 @@ func ReasonOf(err error) string {
 		{ReasonAPIKey, []error{errKeysOff, errNoSuchKey, errKeyMismatch, errKeyNotToken}},
 		{ReasonUser, []error{errUnknownUser, errUnknownAgent, errBlankRecord}},
 		{ReasonInactiveUser, []error{errInactiveUser, errInactiveAgent}},
-		{ReasonService, []error{errServiceRefused}},
+		{ReasonService, []error{errServiceRefused, errServiceActor}},
 		{ReasonClaims, []error{jwt.ErrTokenInvalidClaims, errMember, errNoSubject, errSubjectForm, errNoIssuerMember, errClient, errNoAudience}},
 	} {
 		for _, cause := range one.causes {

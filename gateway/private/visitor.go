@@ -78,7 +78,7 @@ func (v *visitor) judge(ctx context.Context) (err error) {
 	case err != nil || v.caller.Kind != resources.PrincipalUser && v.caller.Kind != resources.PrincipalService:
 		return &resources.Error{Kind: resources.KindNoCredential, Message: "send the token of a caller who may explain decisions"}
 	}
-	if v.caller.Kind == resources.PrincipalUser && v.caller.Client.HasActor() {
+	if v.caller.Client.HasActor() {
 		return resources.Forbidden("an agent can't make this call")
 	}
 	v.rows = nil
