@@ -26,13 +26,20 @@ const (
 	leeway = 5 * time.Second
 )
 
+// The values of Caller.Credential. It is "none" without a credential, on a public route.
+const (
+	CredentialToken = "token"
+	CredentialKey   = "key" // an API key
+)
+
 // Caller is who sent a request, by the gateway's word.
 type Caller struct {
-	// ID is the user's external id or the service's name, Kind user or service.
+	// ID is the user's external id, the service's name or the agent's id. Kind is user, service, agent, or none on a public
+	// route.
 	ID, Kind string
 	// UUID and AccountID are a user's.
 	UUID, AccountID string
-	// Credential is jwt or apikey; KeyID and KeyScopes are the API key's.
+	// Credential is CredentialToken or CredentialKey; KeyID and KeyScopes are the API key's.
 	Credential, KeyID string
 	Scopes, KeyScopes []string
 	// Account is the account in question, Action what was allowed.

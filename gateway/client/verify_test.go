@@ -20,7 +20,7 @@ import (
 // ada is a caller with every field set.
 func ada() client.Caller {
 	return client.Caller{
-		ID: "user-a-v1", Kind: "user", UUID: "uuid", AccountID: "acct-a-v1", Credential: "apikey", KeyID: "apikey-a-v1",
+		ID: "user-a-v1", Kind: "user", UUID: "uuid", AccountID: "acct-a-v1", Credential: client.CredentialKey, KeyID: "apikey-a-v1",
 		Scopes: []string{"x"}, KeyScopes: []string{"read"}, Account: "acct-b-v1", Action: "project:widget:create",
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
@@ -38,5 +39,26 @@ func TestGoClientVerifiesTheAssertion(t *testing.T) {
 	}
 	if _, err := v.Verify(t.Context(), r, []byte(`{"a":2}`)); err == nil {
 		t.Error("another body is accepted")
+	}
+}
+
+// TestGoClientNamesTheCredential guarantees that a service can tell an API key from a token by the names in the Go client.
+func TestGoClientNamesTheCredential(t *testing.T) {
+	keys := must.Get(assertion.NewKeys(masterKey(t, 1), time.Now))(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(keys.JWKS()) }))
+	defer server.Close()
+	v := must.Get(client.NewVerifier(client.VerifierOptions{
+		KeysURL: server.URL, Audience: statement().Upstream, Action: func(*http.Request) string { return statement().Action },
+	}))(t)
+	for credential, want := range map[string]string{resources.CredentialToken: client.CredentialToken, resources.CredentialKey: client.CredentialKey} {
+		signed := statement()
+		signed.Principal.Credential = credential
+		r := httptest.NewRequest(signed.Method, signed.Target, strings.NewReader(string(signed.Body)))
+		r.Header.Set("Idempotency-Key", signed.IdempotencyKey)
+		r.Header.Set("X-Request-ID", signed.RequestID)
+		r.Header.Set(client.AssertionHeader, must.Get(keys.Sign(signed))(t))
+		if got, err := v.Verify(t.Context(), r, signed.Body); err != nil || got.Credential != want {
+			t.Errorf("%s: %q, %v, want %q", credential, got.Credential, err, want)
+		}
 	}
 }
