@@ -37,17 +37,17 @@ func (m *Message) repeats(h Headers, era Era) *Fault {
 		return fault
 	}
 	value, field := m.HeaderName()
-	return m.repeated(HeaderName, name, field, value, required && field != "" && m.Class(era) != Unknown)
+	switch {
+	case name != "":
+		return m.repeated(HeaderName, name, field, value)
+	case required && field != "" && m.Class(era) != Unknown:
+		return m.missing(HeaderName)
+	}
+	return nil
 }
 
-// repeated checks a header that may be encoded against the value of a field. The field is "" if the message has none.
-func (m *Message) repeated(header, sent, field, value string, required bool) *Fault {
-	if sent == "" {
-		if required {
-			return m.missing(header)
-		}
-		return nil
-	}
+// repeated checks a sent header, which may be encoded, against the value of a field. The field is "" if the message has none.
+func (m *Message) repeated(header, sent, field, value string) *Fault {
 	switch decoded, ok := DecodeHeader(sent); {
 	case !ok:
 		return m.mismatch(header+" must be visible ASCII, or Base64 between =?base64? and ?=.", header, sent)
@@ -61,15 +61,22 @@ func (m *Message) repeated(header, sent, field, value string, required bool) *Fa
 
 // one returns the only value of a header, "" if it is not sent. An empty value and a second one are faults.
 func (m *Message) one(h Headers, name string) (string, *Fault) {
+	value, sent, fault := m.sole(h, name)
+	if fault == nil && sent && value == "" {
+		fault = m.mismatch(name+" must not be empty.", name, "")
+	}
+	return value, fault
+}
+
+// sole returns the only value of a header, which may be empty, and whether it is sent. A second value is a fault.
+func (m *Message) sole(h Headers, name string) (value string, sent bool, fault *Fault) {
 	switch values := h(name); {
 	case len(values) == 0:
-		return "", nil
+		return "", false, nil
 	case len(values) > 1:
-		return "", m.mismatch(name+" must be sent once.", name, values[1])
-	case values[0] == "":
-		return "", m.mismatch(name+" must not be empty.", name, "")
+		return "", true, m.mismatch(name+" must be sent once.", name, values[1])
 	default:
-		return values[0], nil
+		return values[0], true, nil
 	}
 }
 

@@ -86,25 +86,26 @@ func (n schemaNode) checkHeader() error {
 }
 
 // ParamFault checks the headers that repeat arguments: a modern request must send them, and a legacy one may. The
-// fault is -32020 with status 400.
+// fault is -32020 with status 400. The header of an empty text is empty.
 func (m *Message) ParamFault(h Headers, era Era, params []ParamHeader) *Fault {
 	for _, p := range params {
-		sent, fault := m.one(h, p.Header)
+		value, sent, fault := m.sole(h, p.Header)
 		if fault != nil {
 			return fault
 		}
 		raw, field := argument(m.Arguments, p.Path), "params.arguments."+strings.Join(p.Path, ".")
-		switch {
-		case raw == nil || raw.Kind() == 'n':
-			fault = m.repeated(p.Header, sent, "", "", false)
-		case sent == "" && era == Modern:
+		switch given := raw != nil && raw.Kind() != 'n'; {
+		case !sent && given && era == Modern:
 			fault = m.missing(p.Header)
-		case sent != "" && raw.Kind() == '0':
-			if !sameNumber(sent, raw) {
-				fault = m.differs(p.Header, sent, field, string(raw))
+		case !sent:
+		case !given:
+			fault = m.repeated(p.Header, value, "", "")
+		case raw.Kind() == '0':
+			if !sameNumber(value, raw) {
+				fault = m.differs(p.Header, value, field, string(raw))
 			}
 		default:
-			fault = m.repeated(p.Header, sent, field, plain(raw), false)
+			fault = m.repeated(p.Header, value, field, plain(raw))
 		}
 		if fault != nil {
 			return fault
