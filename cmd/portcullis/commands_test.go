@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -95,6 +96,36 @@ func TestMistakesOnACommandLineAreTold(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNoCommandTakesAnEmptyFlagForAMissingOne guarantees it for each flag with a text: a variable of a shell without a value
+// would drop the account of an export, the guards of a check or the agent of a token.
+func TestNoCommandTakesAnEmptyFlagForAMissingOne(t *testing.T) {
+	root, flags := newRoot(), 0
+	var each func(path []string, cmd *cobra.Command)
+	each = func(path []string, cmd *cobra.Command) {
+		for _, child := range cmd.Commands() {
+			each(append(path[:len(path):len(path)], child.Name()), child)
+		}
+		var line, says []string
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Value.Type() == "string" && f.DefValue == "" {
+				line, says = append(line, "--"+f.Name+"="), append(says, "--"+f.Name+" is empty: ")
+			}
+		})
+		cmd.Args, cmd.RunE = cobra.ArbitraryArgs, func(*cobra.Command, []string) error { return nil }
+		root.SetArgs(append(path, line...))
+		err := fmt.Sprint(root.ExecuteContext(t.Context()))
+		for _, text := range says {
+			if flags++; !strings.Contains(err, text) {
+				t.Errorf("%s: %s does not say %q", strings.Join(path, " "), err, text)
+			}
+		}
+	}
+	each(nil, root)
+	if flags < 100 {
+		t.Errorf("only %d flags", flags)
 	}
 }
 

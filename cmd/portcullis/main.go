@@ -76,7 +76,8 @@ func newRoot() *cobra.Command {
 			"  portcullis check --user user-bob-v1 --account acct-demo-v1 --action project:instance:read \\\n" +
 			"    accounts/acct-demo-v1/projects/proj-demo-v1/instances",
 		Version: version(), SilenceUsage: true, SilenceErrors: true, Args: oneOfItsCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return config.RefuseEmpty(cmd.Flags()) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("portcullis {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

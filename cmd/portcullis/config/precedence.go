@@ -28,21 +28,13 @@ func (c *Config) Fill(flags *pflag.FlagSet) error {
 	if env, ok := os.LookupEnv(EnvName("config")); ok && !flags.Changed("config") {
 		c.File = env
 	}
-	var list []error
-	flags.Visit(func(f *pflag.Flag) {
-		if settings.Lookup(f.Name) != nil && saysNothing(f, f.Value.String()) {
-			list = append(list, fmt.Errorf("--%s %w", f.Name, errEmpty()))
-		}
-	})
-	if len(list) > 0 {
-		return errors.Join(list...)
-	}
 	file, err := c.readFile(flags, settings)
 	if err != nil {
 		return err
 	}
 	_, inEnvironment := os.LookupEnv(EnvName(flagLogLevel))
 	c.Log.fixed = inEnvironment || flags.Changed(flagLogLevel)
+	var list []error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed {
 			return
@@ -51,6 +43,18 @@ func (c *Config) Fill(flags *pflag.FlagSet) error {
 			list = append(list, set(flags, f, "environment variable "+EnvName(f.Name), strings.Fields(value), value))
 		} else if values, ok := file[f.Name]; ok {
 			list = append(list, set(flags, f, c.File+": "+f.Name, values, strings.Join(values, " ")))
+		}
+	})
+	return errors.Join(list...)
+}
+
+// RefuseEmpty returns an error for each empty flag of a command line that would count as missing: a variable of a shell
+// without a value would drop a filter, a key or a narrower right.
+func RefuseEmpty(flags *pflag.FlagSet) error {
+	var list []error
+	flags.Visit(func(f *pflag.Flag) {
+		if saysNothing(f, f.Value.String()) {
+			list = append(list, fmt.Errorf("--%s %w", f.Name, errEmpty()))
 		}
 	})
 	return errors.Join(list...)
