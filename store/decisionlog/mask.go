@@ -27,8 +27,8 @@ type maskedEvent struct {
 	Event Event `json:"event"`
 	// Facts is the number of the line that has the input's account and subject, 0 for none.
 	Facts int64 `json:"facts,omitzero"`
-	// Here is the subject's part that depends on the question.
-	Here jsontext.Value `json:"here,omitempty"`
+	// Here is the subject's part that depends on the question, nil for none; it can be empty.
+	Here jsontext.Value `json:"here,omitzero"`
 	// Changed says that a credential was removed.
 	Changed bool `json:"changed,omitzero"`
 }

@@ -163,3 +163,28 @@ func TestACredentialInAMaskedPathIsRemoved(t *testing.T) {
 		t.Errorf("%s", disk)
 	}
 }
+
+// TestAMaskKeepsEmptyParts guarantees that empty parts stay in a masked record: rules read an empty list and a missing one
+// differently.
+func TestAMaskKeepsEmptyParts(t *testing.T) {
+	for _, held := range []string{`[]`, `{}`, `""`, `null`, `[{"role":"r"}]`} {
+		w := newWorld(t)
+		w.change = func(o *decisionlog.Options) {
+			o.Mask = &mask{rules: `["/input/target/rest"]`}
+			o.Input = func(*resources.Judgement) ([]byte, error) {
+				return []byte(`{"account":{"id":"a"},"subject":{"here":` + held + `,"id":"u"},"target":{"rest":"x"}}`), nil
+			}
+		}
+		l := w.open(t)
+		record(t, l, 0, 1)
+		must.Do(t, l.Close())
+		w.wantWhole(t, 1)
+		must.Do(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+			e := r.Event(input)
+			if want := `{"account":{"id":"a"},"subject":{"here":` + held + `,"id":"u"},"target":{}}`; string(e.Input) != want {
+				t.Errorf("%s, want %s", e.Input, want)
+			}
+			return nil
+		}))
+	}
+}
