@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -103,12 +104,7 @@ func (q *search) inOwnAccount() {
 
 // begin reads what the request asks. The error is a 400 with all problems, or that of a look-up.
 func (q *search) begin(ctx context.Context) (binding string, err error) {
-	switch {
-	case q.Of == Subjects && q.Subject != nil:
-		q.Subject.ID = "" // it is of no meaning
-	case q.Of == Resources && q.Resource != nil:
-		q.Resource.ID = ""
-	}
+	q.ignoreSought()
 	q.complete(q.Of != Subjects, q.Of != Resources, q.Of != Actions && !q.namesRow())
 	if binding, err = q.binding(q.call.Row.Route.Name, *q.call.Caller); err != nil {
 		return "", err
@@ -134,6 +130,27 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 	probed := q.any()
 	q.probe, err = q.question(ctx, &probed)
 	return binding, err
+}
+
+// ignoreSought takes away the id or the action in place of what is looked for, with the problems of it: it is of no meaning
+// (Authorization API 1.0, 8.4 and 8.5).
+func (q *search) ignoreSought() {
+	field := "action"
+	switch q.Of {
+	case Subjects:
+		if field = "subject.id"; q.Subject != nil {
+			q.Subject.ID = ""
+		}
+	case Resources:
+		if field = "resource.id"; q.Resource != nil {
+			q.Resource.ID = ""
+		}
+	case Actions:
+		q.Action = nil
+	}
+	q.Problems = slices.DeleteFunc(q.Problems, func(p resources.Problem) bool {
+		return p.Field == field || strings.HasPrefix(p.Field, field+".")
+	})
 }
 
 // forUsersNowhere reports whether users are looked for and the resource, which no app claims, names no project.

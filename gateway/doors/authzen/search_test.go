@@ -365,6 +365,24 @@ func TestAppIsSearchedByWhatItLists(t *testing.T) {
 	}
 }
 
+// TestWhatASearchFindsIsIgnored guarantees that a search reads no id of the sought entity and no sought action (8.4 and 8.5).
+func TestWhatASearchFindsIsIgnored(t *testing.T) {
+	listing := &resources.App{Types: []string{"record"}, Resources: []resources.Entity{{Type: "record", ID: "a"}}, Actions: []string{"a"}}
+	listing.Subjects = listing.Resources
+	for _, id := range []string{`"x"`, `""`, `7`, `null`, `{"id":""}`} {
+		for wanted, body := range map[authzen.Wanted]string{
+			authzen.Subjects:  `{"subject":{"type":"record","id":` + id + `},"action":{"name":"view"},"resource":{"type":"record","id":"1"}}`,
+			authzen.Resources: `{"subject":{"type":"user","id":"u"},"action":{"name":"view"},"resource":{"type":"record","id":` + id + `}}`,
+			authzen.Actions:   `{"subject":{"type":"user","id":"u"},"action":{"name":` + id + `},"resource":{"type":"record","id":"1"}}`,
+		} {
+			s := &searched{users: []string{"subject"}, allowed: func(string) bool { return true }, app: listing}
+			if got, _, _, err := s.ask(t, wanted, body); err != nil || !slices.Equal(got, []string{"a"}) {
+				t.Errorf("%s: %q, %v", body, got, err)
+			}
+		}
+	}
+}
+
 // TestAppIsSearchedInTheNamedAccount guarantees that a search for an app's resources asks about the account of
 // resource.properties. Its results name the account, too. Without one it is the subject's own.
 func TestAppIsSearchedInTheNamedAccount(t *testing.T) {
