@@ -44,7 +44,7 @@ func (l *Listener) decisions() http.HandlerFunc {
 		if v == nil {
 			return
 		}
-		q, err := readQuery(r.URL.Query())
+		q, err := readQuery(r.URL.RawQuery)
 		if err == nil {
 			_, err = q.Filter(time.Now())
 		}

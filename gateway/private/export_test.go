@@ -10,6 +10,9 @@ const (
 	Unordered  = unordered
 )
 
+// ReadQuery is readQuery.
+func ReadQuery(raw string) (Query, error) { return readQuery(raw) }
+
 // Overlap is overlap.
 type Overlap struct{ overlap }
 

@@ -57,12 +57,17 @@ func (q *Query) values() url.Values {
 	return v
 }
 
-func readQuery(v url.Values) (q Query, err error) {
+// readQuery reads the query of a URL. A parameter without a value is refused: it would drop a filter.
+func readQuery(raw string) (q Query, err error) {
+	v, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, errors.New("the query must be well-formed, with its values percent-encoded")
+	}
 	for name := range v {
 		switch text := q.texts()[name]; {
 		case len(v[name]) != 1:
 			err = errors.Join(err, fmt.Errorf("%s: must be sent once", name))
-		case text != nil:
+		case text != nil && v.Get(name) != "":
 			*text = v.Get(name)
 		case name == "limit":
 			n, bad := strconv.Atoi(v.Get(name))
