@@ -86,7 +86,7 @@ func TestOneAccountLeavesPlacesToOthersWhoWait(t *testing.T) {
 		for range places - remaining {
 			must.Do(t, errors.Join(e.Waiting().TryEnter(), e.Waiting().Share("acct-a-v1")))
 		}
-		r := e.send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
+		r := e.overTCP(t).send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
 		if r.Status != 200 || times.Load() != asked || e.Waiting().Inside() != places-remaining {
 			t.Errorf("%s: %d, asked %d times, want %d", account, r.Status, times.Load(), asked)
 		}
@@ -108,7 +108,7 @@ func TestOneAccountLeavesPlacesOfAKindToOthers(t *testing.T) {
 		must.Do(t, errors.Join(waiters.TryEnter(), waiters.Share("acct-a-v1")))
 	}
 	for account, want := range map[string]int{"acct-a-v1": 503, "acct-b-v1": 200} {
-		r := e.send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
+		r := e.overTCP(t).send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
 		if r.Status != want || waiters.Inside() != places-remaining {
 			t.Errorf("%s: %d, want %d", account, r.Status, want)
 		}

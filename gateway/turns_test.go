@@ -71,7 +71,7 @@ func TestInWhoseTurnsARequestIs(t *testing.T) {
 		"a service's list that waits":          {list("service-s"), "none acct-a-v1 acct-a-v1 acct-a-v1 acct-a-v1 acct-a-v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := e.send(t, c.raw)
+			r := e.overTCP(t).send(t, c.raw)
 			got := noted()
 			if r.Status == 401 || !strings.HasPrefix(got, c.want) {
 				t.Errorf("%d %s: in the turns of %q, want %q", r.Status, r.Body, got, c.want)

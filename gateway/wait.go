@@ -71,7 +71,8 @@ func (e *Edge) handler(x *exchange, r *wire.Request) (response wire.Response, er
 }
 
 // pause lets some time pass outside of the bound of requests under way. It returns false if the
-// client has its answer now: its time is over, the edge drains, or too many wait.
+// client has its answer now: its time is over, the edge drains, or too many wait. It also does for a client that has
+// gone: a handler asked for it would hand work to nobody.
 func (e *Edge) pause(x *exchange, r *wire.Response) bool {
 	remaining := time.Until(x.arrived.Add(min(r.Wait, e.waiting.longest)))
 	if remaining <= 0 || e.waiting.clients.TryEnter() != nil {
@@ -84,22 +85,27 @@ func (e *Edge) pause(x *exchange, r *wire.Response) bool {
 	}
 	defer e.waiting.clients.Unshare(account)
 	x.leave()
-	return e.waiting.sleep(min(remaining, askEvery), nil) &&
-		(r.Wake == nil || e.waiting.sleep(min(remaining-askEvery, askSeldom-askEvery), r.Wake))
+	stays, gone := context.WithCancel(context.Background())
+	defer gone()
+	if c, ok := x.raw.Conn().(*conn); ok {
+		defer c.watch(gone).stop()
+	}
+	return e.waiting.sleep(stays, min(remaining, askEvery), nil) &&
+		(r.Wake == nil || e.waiting.sleep(stays, min(remaining-askEvery, askSeldom-askEvery), r.Wake))
 }
 
-// sleep returns true after the time or when it is woken, false when the edge drains.
-func (w *waiting) sleep(d time.Duration, wake <-chan struct{}) bool {
+// sleep returns true after the time or when it is woken, false when the edge drains or the client has gone.
+func (w *waiting) sleep(stays context.Context, d time.Duration, wake <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-wake:
-		return true
 	case <-w.drained:
 		return false
+	case <-stays.Done():
 	}
+	return stays.Err() == nil
 }
 
 // askAgain authorizes the caller anew and asks the handler.

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -37,7 +38,7 @@ func waiting(t *testing.T, n int64, wait time.Duration, change ...func(*gateway.
 // TestHandlerIsAskedAgain until it has something to answer, and is given how far it has looked.
 func TestHandlerIsAskedAgain(t *testing.T) {
 	e, _, _ := waiting(t, 3, time.Minute)
-	if got := e.send(t, listRequest); got.Status != 200 || !strings.Contains(got.Body, `"asked":3,"behind":2`) {
+	if got := e.overTCP(t).send(t, listRequest); got.Status != 200 || !strings.Contains(got.Body, `"asked":3,"behind":2`) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }
@@ -45,7 +46,7 @@ func TestHandlerIsAskedAgain(t *testing.T) {
 // TestWaitEndsWithItsTime, and the answer is the last one.
 func TestWaitEndsWithItsTime(t *testing.T) {
 	e, asked, _ := waiting(t, 1000, 600*time.Millisecond)
-	if got := e.send(t, listRequest); got.Status != 200 || asked.Load() != 3 {
+	if got := e.overTCP(t).send(t, listRequest); got.Status != 200 || asked.Load() != 3 {
 		t.Errorf("%d %s after %d", got.Status, got.Body, asked.Load())
 	}
 }
@@ -54,7 +55,7 @@ func TestWaitEndsWithItsTime(t *testing.T) {
 func TestWhoWaitsHoldsNoPlace(t *testing.T) {
 	e, _, each := waiting(t, 2, time.Minute, func(c *gateway.Config) { c.Limits.Requests = 1 })
 	done := make(chan reply, 1)
-	go func() { done <- e.send(t, listRequest) }()
+	go func() { done <- e.overTCP(t).send(t, listRequest) }()
 	<-each
 	other := strings.Replace(listRequest, "GET", "POST", 1)
 	for got := e.send(t, other); got.Status != 200; got = e.send(t, other) {
@@ -86,7 +87,7 @@ func TestWhoWaitsIsAuthorizedAnew(t *testing.T) {
 	})
 	for want, withdraw := range map[int]*atomic.Bool{403: &out, 401: &gone} {
 		done := make(chan reply, 1)
-		go func() { done <- e.send(t, listRequest) }()
+		go func() { done <- e.overTCP(t).send(t, listRequest) }()
 		<-each
 		withdraw.Store(true)
 		if got := <-done; got.Status != want || strings.Contains(got.Body, "asked") {
@@ -152,7 +153,7 @@ func TestWaitIsRecordedOnce(t *testing.T) {
 					return resources.Facts{Revision: revision, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
 				}}
 			})
-			if got := e.send(t, listRequest); (got.Status == 200) != c.want[len(c.want)-1] || !slices.Equal(log.allowed, c.want) {
+			if got := e.overTCP(t).send(t, listRequest); (got.Status == 200) != c.want[len(c.want)-1] || !slices.Equal(log.allowed, c.want) {
 				t.Errorf("%d %s, recorded %v, want %v", got.Status, got.Body, log.allowed, c.want)
 			}
 		})
@@ -163,7 +164,7 @@ func TestWaitIsRecordedOnce(t *testing.T) {
 func TestDrainEndsWaits(t *testing.T) {
 	e, _, each := waiting(t, 1000, time.Minute)
 	done := make(chan reply, 1)
-	go func() { done <- e.send(t, listRequest) }()
+	go func() { done <- e.overTCP(t).send(t, listRequest) }()
 	<-each
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -172,6 +173,39 @@ func TestDrainEndsWaits(t *testing.T) {
 	}
 	if got := <-done; got.Status != 200 {
 		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+// TestNobodyIsAskedForAClientThatHasGone guarantees that its wait ends at once. Otherwise a provisioner that restarts would
+// leave a wait behind, and the next cluster would be claimed for it until the end of a lease.
+func TestNobodyIsAskedForAClientThatHasGone(t *testing.T) {
+	e, asked, each := waiting(t, 1000, time.Minute)
+	c := e.overTCP(t)
+	must.Get(io.WriteString(c, listRequest))(t)
+	<-each
+	_ = c.Close()
+	waitFor(t, "the client that has gone still waits", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return len(e.records) > 0
+	})
+	if n, took := asked.Load(), e.last(t).Duration; n > 2 || took > soon {
+		t.Errorf("the handler was asked %d times, in %s", n, took)
+	}
+}
+
+// TestWhatAWaitingClientSendsAheadIsAnswered guarantees each answer of a client with several requests on one connection.
+func TestWhatAWaitingClientSendsAheadIsAnswered(t *testing.T) {
+	e, asked, _ := waiting(t, 3, time.Minute)
+	c := e.overTCP(t)
+	must.Get(io.WriteString(c, listRequest+strings.Repeat(strings.Replace(listRequest, "GET", "POST", 1), 2)))(t)
+	for i := range 3 {
+		if got := c.read(t); got.Status != 200 || (i == 0) != strings.Contains(got.Body, `"asked":3`) {
+			t.Errorf("answer %d: %d %s", i, got.Status, got.Body)
+		}
+	}
+	if n := asked.Load(); n != 3 {
+		t.Errorf("the handler was asked %d times", n)
 	}
 }
 
@@ -202,7 +236,7 @@ func TestHandlerKnowsItsVerdict(t *testing.T) {
 					return answer, err
 				}
 			})
-			got := e.send(t, listRequest)
+			got := e.overTCP(t).send(t, listRequest)
 			id := got.Header.Get("X-Decision-ID")
 			if got.Status != 200 || len(names) != 2 || names[0] == "" || names[1] != id || (names[0] == id) != (name == "equal") {
 				t.Errorf("%d %q, handlers knew %q", got.Status, id, names)
