@@ -105,7 +105,7 @@ func (f *feed) answer(ctx context.Context, s *Service, want *input) (*feedAnswer
 	case f.turn <- struct{}{}:
 		defer func() { <-f.turn }()
 	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+		return nil, nil, late(ctx)
 	}
 	if now := s.Now(); f.due(now) { // the log is watched before it is read
 		f.began, f.watch, f.ends, f.answers, f.brought = now, s.Watch(want.filter.Account), nil, map[string]*feedAnswer{}, false

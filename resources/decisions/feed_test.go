@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -83,6 +84,45 @@ func TestFollowersOfTheNewest(t *testing.T) {
 	f.now = f.now.Add(time.Second)
 	if l = f.latest(t, l.After); len(l.Decisions) > 0 || l.LeftOut {
 		t.Errorf("again %+v", l)
+	}
+}
+
+// asked is a gateway that tells of each question, and answers at the end of its context.
+type asked chan struct{}
+
+func (a asked) Ask(ctx context.Context, _ *decisions.Question) (*decisions.Answer, error) {
+	a <- struct{}{}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestAReadingOutOfTimeIsRepeated guarantees 503 for a caller whose time ends, in its turn or in its reading. The others
+// do not get this reading: it may lack a gateway that had no time to answer.
+func TestAReadingOutOfTimeIsRepeated(t *testing.T) {
+	local := newMember(t)
+	f := newFeed(t, local)
+	after := f.cursor(t)
+	local.decide(t, "d", 1000)
+	slow := asked(make(chan struct{}, 2))
+	f.peers["slow"] = slow
+	query := url.Values{"after": {after}, "newest": {"true"}}
+	late := func(ctx context.Context) {
+		if l, _, err := f.askIn(ctx, query, nil); !resources.IsKind(err, resources.KindUnavailable) || len(l.Decisions) > 0 {
+			t.Errorf("%v %+v", err, l)
+		}
+	}
+	reading, end := context.WithCancel(t.Context())
+	var first sync.WaitGroup
+	first.Go(func() { late(reading) })
+	<-slow
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	late(ended) // in its turn
+	end()
+	first.Wait()
+	delete(f.peers, "slow")
+	if l := f.list(t, query); !slices.Equal(l.ids(), []string{"d"}) || !l.Complete {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
@@ -32,7 +33,7 @@ type merged struct {
 	failed       error
 }
 
-// err is that of the own log.
+// err is the error of the own log, or of a reading out of time.
 func (m *merged) err() error { return m.failed }
 
 func (m *merged) body() listBody {
@@ -63,6 +64,9 @@ func (s *Service) ask(ctx context.Context, want *input, q *Question) *merged {
 	}
 	local, err := s.Own.Ask(ctx, q)
 	asked.Wait()
+	if ctx.Err() != nil { // the silence of the others says nothing about them
+		err = late(ctx)
+	}
 	if err != nil {
 		m.failed = err
 		return m
@@ -70,6 +74,11 @@ func (s *Service) ask(ctx context.Context, want *input, q *Question) *merged {
 	slices.Sort(m.missing)
 	m.merge(append(answers, local), want)
 	return m
+}
+
+// late returns the error of a reading that did not end in the caller's time.
+func late(ctx context.Context) error {
+	return resources.Unavailable("The decisions could not be read in time; try again.", ctx.Err())
 }
 
 // merge takes the next rows of all answers, at most a page. Two gateways on one data folder answer with the same rows,

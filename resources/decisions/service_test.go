@@ -100,7 +100,11 @@ func (l *listed) ids() (out []string) {
 }
 
 func (f *fleet) ask(query url.Values, place any) (l listed, r wire.Response, err error) {
-	r, err = f.Routes()["decision.list"](context.Background(), &wire.Request{
+	return f.askIn(context.Background(), query, place)
+}
+
+func (f *fleet) askIn(ctx context.Context, query url.Values, place any) (l listed, r wire.Response, err error) {
+	r, err = f.Routes()["decision.list"](ctx, &wire.Request{
 		Params: map[string]string{"accountId": account}, Query: query.Encode(), Principal: resources.Principal{Kind: resources.PrincipalUser}, Place: place,
 	})
 	if err != nil {
