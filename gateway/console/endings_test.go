@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -56,6 +57,43 @@ func TestARefusedTokenEndsItsSession(t *testing.T) {
 		over := c.answer.status == 401 || name == "suspended"
 		if got.Code != c.want || over != (len(ended) == 1) || over != strings.Contains(got.Header().Get("Set-Cookie"), "Max-Age=0") {
 			t.Errorf("%s: %d, ended %q, cookie %q", name, got.Code, ended, got.Header().Get("Set-Cookie"))
+		}
+	}
+}
+
+// storedSessions ends a session if the store has time for it, as a store does.
+type storedSessions struct{ endedSessions }
+
+func (s storedSessions) End(ctx context.Context, secret string) error {
+	if _, bound := ctx.Deadline(); ctx.Err() != nil || !bound {
+		return errors.Join(ctx.Err(), errors.New("not ended"))
+	}
+	return s.endedSessions.End(ctx, secret)
+}
+
+func (s storedSessions) EndAll(ctx context.Context, secret string) error { return s.End(ctx, secret) }
+
+func (storedSessions) Redeem(context.Context, string) (string, error) { return "n", nil }
+
+// TestAClosedBrowserIsSignedOut guarantees the end of a session also for a browser that was closed before the answer: at a
+// sign-out, and at the next user's sign-in.
+func TestAClosedBrowserIsSignedOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path string
+		form url.Values
+	}{
+		"one session": {"/logout", nil}, "all sessions": {"/logout", url.Values{"all": {"1"}}}, "another sign-in": {"/login/link", url.Values{"code": {"c"}}},
+	} {
+		var ended []string
+		s := newSiteOf(t, map[string]answer{}, func(cfg *console.Config) { cfg.Sessions = storedSessions{endedSessions{ended: &ended}} })
+		closed, closeIt := context.WithCancel(t.Context())
+		closeIt()
+		r := httptest.NewRequestWithContext(closed, http.MethodPost, c.path, strings.NewReader(c.form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", "http://127.0.0.1:9003")
+		if got := s.send(r); got.Code != http.StatusOK || !slices.Equal(ended, []string{"s"}) {
+			t.Errorf("%s: %d, ended %q", name, got.Code, ended)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -115,10 +116,17 @@ func (p *page) refuseEntry(err error) {
 
 // ended ends a session after the gateway refused its token.
 func (p *page) ended() {
-	if err := p.c.cfg.Sessions.End(p.r.Context(), p.secret); err != nil {
+	if err := closing(p.r, p.secret, p.c.cfg.Sessions.End); err != nil {
 		p.c.cfg.Log.Error("ending a console session failed", "error", err.Error())
 	}
 	p.c.setCookie(p.w, sessionCookie, "", 0, http.SameSiteStrictMode)
+}
+
+// closing ends a session, also for a browser that was closed before the answer: its cookie would stay good.
+func closing(r *http.Request, secret string, end func(context.Context, string) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), callsWithin)
+	defer cancel()
+	return end(ctx, secret)
 }
 
 var errNoPage = errors.New("the console does not have this page")

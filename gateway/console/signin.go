@@ -76,7 +76,7 @@ func (c *Console) redeem(w http.ResponseWriter, r *http.Request) {
 // page that loads the next one, since browsers send a SameSite=Strict cookie only if a page of the console asks.
 func (c *Console) begin(w http.ResponseWriter, r *http.Request, secret, returnTo string) {
 	if old := c.cookie(r, sessionCookie); old != "" {
-		if err := c.cfg.Sessions.End(r.Context(), old); err != nil {
+		if err := closing(r, old, c.cfg.Sessions.End); err != nil {
 			c.cfg.Log.Error("ending a former console session failed", "error", err.Error())
 		}
 	}
@@ -102,7 +102,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 		if r.PostFormValue("all") == "1" {
 			end = c.cfg.Sessions.EndAll
 		}
-		if err := end(r.Context(), secret); err != nil {
+		if err := closing(r, secret, end); err != nil {
 			c.failLogin(w, r, err)
 			return
 		}
