@@ -62,8 +62,8 @@ func (s *Service) findChanges(ctx context.Context, r *wire.Request, input change
 // on, it does nothing.
 func (s *Service) changesTurn(ctx, searching context.Context, r *wire.Request, search *changeSearch) error {
 	if err := s.Scans.Enter(searching, r.Params["accountId"]); err != nil {
-		if searching.Err() != nil {
-			return ctx.Err()
+		if searching.Err() != nil && ctx.Err() == nil {
+			return nil
 		}
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/must"
 	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
@@ -72,6 +74,23 @@ func TestChangesAreReadInSteps(t *testing.T) {
 	}
 	if got := w.Ask("change.list", askForChanges("action=account:none:create")); got.Status != 403 {
 		t.Errorf("%d %s for a caller who may not read any more", got.Status, got.Text)
+	}
+}
+
+// TestASearchEndsWithItsCaller guarantees 503, and no internal error, at the end of the caller during a wait for its turn.
+// An agent may cancel its call of a tool.
+func TestASearchEndsWithItsCaller(t *testing.T) {
+	w, _, scans, _ := changed(t, manyChanges)
+	must.Do(t, scans.TryEnter())
+	ctx, leave := context.WithCancel(w.Ctx)
+	go func() {
+		for scans.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		leave()
+	}()
+	if answer, err := w.Routes["change.list"](ctx, askForChanges("action=account:none:create")); !resources.IsKind(err, resources.KindUnavailable) {
+		t.Errorf("%+v %v", answer, err)
 	}
 }
 
