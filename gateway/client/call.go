@@ -220,7 +220,7 @@ func (a answer) refusal() error {
 
 // retryAfter returns the wait of an answer in seconds, 0 if it has none.
 func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 16)
+	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 32) // a rate may ask for a day and more
 	if err != nil {
 		return 0
 	}
