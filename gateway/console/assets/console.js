@@ -51,12 +51,13 @@ const move = (step) => {
   row.scrollIntoView({ block: "nearest" });
 };
 
-let going = 0;
+// Times are those of a clock that nobody sets back.
+let going = -Infinity;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target) || (toggle && !toggle.checked)) return;
   if (document.querySelector("dialog[open]")) return;
-  if (Date.now() - going < 1500) {
-    going = 0;
+  if (performance.now() - going < 1500) {
+    going = -Infinity;
     const entry = document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
     if (entry) {
       event.preventDefault();
@@ -82,7 +83,7 @@ document.addEventListener("keydown", (event) => {
       event.target.querySelector("a[href]")?.click();
       break;
     case "g":
-      going = Date.now();
+      going = performance.now();
       return;
     default:
       return;
@@ -148,7 +149,7 @@ const follow = async () => {
   let leftOut = false;
   for (;;) {
     await seen();
-    const began = Date.now();
+    const began = performance.now();
     if (!failures) say(leftOut ? "Live, without some decisions: more are made than fit here. Refresh to see them." : "Live: new decisions appear here.");
     let answer;
     try {
@@ -161,7 +162,7 @@ const follow = async () => {
       after = answer.headers.get("X-After") || after;
       leftOut ||= answer.headers.get("X-Left-Out") === "true";
       prepend(await answer.text());
-      await pause(Math.max(0, 500 - (Date.now() - began)));
+      await pause(Math.max(0, 500 - (performance.now() - began)));
     } else if (answer && ![429, 500, 502, 503, 504].includes(answer.status)) {
       say("No longer live. Refresh to see newer decisions.");
       return;
