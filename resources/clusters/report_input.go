@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Bounds of a report.
+// Bounds of a report; those of texts are in characters.
 const (
 	maxFailure   = 2000
 	maxText      = 255
@@ -108,7 +108,7 @@ func (r *report) fits(kind string) error {
 // validEndpoint says whether s is an https URL of a host that holds no secret.
 func validEndpoint(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && len(s) <= maxURL && u.Scheme == "https" && u.Hostname() != "" && u.User == nil &&
+	return err == nil && utf8.RuneCountInString(s) <= maxURL && u.Scheme == "https" && u.Hostname() != "" && u.User == nil &&
 		u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && resources.Showable(s)
 }
 

@@ -123,6 +123,19 @@ func TestReportIsRefused(t *testing.T) {
 	})
 }
 
+// TestEndpointIsCountedInCharacters guarantees what the document says: 2,048 characters, of however many bytes.
+func TestEndpointIsCountedInCharacters(t *testing.T) {
+	each(t, func(w *clustersWorld, k sort) {
+		if k.name == "gpu" { // it has none
+			return
+		}
+		w.made(k, home, "web")
+		c, longest := w.claimed1(k), "https://a/"+strings.Repeat("é", 2038)
+		w.Expect(w.report(c.id, worker, `{"cluster_endpoint":"`+longest+`"}`), 200, longest)
+		w.Expect(w.report(c.id, worker, `{"cluster_endpoint":"`+longest+`é"}`), 400, "cluster_endpoint: ")
+	})
+}
+
 // TestReportFillsTheCluster: what was reported is shown, and a repeat changes nothing.
 func TestReportFillsTheCluster(t *testing.T) {
 	each(t, func(w *clustersWorld, k sort) {

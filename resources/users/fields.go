@@ -5,12 +5,13 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Bounds of a record's fields in bytes.
+// Bounds of a record's fields: the picture's in characters, the metadata's in bytes.
 const (
 	maxPicture  = 2048
 	maxMetadata = 16 << 10
@@ -92,7 +93,7 @@ func validPicture(s string) bool {
 	if s == "" {
 		return true
 	}
-	if len(s) > maxPicture || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+	if utf8.RuneCountInString(s) > maxPicture || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return false
 	}
 	u, err := url.Parse(s)

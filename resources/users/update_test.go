@@ -39,6 +39,18 @@ func TestUpdateChangesWhatIsThereAndKeepsTheRest(t *testing.T) {
 	}
 }
 
+// TestPictureIsCountedInCharacters guarantees what the error and the document say: 2,048 characters, of however many bytes.
+func TestPictureIsCountedInCharacters(t *testing.T) {
+	w := newWorld(t)
+	const address = "https://example.com/"
+	longest := address + strings.Repeat("é", 2048-len(address))
+	w.Expect(w.call("user.update", areatest.As(acctA, alice), acctA, bob, areatest.Object{"profile_pic_url": longest}), 200)
+	if u := w.get(bob); u.ProfilePicURL != longest {
+		t.Errorf("%+v", u)
+	}
+	w.Expect(w.call("user.update", areatest.As(acctA, alice), acctA, bob, areatest.Object{"profile_pic_url": longest + "é"}), 400, "at most 2048 characters")
+}
+
 func TestUpdateIgnoresReadOnlyFields(t *testing.T) {
 	w := newWorld(t)
 	before := w.get(bob)
