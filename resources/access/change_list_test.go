@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
+	"github.com/portcullis-authz/portcullis/resources/changes"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
@@ -176,4 +178,29 @@ func TestARareChangeOfALargeLogIsFound(t *testing.T) {
 		token = "&page_token=" + url.QueryEscape(got.Str("next_page_token"))
 	}
 	t.Logf("%d pages without one", pages)
+}
+
+// TestTheTimeOfAChangeIsInItsID guarantees that the console finds a change by its id alone. The clock moves on while the
+// record is made.
+func TestTheTimeOfAChangeIsInItsID(t *testing.T) {
+	w := newWorld(t, func(cfg *access.Config) {
+		moment := areatest.Start
+		moving := func() time.Time {
+			moment++
+			return time.UnixMilli(int64(moment))
+		}
+		recorder := &changes.Recorder{
+			Collections: cfg.Collections, IDs: resources.IDs{Now: moving, Random: cfg.IDs.Random}, Now: moving, Action: func(route string) string { return route },
+		}
+		cfg.Store = recorder.Wrap(cfg.Store)
+	})
+	w.makeGroup("Team")
+	all, _ := w.listed("")
+	made, ok := resources.MadeAt(resources.PrefixChange, all[0])
+	if !ok {
+		t.Fatal(all)
+	}
+	if got, _ := w.listed("since=" + made.String() + "&until=" + (made + 1).String()); !slices.Equal(got, all) {
+		t.Errorf("%v, want %v", got, all)
+	}
 }

@@ -58,8 +58,10 @@ func (r *Recorder) record(ctx context.Context, tx store.Tx, written []*write) er
 		return err
 	}
 	account := cmp.Or(changed[0].after.account, changed[0].before.account)
+	id := r.IDs.New(resources.PrefixChange)
+	made, _ := resources.MadeAt(resources.PrefixChange, id) // by it readers find the record
 	c := resources.Change{
-		ID: r.IDs.New(resources.PrefixChange), At: resources.At(r.Now()), AccountID: account,
+		ID: id, At: made, AccountID: account,
 		Actor: attribution.actor, RequestID: attribution.requestID, Action: r.action(attribution.route),
 		Subject: resources.ChangeSubject{Type: changed[0].kind.name, ID: cmp.Or(changed[0].after.id, changed[0].before.id)},
 	}
