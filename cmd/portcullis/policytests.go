@@ -33,7 +33,7 @@ func newPolicyTest() *cobra.Command {
 			if err := tree.fill(args); err != nil {
 				return err
 			}
-			if run.Threshold < 0 || run.Threshold > 100 {
+			if !(run.Threshold >= 0 && run.Threshold <= 100) { // which NaN is not
 				return fmt.Errorf("--threshold: must be from 0 to 100, not %g", run.Threshold)
 			}
 			if watch {

@@ -34,7 +34,7 @@ func newProvisioner() *cobra.Command {
 			switch {
 			case !simulate:
 				return errors.New("--simulate is needed: this program makes no real clusters; see docs/integrate/provisioners.md for how to write one that does")
-			case s.FailureRate < 0 || s.FailureRate > 1:
+			case !(s.FailureRate >= 0 && s.FailureRate <= 1): // which NaN is not
 				return fmt.Errorf("--failure-rate must be from 0 to 1, not %v", s.FailureRate)
 			case s.Step < 0 || s.Step > provision.LongestStep:
 				return fmt.Errorf("--step must be from 0s to %s, not %s", provision.LongestStep, s.Step)

@@ -97,7 +97,9 @@ test_night if {
 	}
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "test", "--run", "(", dir), "regular expression")
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "test", "--run", "test_of_nothing", dir), "no such tests")
-	harness.WantOneLine(t, harness.Command(t, nil, "policy", "test", "--threshold", "101", dir), "--threshold")
+	for _, percent := range []string{"101", "-1", "NaN"} { // no coverage is less than NaN
+		harness.WantOneLine(t, harness.Command(t, nil, "policy", "test", "--threshold", percent, dir), "--threshold")
+	}
 }
 
 // TestPolicyToolsTakeBundles as they take folders.

@@ -70,6 +70,7 @@ func TestProvisionerRefusesItsSettings(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--simulate is needed":            {},
 		"--failure-rate must be from 0":   {"--simulate", "--failure-rate", "1.5"},
+		"from 0 to 1, not NaN":            {"--simulate", "--failure-rate", "NaN"},
 		"--step must be from 0s to 3m0s":  {"--simulate", "--step", "1h"},
 		"there is no --token, and none":   {"--simulate"},
 		"provisioner takes no arguments,": {"--simulate", "now"},
