@@ -23,6 +23,9 @@ const (
 	maxFiles    = 4096
 	maxFileSize = 32 << 20
 	maxSize     = 64 << 20 // as of a bundle
+	// MaxRules bounds the text of all modules, in bytes: OPA's parser takes more than a hundred times
+	// the memory of a text.
+	MaxRules = 4 << 20
 )
 
 // settledAfter is the age of a file, when it is read, from which its time shows later changes. Files written within one
@@ -48,8 +51,8 @@ type Source struct {
 	// infos are of the files just before they were read. began is the beginning of the reading.
 	infos map[string]fs.FileInfo
 	began time.Time
-	// size is the number of bytes that were read.
-	size int
+	// size counts the bytes of all files that were read, rules those of modules.
+	size, rules int
 }
 
 // BaseMark is the prefix of files from an overlay's base.
@@ -177,6 +180,12 @@ func (s *Source) read(tree fs.FS, name string) error {
 	}
 	if s.size += len(b); s.size > maxSize {
 		return fmt.Errorf("more than %d MiB; is this the right folder?", maxSize>>20)
+	}
+	if path.Ext(name) == ".rego" {
+		s.rules += len(b)
+	}
+	if s.rules > MaxRules {
+		return fmt.Errorf("%s: with this file the tree has more than %d MiB of rules: put what is data into a data.json", name, MaxRules>>20)
 	}
 	s.Files[name] = b
 	return nil

@@ -133,3 +133,13 @@ func TestLinksDoNotMultiplyATree(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestALongTextOfRulesIsRefused guarantees that Read rejects more rules than OPA's parser has memory for. Tests count, data do not.
+func TestALongTextOfRulesIsRefused(t *testing.T) {
+	half := "package x\n#" + strings.Repeat(" ", policies.MaxRules/2)
+	tree := policytest.Tree{}.With("x/x.rego", half).With("x/data.json", strings.Repeat(" ", policies.MaxRules))
+	must.Get(policies.Read(tree))(t)
+	if _, err := policies.Read(tree.With("x/x_test.rego", half)); err == nil || !strings.Contains(err.Error(), "x/x_test.rego: with this file the tree has more than 4 MiB of rules") {
+		t.Error(err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/overlay"
 )
 
@@ -33,7 +34,7 @@ func inspect(raw []byte) error {
 	}
 	limited := &io.LimitedReader{R: unzipped, N: MaxSize + 1}
 	archive := tar.NewReader(limited)
-	names, held := map[string]bool{}, int64(0)
+	names, held, rules := map[string]bool{}, int64(0), int64(0)
 	for {
 		header, err := archive.Next()
 		switch {
@@ -52,6 +53,12 @@ func inspect(raw []byte) error {
 		}
 		if held += header.Size; held > MaxSize { // a sparse file is larger than what is sent of it
 			return tooLarge()
+		}
+		if strings.HasSuffix(header.Name, ".rego") {
+			rules += header.Size
+		}
+		if rules > policies.MaxRules {
+			return fmt.Errorf("has more than %d MiB of rules: put what is data into a data.json", policies.MaxRules>>20)
 		}
 	}
 }

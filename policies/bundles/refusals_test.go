@@ -80,10 +80,12 @@ func TestALargeBundleIsRefused(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		large = append(large, entry{name: name + "/data.json", text: string(zeros[:30<<20])})
 	}
+	half := "package x\n#" + strings.Repeat(" ", policies.MaxRules/2)
 	for name, c := range map[string]struct {
 		raw  []byte
 		want string
 	}{
+		"rules together": {archive(t, entry{name: "a.rego", text: half}, entry{name: "b.rego", text: half}), "more than 4 MiB of rules"},
 		"one file":       {archive(t, entry{name: "data.json", text: string(zeros[:33<<20])}), "larger than 32 MiB"},
 		"files together": {archive(t, large...), "larger than 64 MiB"},
 		"as it is sent":  {make([]byte, bundles.MaxSize+1), "larger than 64 MiB"},

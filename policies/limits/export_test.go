@@ -1,5 +1,7 @@
 package limits
 
+import "github.com/portcullis-authz/portcullis/policies"
+
 // Judged reports whether a policy may call a built-in, and whether the package has a reason against it.
 func Judged(name string) (allowed, refused bool) {
 	for _, b := range Capabilities().Builtins {
@@ -26,7 +28,7 @@ func WrittenBounds() []Bound {
 		{maxChain, "rules that lead to each other in a chain"},
 		{maxNesting, "terms or bodies within each other"},
 		{maxElse, "branches of `else`, parts of a name, operands of a call, `with` of an expression"},
-		{MaxText >> 20, "MiB of text in all modules (a data file: 32)"},
+		{policies.MaxRules >> 20, "MiB of text in all modules (a data file: 32)"},
 		{OfQuestion >> 20, "MiB that an evaluation makes, garbage included (a test: 1,024)"},
 	}
 }

@@ -9,8 +9,6 @@ import (
 // Bounds of the text of rules, far above what people write. OPA's compiler and evaluation recurse as deep as the text,
 // and a stack overflow ends the process. Some of their times grow with the square of a length.
 const (
-	// MaxText bounds the text of all modules of a tree, in bytes.
-	MaxText = 4 << 20
 	// maxRules bounds the rules of a tree with its tests, each branch of an else counted.
 	maxRules = 10_000
 	// maxNesting bounds how deep terms and bodies are nested.

@@ -138,8 +138,8 @@ func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Mo
 		if !isModule(name) {
 			continue
 		}
-		if text += len(src.Files[name]); text > limits.MaxText {
-			p.report(name, 0, "with this file the tree has more than %d MiB of rules: put what is data into a data.json", limits.MaxText>>20)
+		if text += len(src.Files[name]); text > policies.MaxRules {
+			p.report(name, 0, "with this file the tree has more than %d MiB of rules: put what is data into a data.json", policies.MaxRules>>20)
 			break
 		}
 		module, err := ast.ParseModuleWithOpts(name, string(src.Files[name]), opts)
