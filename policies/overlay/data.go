@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -42,9 +44,9 @@ func (x *merge) checkNames(file, prefix, kind string) {
 		switch {
 		case replaces:
 		case exists:
-			x.problems.add(file, lineOf(x.files[file], name), "%s is a %s of the base: begin your own name with %s, or replace it, as `portcullis policy replace %s/%[1]s` prepares", name, kind, prefix, folder)
+			x.problems.add(file, x.line(file, name), "%s is a %s of the base: begin your own name with %s, or replace it, as `portcullis policy replace %s/%[1]s` prepares", name, kind, prefix, folder)
 		case !strings.HasPrefix(name, prefix):
-			x.problems.add(file, lineOf(x.files[file], name), "%s: the name of an own %s begins with %s, so that no upgrade of the base takes it", name, kind, prefix)
+			x.problems.add(file, x.line(file, name), "%s: the name of an own %s begins with %s, so that no upgrade of the base takes it", name, kind, prefix)
 		}
 	}
 }
@@ -69,15 +71,30 @@ func (x *merge) checkServer(file string) {
 	}
 }
 
-// lineOf returns the first line of a document that begins a member of a name.
-func lineOf(text []byte, name string) int {
-	quoted, _ := json.Marshal(name) // a text always has a form
-	for i, line := range strings.Split(string(text), "\n") {
-		if strings.Contains(line, string(quoted)+":") {
-			return i + 1
-		}
+// line returns the line of a member of one of the overlay's documents. The first call for a document finds the lines of all
+// its members: a copied list of roles can have thousands of wrong names.
+func (x *merge) line(file, name string) int {
+	if x.lines[file] == nil {
+		x.lines[file] = linesOf(x.files[file])
 	}
-	return 0
+	return x.lines[file][name]
+}
+
+// linesOf returns the lines of the members of an object, up to an error of syntax.
+func linesOf(text []byte) map[string]int {
+	lines, row, counted := map[string]int{}, 1, int64(0)
+	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
+	_, err := dec.ReadToken()
+	for err == nil && dec.PeekKind() == '"' {
+		name, _ := dec.ReadToken() // PeekKind has read it
+		row += bytes.Count(text[counted:dec.InputOffset()], []byte{'\n'})
+		counted = dec.InputOffset()
+		if member := name.String(); lines[member] == 0 {
+			lines[member] = row
+		}
+		err = dec.SkipValue()
+	}
+	return lines
 }
 
 // checkRows refuses an own row that takes calls from a row of the base.
@@ -92,7 +109,7 @@ func (x *merge) checkRows() {
 			baseRow, row := base[other], rows[name]
 			meets, _ := baseRow.Overlap(&row)
 			if _, stays := row.Overlap(&baseRow); meets && !stays {
-				x.problems.add(routesFile, lineOf(x.files[routesFile], name),
+				x.problems.add(routesFile, x.line(routesFile, name),
 					"%s takes calls from %s of the base: give it another path, or replace that row, as `portcullis policy replace routes/%[2]s` prepares", name, other)
 			}
 		}
@@ -113,7 +130,7 @@ func (x *merge) mergeActions() {
 	}
 	_, given := members(x.files[actionsFile])["strict"]
 	if given && base.Strict && !list.Strict {
-		x.problems.add(actionsFile, lineOf(x.files[actionsFile], "strict"), "strict: the base denies actions that are not listed, and an overlay can't undo it: take strict out")
+		x.problems.add(actionsFile, x.line(actionsFile, "strict"), "strict: the base denies actions that are not listed, and an overlay can't undo it: take strict out")
 	}
 	rest := map[string]any{}
 	if !given {

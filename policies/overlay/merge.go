@@ -86,12 +86,16 @@ type merge struct {
 	// rules are the remaining rules of the base by their paths; used has all names in them.
 	rules    map[string]*ast.Rule
 	used     map[ast.Var]bool
+	lines    map[string]map[string]int // of the members of documents, by their files
 	problems Problems
 	warnings []string
 }
 
 func newMerge(base, folder *policies.Source, m Manifest) *merge {
-	x := &merge{manifest: m, parts: Parts(base), base: map[string][]byte{}, files: withoutManifest(folder.Files), replaced: map[string]*ast.Module{}}
+	x := &merge{
+		manifest: m, parts: Parts(base), base: map[string][]byte{}, files: withoutManifest(folder.Files), replaced: map[string]*ast.Module{},
+		lines: map[string]map[string]int{},
+	}
 	modules, errs := parse(folder.Files)
 	for name, err := range errs {
 		x.problems.parser(name, err)
