@@ -10,6 +10,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies"
 )
 
 // ManifestFile makes a folder an overlay.
@@ -73,7 +75,7 @@ func (p *Problems) add(file string, row int, format string, args ...any) {
 	if row > 0 {
 		place = fmt.Sprintf("%s:%d", file, row)
 	}
-	*p = append(*p, place+": "+fmt.Sprintf(format, args...))
+	*p = append(*p, policies.Problem("%s: %s", place, fmt.Sprintf(format, args...)))
 }
 
 // parser adds what the parser says of a file.
@@ -88,11 +90,10 @@ func (p *Problems) parser(file string, err error) {
 	}
 }
 
-// err returns the problems in order, nil without any.
+// err returns the problems as policies.Listed has them, nil without any.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil
 	}
-	slices.Sort(p)
-	return slices.Compact(p)
+	return Problems(policies.Listed(p))
 }

@@ -2,7 +2,6 @@ package proof
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +53,7 @@ func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnin
 // refusePanic turns a panic of the compiler into Problems.
 func refusePanic(set **engine.Set, err *error) {
 	if r := recover(); r != nil {
-		*set, *err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
+		*set, *err = nil, Problems{policies.Problem("policy tree: the compiler panicked: %v", r)}
 	}
 }
 

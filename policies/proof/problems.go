@@ -3,23 +3,23 @@ package proof
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// Problems are all reasons to reject a tree, one a line, each with file:line if it has a place.
+// Problems are the reasons to reject a tree, one a line, each with file:line if it has a place.
 type Problems []string
 
 // Error implements error: one problem a line.
 func (p Problems) Error() string { return strings.Join(p, "\n") }
 
 func (p *Problems) add(format string, args ...any) {
-	*p = append(*p, oneLine(fmt.Sprintf(format, args...)))
+	*p = append(*p, policies.Problem(format, args...))
 }
 
 // report adds a problem with its place; line 0 is the file as a whole.
@@ -51,13 +51,12 @@ func (p *Problems) compiler(err error) {
 	}
 }
 
-// err returns the problems sorted, without repetitions; nil if there are none.
+// err returns the problems as policies.Listed has them; nil if there are none.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil
 	}
-	slices.Sort(p)
-	return slices.Compact(p)
+	return Problems(policies.Listed(p))
 }
 
 // compilerLine returns an error of OPA's compiler in one line, with its place.
@@ -81,20 +80,4 @@ func compilerLine(e *ast.Error) string {
 		return e.Location.File + ": " + text
 	}
 	return e.Location.File + ":" + strconv.Itoa(e.Location.Row) + ": " + text
-}
-
-// maxProblem bounds a problem, in bytes: OPA's parser quotes a line, and a file may be one line.
-const maxProblem = 2000
-
-// oneLine replaces control characters, which come from names and contents of files, and cuts the text at maxProblem.
-func oneLine(s string) string {
-	if len(s) > maxProblem {
-		s = strings.ToValidUTF8(s[:maxProblem], "") + " …"
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
 }
