@@ -185,6 +185,7 @@ var refused = map[string]struct{ file, text, want string }{
 	"a condition met that is not own":  {"authz/x.rego", "package authz\n\ncondition_codes contains \"needs_x\"\n\nmet contains \"needs_x\" if true", "authz/x.rego:3: condition_codes: an overlay adds"},
 	"a condition met by a variable":    {"authz/x.rego", "package authz\n\nmet contains code if some code in condition_codes", "authz/x.rego:3: met: an overlay says"},
 	"a condition not listed":           {"authz/x.rego", "package authz\n\nmet contains \"own_x\" if true", "authz/x.rego:3: met: an overlay says"},
+	"a condition without a text":       {"authz/x.rego", "package authz\n\ncondition_codes contains \"own_x\"\n\nmet contains \"own_x\" if input.now > 1", "authz/x.rego:3: condition_codes: own_x has no text"},
 	"a condition that comes and goes":  {"authz/x.rego", "package authz\n\ncondition_codes contains \"own_x\" if input.now > 1", "authz/x.rego:3: condition_codes: an overlay adds"},
 	"all conditions at once":           {"authz/x.rego", "package authz\n\nmet := condition_codes", "authz/x.rego:3: met: an overlay says"},
 	"deny as a value":                  {"authz/x.rego", "package authz\n\ndeny := set()", "authz/x.rego:3: deny: an overlay adds"},

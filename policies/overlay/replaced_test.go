@@ -29,6 +29,8 @@ func TestAReplacementReplacesWhatItNames(t *testing.T) {
 		"a member of another rule":   {"authz/told.rego", "authz/told.rego", rules + "conditions[\"a code\"] := 1", `authz/told.rego:5: conditions["a code"] is a rule of the base (base:authz/conditions.rego)`},
 		"a row with others' calls":   {"routes/role.list", "routes/data.json", row("role.list", "POST", `"path": "/api/v1/authorize/accounts/{accountId}"`), "routes/data.json:2: role.list takes calls from authorization.check of the base"},
 		"a row of more methods":      {"routes/role.list", "routes/data.json", row("role.list", "PUT", `"path": "/api/v1/accounts/{accountId}/roles/{roleId}/assignments/x"`), "routes/data.json:2: role.list takes calls from role_assignment.put of the base"},
+		"a text without its value":   {"reason_texts/role", "authz/x.rego", "package authz\n\nreason_texts[\"role\"] := \"you may\"", "authz/x.rego:3: reason_texts: the rules of the base put 1 values into the text of role"},
+		"a text with a percentage":   {"reason_texts/no_role", "authz/x.rego", "package authz\n\nreason_texts[\"no_role\"] := \"100% no\"", "authz/x.rego:3: reason_texts: the rules of the base put 0 values into the text of no_role"},
 		"a text in another package":  {"reason_texts/no_role", "apps/x/x.rego", "package apps.x\n\nreason_texts[\"no_role\"] := \"x\"", "policy.json: replaces: nothing in the folder takes the place of reason_texts/no_role"},
 		"a file of another package":  {"authz/told.rego", "authz/told.rego", "package routes\n\nx := 1", "authz/told.rego:1: package routes is not an overlay's"},
 		"a name that a test is from": {"authz/told.rego", "authz/told.rego", "package authz_test\n\nbase := {}", "authz/told.rego:1: tests are in a file whose name ends in _test.rego"},

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -126,13 +127,15 @@ func (x *merge) checkRule(file string, r *ast.Rule, e *extensions) {
 // extensions are what an overlay adds at the extension points.
 type extensions struct {
 	codes  map[string]bool // the conditions that it lists
+	texts  map[string]bool // the codes with a text
 	denies map[string]bool // the constant reasons of its deny rules
 }
 
 func (x *merge) extensions() *extensions {
-	e := &extensions{map[string]bool{}, map[string]bool{}}
+	e := &extensions{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, module := range x.modules {
 		for _, r := range module.Rules {
+			e.texts[textOf(r)] = true
 			switch pathOf(r).String() {
 			case authzPackage + ".condition_codes":
 				e.codes[textIn(r.Head.Key)] = true
@@ -159,6 +162,9 @@ func (x *merge) extends(e *extensions, r *ast.Rule) (extension bool, problem str
 	case "condition_codes":
 		if !isElement || !strings.HasPrefix(code, ownPrefix) || !isFact(r) {
 			return true, `condition_codes: an overlay adds to it with condition_codes contains "own_<code>", a constant without conditions`
+		}
+		if !e.texts[code] {
+			return true, "condition_codes: " + code + " has no text, and callers would read that no role grants the action: add reason_texts[\"" + code + "\"] := \"<text>\""
 		}
 	case "met":
 		if !isElement || !e.codes[code] || !strings.HasPrefix(code, ownPrefix) {
@@ -187,8 +193,23 @@ func (x *merge) checkText(r *ast.Rule) string {
 		return "reason_texts: " + code + " is a code of the base; `portcullis policy replace " + textsFolder + "/" + code + "` prepares another text of it"
 	case !replaces && !strings.HasPrefix(code, ownPrefix):
 		return "reason_texts: the code of an own reason begins with " + ownPrefix + ", not " + code
+	case replaces:
+		return x.checkValues(code, textIn(r.Head.Value))
 	}
 	return ""
+}
+
+// checkValues returns what is wrong with a replaced text. The base's rules put their values into it by sprintf.
+func (x *merge) checkValues(code, text string) string {
+	part, exists := x.parts[textsFolder+"/"+code]
+	if !exists {
+		return "" // checkReplaced reports it
+	}
+	values := strings.Count(textIn(part.rule.Head.Value), "%s")
+	if strings.Count(text, "%s") == values && strings.Count(text, "%") == values {
+		return ""
+	}
+	return fmt.Sprintf("reason_texts: the rules of the base put %d values into the text of %s: write %%s as often, and no other %%", values, code)
 }
 
 // isOwnDenial says whether an element of public_reasons is there if, and only if, a deny rule of the overlay denies for
