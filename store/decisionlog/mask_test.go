@@ -91,7 +91,7 @@ func TestAMaskThatFailsErasesTheInput(t *testing.T) {
 	for name, m := range map[string]*mask{
 		"fails": {err: errors.New("a rule fails")}, "no path": {rules: `["input/x"]`}, "another part": {rules: `["/labels/app"]`},
 		"a number": {rules: `[1]`}, "an op": {rules: `[{"op": "add", "path": "/input/x"}]`}, "no op": {rules: `[{"path": "/input/x"}]`},
-		"no JSON": {rules: `[`},
+		"no JSON": {rules: `[`}, "a path without an end": {rules: `[{"op": "upsert", "path": "/input` + strings.Repeat("/a", 1000) + `"}]`},
 	} {
 		events, disk := masked(t, m)
 		if len(events) != 14 || bytes.Contains(disk, []byte("user-")) || bytes.Contains(disk, []byte("instances")) || bytes.Contains(disk, []byte("no role")) {

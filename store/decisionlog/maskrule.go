@@ -2,6 +2,7 @@ package decisionlog
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -23,6 +24,9 @@ const (
 	PartResult = "result"
 	partNDB    = "nd_builtin_cache" // OPA's; no event has one here
 )
+
+// maxSteps bounds the names in a path: a rule follows them by recursion, and no input is nested that deep.
+const maxSteps = 1000
 
 // maskRule is a member of data.system.log.mask, as OPA's documentation has it.
 type maskRule struct {
@@ -58,6 +62,9 @@ func readMaskRule(raw jsontext.Value) (*maskRule, error) {
 
 // stepsOf returns the names that a path leads through.
 func stepsOf(path string) (steps []string, err error) {
+	if strings.Count(path, "/") > maxSteps {
+		return nil, fmt.Errorf("mask: path has more than %d names", maxSteps)
+	}
 	rest, ok := strings.CutPrefix(path, "/")
 	for step := range strings.SplitSeq(rest, "/") {
 		name, err := url.PathUnescape(step)
