@@ -246,14 +246,6 @@ func ofPattern(operands []*ast.Term, budget int) int {
 	return ofContent(operands, budget)
 }
 
-// ofGlob rejects a large pattern: its compilation recurses as deep as its brackets. OPA caches a hundred.
-func ofGlob(operands []*ast.Term, _ int) int {
-	if part*len(textAt(operands, 0)) > maxPattern {
-		return tooMuch
-	}
-	return 0
-}
-
 // repeats returns the largest number in a pattern: {1000} makes a thousand copies of the expression before it.
 func repeats(pattern string) int {
 	most, n := 1, 0
