@@ -177,7 +177,7 @@ func TestAWaitingAgentIsHeldAnew(t *testing.T) {
 		}}
 		e, _, each := waiting(t, 1000, 5*time.Second, actedFor(c, actor()))
 		done := make(chan reply, 1)
-		go func() { done <- e.send(t, listRequest) }()
+		go func() { done <- e.overTCP(t).send(t, listRequest) }()
 		<-each
 		<-each
 		sunk.Store(true)
@@ -191,7 +191,7 @@ func TestAWaitingAgentIsHeldAnew(t *testing.T) {
 func TestAWaitOfAnAgentIsRecordedOnce(t *testing.T) {
 	log := &verdicts{}
 	e, _, _ := waiting(t, 3, time.Minute, actedFor(&ceiling{user: yes, agent: yes}, actor()), func(c *gateway.Config) { c.Judge.Log = log })
-	if got := e.send(t, listRequest); got.Status != 200 || len(log.allowed) != 3 {
+	if got := e.overTCP(t).send(t, listRequest); got.Status != 200 || len(log.allowed) != 3 {
 		t.Errorf("%d %s, recorded %v", got.Status, got.Body, log.allowed)
 	}
 }

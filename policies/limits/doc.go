@@ -6,9 +6,9 @@
 //
 //   - Charge: built-ins with large results of small operands. Compiled rules call a wrapper of each built-in. The
 //     wrapper estimates the largest result from the operands (costs.go), and ends the evaluation before it would exceed
-//     the budget. glob.match has a small result and takes many steps (globs.go). A shared part of an operand counts each time: a value of forty arrays can have 2^40 members in its
-//     text. Each step of OPA costs a little, too, so that a comprehension over a product ends. Estimates make equal
-//     questions end equally.
+//     the budget. glob.match has a small result and takes many steps (globs.go). A shared part of an operand counts each
+//     time: a value of forty arrays can have 2^40 members in its text. Each step of OPA costs a little, too, so that a
+//     comprehension over a product ends. Estimates make equal questions end equally.
 //   - CheckForm: modules that are too long or nested too deep. OPA compiles nested terms by recursion, and a stack
 //     overflow ends the process.
 //   - CheckReach: rules with too many references, too long chains of them, since OPA evaluates rules by recursion, or

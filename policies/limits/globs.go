@@ -6,8 +6,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// ofGlob rejects a large pattern: its compilation recurses as deep as its brackets. OPA caches a hundred. It counts a step for
-// each way to lay the pattern's pieces on the text. The matcher tries them all, and nothing stops it.
+// ofGlob rejects a large pattern: its compilation recurses as deep as its brackets. OPA caches a hundred. It counts a step
+// for each way to lay the pattern's pieces on the text. The matcher tries them all, and nothing stops it.
 func ofGlob(operands []*ast.Term, budget int) int {
 	pattern, text := textAt(operands, 0), textAt(operands, 2)
 	if part*len(pattern) > maxPattern {
@@ -24,8 +24,8 @@ func ofGlob(operands []*ast.Term, budget int) int {
 	return ways
 }
 
-// waysToLay returns factors of the number of ways to lay a piece without * on a text. Each group of alternatives can have its own
-// length, anything else in a piece has one.
+// waysToLay returns factors of the number of ways to lay a piece without * on a text. Each group of alternatives can have
+// its own length, anything else in a piece has one.
 func waysToLay(piece, text string) (factors []int) {
 	if strings.ContainsAny(piece, `?[]{},\`) {
 		for range max(1, strings.Count(piece, "{")) {
