@@ -61,11 +61,15 @@ func (s *Store) Condition() Condition {
 	return s.condition.now
 }
 
-// OnChange has fn called after each change of the Condition.
+// OnChange has fn called after each change of the Condition, and at once if it has changed since Open.
 func (s *Store) OnChange(fn func(Condition)) {
 	s.condition.mu.Lock()
-	defer s.condition.mu.Unlock()
 	s.condition.changed = fn
+	now := s.condition.now
+	s.condition.mu.Unlock()
+	if now != (Condition{}) {
+		fn(now)
+	}
 }
 
 // guardFiles opens the guard and notes which files this process has opened, and what it has written to them.

@@ -94,6 +94,20 @@ func TestIdleLossIsNoticed(t *testing.T) {
 	}
 }
 
+// TestALossBeforeAnybodyListensIsTold guarantees that OnChange reports a folder lost before the call. The check of
+// the whole file, which begins with the store, may find damage before the log follows the folder.
+func TestALossBeforeAnybodyListensIsTold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	s := openPairs(t, dir)
+	must.Do(t, os.Rename(dir, dir+".moved"))
+	lost := noticed(t, s)
+	var causes []error
+	s.OnChange(func(c sqlite.Condition) { causes = append(causes, c.Lost) })
+	if len(causes) != 1 || !errors.Is(causes[0], lost) {
+		t.Errorf("%v", causes)
+	}
+}
+
 // TestStopLeavesTheFilesOfOthers: the process whose folder was replaced removes nothing of the new one when
 // it ends.
 func TestStopLeavesTheFilesOfOthers(t *testing.T) {
