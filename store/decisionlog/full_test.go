@@ -2,6 +2,7 @@ package decisionlog_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -10,7 +11,8 @@ import (
 )
 
 // TestADiskThatIsFull refuses writes, in a child of its own: a required verdict is refused, what was told
-// stays, nothing of what was refused is there, and writing goes on when there is room again.
+// stays, nothing of what was refused is there, and writing goes on when there is room again. The log reports the outage and
+// its end once.
 func TestADiskThatIsFull(t *testing.T) {
 	if !child.Runs(t) {
 		return
@@ -39,6 +41,11 @@ func TestADiskThatIsFull(t *testing.T) {
 		ids = append(ids, judgement(t, n).ID)
 	}
 	must.Do(t, l.Close())
+	for _, line := range []string{"decisions can't be recorded", "decisions are recorded again"} {
+		if n := strings.Count(w.said.all(), line); n != 1 {
+			t.Errorf("%d lines: %s", n, line)
+		}
+	}
 	if got := w.ids(t); !slices.Equal(got, ids) {
 		t.Errorf("%d records of %d that were told", len(got), len(ids))
 	}

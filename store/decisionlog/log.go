@@ -216,11 +216,11 @@ func (l *Log) take() (out []*entry, more bool) {
 	return out, l.queue.verdicts > 0
 }
 
-// losses returns how many verdicts are missing in all and by account.
-func (l *Log) losses() (all uint64, byAccount losses) {
+// losses returns how many verdicts are missing.
+func (l *Log) losses() lossCount {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stats.lost.Load(), maps.Clone(l.lostOf)
+	return lossCount{l.stats.lost.Load(), maps.Clone(l.lostOf)}
 }
 
 // Stats returns the counters of records since the start, how many wait, and the accounts that lost most.

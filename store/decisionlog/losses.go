@@ -53,6 +53,17 @@ func (l losses) most(n int) losses {
 	return out
 }
 
+// lossCount is how many verdicts are missing, in all and by account.
+type lossCount struct {
+	all      uint64
+	accounts losses
+}
+
+// since returns the losses counted after former.
+func (c lossCount) since(former lossCount) lossCount {
+	return lossCount{c.all - former.all, c.accounts.since(former.accounts)}
+}
+
 // since returns the losses counted after former.
 func (l losses) since(former losses) losses {
 	out := losses{}

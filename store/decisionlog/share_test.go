@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/harness"
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
@@ -95,6 +98,46 @@ func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
 	}
 	if len(r.Findings) > 0 || r.Lost != s.Lost || !strings.Contains(w.said.text, "acct-a-v1: ") {
 		t.Errorf("%+v, %s", r, w.said.text)
+	}
+}
+
+// door is a tree without a mask that holds the writer while the door is closed.
+type door struct {
+	mask
+	closed sync.Mutex
+}
+
+func (d *door) Masks() bool {
+	d.closed.Lock()
+	defer d.closed.Unlock()
+	return false
+}
+
+// TestTheLogCountsEveryLoss guarantees that the numbers in the process's log add up to the lost verdicts, also if they were
+// lost in several crowds within the time of one line.
+func TestTheLogCountsEveryLoss(t *testing.T) {
+	w, d := newWorld(t), &door{}
+	w.change = func(o *decisionlog.Options) { o.Required, o.Mask, o.Input = false, d, appInput }
+	l := w.open(t)
+	for _, account := range []string{"acct-a-v1", "acct-b-v1", "acct-a-v1"} {
+		d.closed.Lock()
+		for n := range 60 {
+			must.Do(t, l.Record(t.Context(), verdicts(account, fmt.Sprintf("%d", n), 500)...))
+		}
+		d.closed.Unlock()
+		harness.Soon(t, "all that waits is written", func() bool { return l.Stats().Waiting == 0 })
+	}
+	must.Do(t, l.Close())
+	logged, byAccount := 0, map[string]uint64{}
+	for _, line := range regexp.MustCompile(`faster than .* decisions=(\d+) accounts="([^"]*)"`).FindAllStringSubmatch(w.said.all(), -1) {
+		logged += must.Get(strconv.Atoi(line[1]))(t)
+		for _, part := range strings.Split(line[2], ", ") {
+			account, many, _ := strings.Cut(part, ": ")
+			byAccount[account] += must.Get(strconv.ParseUint(many, 10, 64))(t)
+		}
+	}
+	if s := l.Stats(); s.Lost == 0 || uint64(logged) != s.Lost || !maps.Equal(byAccount, s.LostOf) {
+		t.Errorf("the log has %d, %v of %d, %v: %s", logged, byAccount, s.Lost, s.LostOf, w.said.all())
 	}
 }
 

@@ -40,11 +40,10 @@ type writer struct {
 	dirty bool
 	// missing is what mending has not found.
 	missing *missing
-	// notedLost is how many missing verdicts the log tells of, and notedLostOf whose they are; warned is when the process's
-	// log was told.
-	notedLost   uint64
-	notedLostOf losses
-	warned      time.Time
+	// noted counts the missing verdicts of the log's lines, warned those of the process's log.
+	noted, warned lossCount
+	// warnedAt is the time of the newest line about them in the process's log.
+	warnedAt time.Time
 	// dropped is how many verdicts of the group the policy tree has dropped.
 	dropped uint64
 	// failing says that the last write failed.
@@ -128,6 +127,7 @@ func (w *writer) run() {
 			for w.writeNext() {
 			}
 			w.settle()
+			w.warnOfLosses(0)
 			w.close()
 			return
 		}
@@ -182,7 +182,10 @@ func (w *writer) write(all []*entry) error {
 		n += uint64(len(e.judgements))
 	}
 	w.stats.written.Add(n - w.dropped)
-	w.failing = false
+	if w.failing {
+		w.failing = false
+		w.o.Log.Info("decisions are recorded again")
+	}
 	return nil
 }
 
@@ -193,8 +196,8 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 	}
 	before := w.chainEnd
 	w.buf.Reset()
-	missing, byAccount := w.losses()
-	if err = w.addLost(missing, byAccount); err == nil {
+	missing := w.losses()
+	if err = w.addLost(missing); err == nil {
 		err = w.addAll(all)
 	}
 	if err == nil {
@@ -203,7 +206,7 @@ func (w *writer) tryWrite(all []*entry) (err error) {
 	if err != nil {
 		return errors.Join(err, w.takeBack(before))
 	}
-	w.notedLost, w.notedLostOf = missing, byAccount
+	w.noted = missing
 	w.watches.wrote(w.log, position{w.number, w.size}, all)
 	return nil
 }
@@ -223,18 +226,26 @@ func (w *writer) addAll(all []*entry) error {
 	return w.add(line{Dropped: &lost{Verdicts: w.dropped, At: resources.At(w.o.Now()).String()}})
 }
 
-// addLost adds how many verdicts are not in the log since it said so last, of so many in all.
-func (w *writer) addLost(missing uint64, byAccount losses) error {
-	if missing == w.notedLost {
+// addLost adds how many verdicts are not in the log since it said so last, of those that are missing in all.
+func (w *writer) addLost(missing lossCount) error {
+	if missing.all == w.noted.all {
 		return nil
 	}
-	newly, now := byAccount.since(w.notedLostOf), w.o.Now()
-	if now.Sub(w.warned) >= warnEvery {
-		w.warned = now
-		w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed",
-			"decisions", missing-w.notedLost, "accounts", newly.String())
+	newly := missing.since(w.noted)
+	return w.add(line{Lost: &lost{Verdicts: newly.all, At: resources.At(w.o.Now()).String(), Accounts: newly.accounts.clean()}})
+}
+
+// warnOfLosses logs how many verdicts are missing since its last line, once in that time.
+func (w *writer) warnOfLosses(every time.Duration) {
+	now := w.o.Now()
+	if w.stats.lost.Load() == w.warned.all || now.Sub(w.warnedAt) < every {
+		return
 	}
-	return w.add(line{Lost: &lost{Verdicts: missing - w.notedLost, At: resources.At(now).String(), Accounts: newly.clean()}})
+	missing := w.losses()
+	newly := missing.since(w.warned)
+	w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed",
+		"decisions", newly.all, "accounts", newly.accounts.String())
+	w.warned, w.warnedAt = missing, now
 }
 
 // addVerdict adds the record of a verdict. One that can't be recorded as it is has its input erased.
@@ -297,7 +308,8 @@ func (w *writer) takeBack(before chainEnd) error {
 
 // settle writes what is missing, flushes what was written to the disk, and ends a segment that is old.
 func (w *writer) settle() {
-	if missing := w.stats.lost.Load(); missing != w.notedLost && w.file != nil {
+	w.warnOfLosses(warnEvery)
+	if missing := w.stats.lost.Load(); missing != w.noted.all && w.file != nil {
 		_ = w.write(nil) // which counts and logs a failure
 	}
 	if w.file != nil {
