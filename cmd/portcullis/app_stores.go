@@ -132,7 +132,9 @@ func (a *app) newCache() (*rolecache.Cache, error) {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
 		shared := client.Cache(redisChanged(a.log.Logger,
-			"the shared cache answers again", "the shared cache does not answer; what it holds is read from the store"))
+			"the shared cache answers again", "the shared cache does not answer; what it holds is read from the store"),
+			redisChanged(a.log.Logger, "the shared cache takes values again",
+				"the shared cache takes no values, and stays empty; the server at --redis-url may be full or a replica, or its user lacks +set"))
 		options.Remote, options.Secrets = a.tracing.Remote(shared), a.master.Derive(resources.PurposeCache)
 		a.state.breaker = shared.Breaker
 		options.Observe = a.metrics.WatchCache(a.log.Logger)

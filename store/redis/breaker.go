@@ -58,5 +58,8 @@ func (b *breaker[T]) do(ctx context.Context, call func(context.Context) (T, erro
 	})
 }
 
+// closed is the state of a breaker that lets every call pass.
+const closed = "closed"
+
 // state returns closed, half-open or open.
 func (b *breaker[T]) state() string { return b.calls.State().String() }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	driver "github.com/redis/go-redis/v9"
+
 	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/harness"
 	"github.com/portcullis-authz/portcullis/test/must"
@@ -32,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func onRedis(t *testing.T, url string) *redis.Cache {
 	t.Helper()
-	return connect(t, url).Cache(nil)
+	return connect(t, url).Cache(nil, nil)
 }
 
 func connect(t *testing.T, url string) *redis.Client {
@@ -103,7 +105,7 @@ func TestRequestThatGoesAwayIsNoFault(t *testing.T) {
 // also if callers leave meanwhile.
 func TestRequestThatGoesAwayBringsNothingBack(t *testing.T) {
 	server := servers.NewRedis(t)
-	r := connect(t, server.URL).Cache(nil)
+	r := connect(t, server.URL).Cache(nil, nil)
 	server.Kill()
 	harness.Soon(t, "it is tried again", func() bool {
 		if r.Breaker() == "closed" {
@@ -149,7 +151,7 @@ func TestRedisURL(t *testing.T) {
 func TestOperatorHearsOnceThatRedisIsGone(t *testing.T) {
 	server := servers.NewRedis(t)
 	var heard []error
-	r := connect(t, server.URL).Cache(func(cause error) { heard = append(heard, cause) })
+	r := connect(t, server.URL).Cache(func(cause error) { heard = append(heard, cause) }, nil)
 	values := map[string][]byte{"a": []byte("1")}
 	keeps(t, r, values)
 	server.Kill()
@@ -165,5 +167,51 @@ func TestOperatorHearsOnceThatRedisIsGone(t *testing.T) {
 	keeps(t, r, values)
 	if len(heard) != 2 || heard[1] != nil {
 		t.Errorf("%v", heard)
+	}
+}
+
+// TestOperatorHearsOnceThatRedisTakesNoValues guarantees one report with the reason, and one of the end. Meanwhile the
+// cache reads the values in Redis. A server that is gone is reported by the other function alone.
+func TestOperatorHearsOnceThatRedisTakesNoValues(t *testing.T) {
+	for name, ends := range map[string]func(client *driver.Client) (back func() error){
+		"a full server": func(client *driver.Client) func() error {
+			must.Do(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+			return func() error { return client.ConfigSet(t.Context(), "maxmemory", "0").Err() }
+		},
+		"a replica": func(client *driver.Client) func() error {
+			must.Do(t, client.ReplicaOf(t.Context(), "127.0.0.1", "1").Err())
+			return func() error { return client.ReplicaOf(t.Context(), "NO", "ONE").Err() }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := servers.NewRedis(t)
+			var answers, takes []error
+			r := connect(t, server.URL).Cache(func(cause error) { answers = append(answers, cause) }, func(cause error) { takes = append(takes, cause) })
+			values := map[string][]byte{"a": []byte("1")}
+			keeps(t, r, values)
+			back := ends(server.Client(t))
+			for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+				for range 10 {
+					r.Set(t.Context(), values)
+				}
+				lookup(t, r, "a")
+			}
+			if len(takes) != 1 || takes[0] == nil || len(answers) > 0 {
+				t.Fatalf("%v, %v", takes, answers)
+			}
+			must.Do(t, back())
+			harness.Soon(t, "it takes values again", func() bool {
+				r.Set(t.Context(), values)
+				return len(takes) == 2
+			})
+			server.Kill()
+			for range 20 {
+				_, _ = r.Get(t.Context(), "a")
+				r.Set(t.Context(), values)
+			}
+			if takes[1] != nil || len(takes) != 2 || len(answers) != 1 {
+				t.Errorf("%v, %v", takes, answers)
+			}
+		})
 	}
 }

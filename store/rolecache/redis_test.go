@@ -21,7 +21,7 @@ func onRedis(t *testing.T, url string) *redis.Cache {
 	t.Helper()
 	client := must.Get(redis.NewClient(url))(t)
 	t.Cleanup(func() { _ = client.Close() })
-	return client.Cache(nil)
+	return client.Cache(nil, nil)
 }
 
 // late reports whether the error is a timeout, as on a busy machine.
