@@ -48,17 +48,39 @@ func (s *URLSource) update(done chan struct{}) {
 		s.set, s.fetched = set, s.attempted
 	}
 	s.failure, s.fetching = err, nil
+	report := s.news(err)
 	close(done)
 	s.mu.Unlock()
 	// Without the lock: a blocked log does not block callers.
+	report()
+	if err == nil {
+		reportSet(s.options.Log, set, "url", s.shown)
+	}
 	if s.options.Fetched != nil {
 		s.options.Fetched(err)
 	}
-	if err != nil {
-		s.options.Log.Warn("JWKS fetch failed; the last good keys stay in use until their maximum age", "url", s.shown, "error", err)
-		return
+}
+
+// news returns a function with the line about a fetch and its error: about the first failure, about one without keys, and
+// about the end of the failures. The caller holds s.mu.
+func (s *URLSource) news(err error) (report func()) {
+	last := s.trouble
+	switch {
+	case err == nil:
+		s.trouble = ""
+	case s.expired():
+		s.trouble = "JWKS fetch failed: there are no keys, and the issuer's tokens are refused until a fetch succeeds"
+	default:
+		s.trouble = "JWKS fetch failed; the last good keys stay in use until their maximum age"
 	}
-	reportSet(s.options.Log, set, "url", s.shown)
+	switch now := s.trouble; now {
+	case last:
+		return func() {}
+	case "":
+		return func() { s.options.Log.Info("JWKS can be fetched again", "url", s.shown) }
+	default:
+		return func() { s.options.Log.Warn(now, "url", s.shown, "error", err) }
+	}
 }
 
 // fetch gets the key set at the URL. Its errors leave the URL out, whose query may be secret.

@@ -48,7 +48,7 @@ type URLOptions struct {
 	Ticks func(time.Duration) (<-chan time.Time, func())
 	// Log gets failures, never a key. nil discards them.
 	Log *slog.Logger
-	// Fetched, where there is one, is called after each fetch with its error.
+	// Fetched, where there is one, is called after each fetch with its error, when the log has it.
 	Fetched func(err error)
 }
 
@@ -67,6 +67,7 @@ type URLSource struct {
 	fetched   time.Time     // start of the fetch of set; zero before the first
 	attempted time.Time     // start of the last fetch; zero before the first
 	failure   error         // of the last fetch
+	trouble   string        // the last line about failures, "" after a success
 	fetching  chan struct{} // closed at the end of the running fetch; nil without one
 }
 
