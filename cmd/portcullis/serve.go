@@ -156,7 +156,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 // logSettings logs the settings in force, and warns of those that a production would not want.
 func logSettings(settings *config.Config, flags *pflag.FlagSet, log *observe.Log) {
 	log.Info("settings", settings.InForce(flags)...)
-	for _, warning := range settings.Warnings() {
+	for _, warning := range settings.Warnings(flags) {
 		log.Warn(warning)
 	}
 }

@@ -56,8 +56,9 @@ func shown(value string) string {
 	return name + "://" + address
 }
 
-// Warnings returns what the settings allow that a gateway in production should not.
-func (c *Config) Warnings() (all []string) {
+// Warnings returns what the settings allow that a gateway in production should not, and those without an effect.
+func (c *Config) Warnings(flags *pflag.FlagSet) (all []string) {
+	all = c.withoutEffect(flags)
 	if !c.Listeners.HasTLS() {
 		for _, one := range c.Listeners.All(c.Areas.BehindGateways())[1:] {
 			if host, _, err := net.SplitHostPort(one.Address); err == nil && every(host) {

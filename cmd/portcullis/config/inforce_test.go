@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,35 @@ func TestSettingsInForceShowNoSecret(t *testing.T) {
 	}
 }
 
+// TestSettingsWithoutAnEffectAreWarnedOf guarantees a line about a setting that another one makes useless. Its operator would
+// believe in a rate, or in required records. A default has no line, nor has a value equal to it.
+func TestSettingsWithoutAnEffectAreWarnedOf(t *testing.T) {
+	const resources = "--role resources --areas firewall --listen 127.0.0.1:8081 --master-key-file k "
+	for args, want := range map[string]string{
+		resources + "--decision-log required --rate-account 5/s --cached-facts 10": "with --role resources: give them to the gateways: --cached-facts, --decision-log, --rate-account",
+		resources + "--decision-log best-effort":                                   "",
+		resources + "--decision-log off --decision-log-age 1h":                     "to the gateways: --decision-log, --decision-log-age",
+		"--freshness-lease 1s":                                                     "without --mongo-url: --freshness-lease",
+		"--freshness-lease 1s --mongo-url mongodb://h/d":                           "",
+		"--freshness-lease 200ms":                                                  "",
+		"--shadow-sample 0.5":                                                      "without --shadow-policy-dir: --shadow-sample",
+		"--shadow-sample 0.5 --shadow-policy-dir d":                                "",
+		"--policy-bundle-poll 5s --policy-dir d":                                   "without --policy-bundle: --policy-bundle-poll",
+		"--accept-base r":                                                          "without --policy-dir or --policy-bundle: --accept-base",
+		"--accept-base r --policy-dir d":                                           "",
+		"--decision-log off --decision-log-age 1h --decision-log-size 2GiB":        "with --decision-log off: --decision-log-age, --decision-log-size",
+	} {
+		c, flags := serveFlags()
+		if err := flags.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		got := slices.DeleteFunc(c.Warnings(flags), func(line string) bool { return !strings.Contains(line, "no effect") })
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.HasSuffix(got[0], want)) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
 // TestWhatProductionWouldNotWantIsWarnedOf, and nothing else.
 func TestWhatProductionWouldNotWantIsWarnedOf(t *testing.T) {
 	for args, want := range map[string]string{
@@ -57,7 +87,7 @@ func TestWhatProductionWouldNotWantIsWarnedOf(t *testing.T) {
 		if err := flags.Parse(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		got := c.Warnings()
+		got := c.Warnings(flags)
 		if want == "" {
 			if len(got) > 0 {
 				t.Errorf("%s: %q", args, got)
