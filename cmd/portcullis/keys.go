@@ -71,48 +71,67 @@ func newKeysStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			counts, err := countKeys(cmd.Context(), settings.Store)
+			needs, err := readNeeds(cmd.Context(), settings.Store)
 			if err != nil {
 				return err
 			}
-			return tellKeys(cmd, master.Fingerprints(), counts)
+			return tellKeys(cmd, master.Fingerprints(), needs)
 		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "master-key-file", "mongo-url")
 	return cmd
 }
 
-// countKeys counts the API keys by master key.
-func countKeys(ctx context.Context, s config.Store) (counts map[string]int, err error) {
+// keyNeeds is what needs master keys, by their fingerprints.
+type keyNeeds struct {
+	// store is the key of the store itself, "" before the first start of a gateway.
+	store   string
+	apiKeys map[string]int
+}
+
+// readNeeds reads what needs master keys.
+func readNeeds(ctx context.Context, s config.Store) (needs keyNeeds, err error) {
 	c := records.NewCollections()
 	opened, shut, err := openBeside(ctx, s, c)
 	if err != nil {
-		return nil, err
+		return needs, err
 	}
-	counts, err = c.KeysByMasterKey(ctx, opened, resources.At(time.Now()))
-	return counts, errors.Join(err, shut())
+	if needs.store, err = masterkey.OfStore(ctx, opened, c); err == nil {
+		needs.apiKeys, err = c.KeysByMasterKey(ctx, opened, resources.At(time.Now()))
+	}
+	return needs, errors.Join(err, shut())
 }
 
-// tellKeys prints a table of the master keys, by their fingerprints, with the numbers of API keys that each made.
-func tellKeys(cmd *cobra.Command, prints []string, counts map[string]int) error {
+// tellKeys prints a table of the master keys, by their fingerprints, with what needs each of them.
+func tellKeys(cmd *cobra.Command, prints []string, needs keyNeeds) error {
 	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "LINE\tMASTER KEY\tSTATE\tAPI KEYS\tTO TAKE IT OUT")
 	for i, fingerprint := range prints {
 		state, remedy := "accepted", "wait for the tokens that it signed to end"
 		if i == 0 {
 			state, remedy = "in use", "not before another one is in use"
-		} else if counts[fingerprint] > 0 {
+			if needs.store != "" && needs.store != fingerprint {
+				state = "next" // no gateway has started with it
+			}
+		} else if needs.store == fingerprint {
+			state, remedy = "in use", "not before a gateway has started with the first line; then "+remedy
+		}
+		if i > 0 && needs.apiKeys[fingerprint] > 0 {
 			remedy += ", and have the API keys made anew"
 		}
-		fmt.Fprintf(out, "%d\t%s\t%s\t%d\t%s\n", i+1, fingerprint, state, counts[fingerprint], remedy)
-		delete(counts, fingerprint)
+		fmt.Fprintf(out, "%d\t%s\t%s\t%d\t%s\n", i+1, fingerprint, state, needs.apiKeys[fingerprint], remedy)
+		delete(needs.apiKeys, fingerprint)
 	}
-	if n := counts[""]; n > 0 {
+	if n := needs.apiKeys[""]; n > 0 {
 		fmt.Fprintf(out, "\tunknown\t\t%d\tmade by a release that did not note the key: any of the lines may be theirs\n", n)
-		delete(counts, "")
+		delete(needs.apiKeys, "")
 	}
-	for _, fingerprint := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(out, "\t%s\tmissing\t%d\trefused: the key is not in the file\n", fingerprint, counts[fingerprint])
+	if needs.store != "" && !slices.Contains(prints, needs.store) {
+		fmt.Fprintf(out, "\t%s\tmissing\t%d\tno gateway starts without it: the store was made with it\n", needs.store, needs.apiKeys[needs.store])
+		delete(needs.apiKeys, needs.store)
+	}
+	for _, fingerprint := range slices.Sorted(maps.Keys(needs.apiKeys)) {
+		fmt.Fprintf(out, "\t%s\tmissing\t%d\trefused: the key is not in the file\n", fingerprint, needs.apiKeys[fingerprint])
 	}
 	return out.Flush()
 }

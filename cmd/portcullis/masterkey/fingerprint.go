@@ -31,7 +31,7 @@ func CheckStore(ctx context.Context, s store.Store, c records.Collections, maste
 		case rec.Value.Fingerprint == prints[0]:
 			return nil
 		case !slices.Contains(prints, rec.Value.Fingerprint):
-			refused = otherKey(prints, rec.Value)
+			refused = otherKey(prints, rec.Value.Fingerprint)
 			return nil
 		}
 		rec.Value.Fingerprint = prints[0]
@@ -43,18 +43,25 @@ func CheckStore(ctx context.Context, s store.Store, c records.Collections, maste
 // KnowsStore refuses a master key if the store's is not in the file. It changes nothing.
 func KnowsStore(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
 	prints := master.Fingerprints()
-	return s.View(ctx, func(tx store.Tx) error {
-		rec, err := c.Seals.Get(ctx, tx, records.SealID)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return nil // no gateway has started on it
-		case err == nil && !slices.Contains(prints, rec.Value.Fingerprint):
-			return otherKey(prints, rec.Value)
+	fingerprint, err := OfStore(ctx, s, c)
+	if err == nil && fingerprint != "" && !slices.Contains(prints, fingerprint) {
+		return otherKey(prints, fingerprint)
+	}
+	return err
+}
+
+// OfStore returns the fingerprint of the store's master key, "" before the first start of a gateway.
+func OfStore(ctx context.Context, s store.Store, c records.Collections) (fingerprint string, err error) {
+	err = s.View(ctx, func(tx store.Tx) error {
+		rec, err := store.Lookup(c.Seals.Get(ctx, tx, records.SealID))
+		if rec != nil {
+			fingerprint = rec.Value.Fingerprint
 		}
 		return err
 	})
+	return fingerprint, err
 }
 
-func otherKey(prints []string, seal records.Seal) error {
-	return fmt.Errorf("master key %s, the store's is %s: %w", prints[0], seal.Fingerprint, ErrOtherKey)
+func otherKey(prints []string, fingerprint string) error {
+	return fmt.Errorf("master key %s, the store's is %s: %w", prints[0], fingerprint, ErrOtherKey)
 }
