@@ -85,8 +85,8 @@ type Policy interface {
 }
 
 // Start calls take with the newest bundle of the source, and with the last good one if that fails. refused says why the
-// newest bundle was rejected. It is nil if the bundle is in force, and if it could not be fetched. With an error neither
-// bundle can be used.
+// newest bundle was rejected, for the caller's log. It is nil if the bundle is in force, and if it could not be fetched. With
+// an error neither bundle can be used.
 func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (refused, err error) {
 	kept, keptErr := f.kept()
 	raw, err := f.fetch(ctx)
@@ -103,7 +103,9 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 	if keptErr != nil {
 		return nil, fmt.Errorf("%w; no last good one can be used either: %w", err, keptErr)
 	}
-	f.Log.Warn("the policy bundle could not be fetched, or was rejected; the last good one is in force", "from", shown(f.From), "error", err.Error())
+	if f.failing = refused == nil; f.failing {
+		f.Log.Warn("the policy bundle can't be had; the last good one is in force", "from", shown(f.From), "error", err.Error())
+	}
 	return refused, nil
 }
 

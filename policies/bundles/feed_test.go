@@ -217,6 +217,35 @@ func TestAStartTakesTheLastGoodBundle(t *testing.T) {
 	}
 }
 
+// TestAnOutageOverAStartIsReportedOnce guarantees one line about a source that fails at the start and at the polls behind it,
+// and one about its end.
+func TestAnOutageOverAStartIsReportedOnce(t *testing.T) {
+	s, dir := newSource(t, unsigned(t, "v1")), t.TempDir()
+	before, _, _ := newFeed(t, s.URL+"/b.tar.gz", dir)
+	if _, _, err := start(t, before); err != nil {
+		t.Fatal(err)
+	}
+	before.Started()
+	s.set(http.StatusBadGateway, nil, "")
+	f, results, log := newFeed(t, s.URL+"/b.tar.gz", dir)
+	if revision, _, err := start(t, f); revision != "v1" || err != nil {
+		t.Fatal(revision, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- f.Follow(ctx, newTaker(), nil) }()
+	if got := <-results; got != bundles.ResultFailed {
+		t.Errorf("%s of a source that fails", got)
+	}
+	s.set(http.StatusOK, unsigned(t, "v1"), `"2"`)
+	next(results, bundles.ResultFailed)
+	stop()
+	<-ended
+	if text := log.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "can't be had; the last good one is in force") || strings.Count(text, "can be had again") != 1 {
+		t.Errorf("the log: %s", text)
+	}
+}
+
 // TestABundleIsKeptOnceItCanBe guarantees that a feed keeps the bundle in force as soon as the data folder takes it, also if
 // the source has no other one and fails by then. The log says so once.
 func TestABundleIsKeptOnceItCanBe(t *testing.T) {
