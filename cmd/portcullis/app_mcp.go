@@ -100,15 +100,22 @@ func (a *app) pinnedServers() []*resources.MCPServer {
 	return mcpServers(a.policy.Pin())
 }
 
-// warnMCP logs the servers of the policy in force that the settings do not reach.
+// warnMCP logs the servers of the policy in force that the settings do not reach. The program's own tree and a process behind
+// gateways may do without the door.
 func (a *app) warnMCP() {
+	if a.mcp == nil || a.mcp.Base == "" && a.settings.Policy.Shipped() {
+		return
+	}
 	upstreams := a.settings.Areas.Upstreams()
-	for _, s := range a.pinnedServers() {
+	for _, s := range mcpServers(a.policy.Pin()) {
 		if s.Upstream == resources.UpstreamPortcullis {
 			continue
 		}
 		missing := a.mcpCredentials.missing(s)
-		if upstreams[s.Upstream] == nil {
+		switch {
+		case a.mcp.Base == "":
+			missing = "without --public-url the door of MCP servers is off"
+		case upstreams[s.Upstream] == nil:
 			missing = "no --upstream has the name " + s.Upstream
 		}
 		if missing != "" {

@@ -38,7 +38,7 @@ type Listeners struct {
 func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.Edge, "listen", "127.0.0.1:8080", "the `host:port` of the edge; :8080 is every address of the machine")
 	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "the `host:port` of the same edge for clients of the user-service address")
-	f.StringVar(&l.PublicURL, "public-url", "", "the https `URL` under which clients reach the edge; without it there is no /.well-known/authzen-configuration")
+	f.StringVar(&l.PublicURL, "public-url", "", "the https `URL` under which clients reach the edge; without it there is no /.well-known/authzen-configuration, and calls of MCP servers are 404")
 	f.StringVar(&l.ExtAuthz, "ext-authz-listen", "", "the `host:port` of Envoy's external authorization over gRPC (default: none)")
 	f.StringVar(&l.TLS.ProxyCA, "ext-authz-client-ca-file", "", "the `file` of the authorities of proxies, in PEM: context_extensions are taken from a peer with a certificate of one of them alone")
 	f.StringVar(&l.Console, "console-listen", "", "the `host:port` of the web console (default: none; with --demo "+DemoConsole+")")
