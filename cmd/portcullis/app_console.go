@@ -80,7 +80,7 @@ func (a *app) newConsole(ctx context.Context, open listeners, hasDemo bool) (*co
 	var err error
 	site.server, site.url, err = newConsoleServer(ctx, a.settings, open.console.Addr(), console.Config{
 		Sessions: consoleSessions{a.sessions}, Operators: operators, IDs: a.ids, Now: time.Now, Log: a.log.Logger,
-		API: reaching(site.edge), Private: reaching(site.operators), Compare: comparer{"http://" + reachable(open.health.Addr())},
+		API: reaching(site.edge), Private: reaching(site.operators), Compare: comparer{httpAt(open.health.Addr())},
 	})
 	if err == nil {
 		a.mcp.Console = site.url.String()

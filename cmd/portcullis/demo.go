@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,7 +58,7 @@ const (
 	demoTokenFile = "demo.token"
 )
 
-func (g demoGuide) edgeURL() string { return "http://" + reachable(g.open.edge[0].Addr()) }
+func (g demoGuide) edgeURL() string { return httpAt(g.open.edge[0].Addr()) }
 
 // show prints how to use the demo, and has the simulated provisioner make its clusters until the context ends.
 func (g demoGuide) show(ctx context.Context, out io.Writer) error {
@@ -85,9 +86,9 @@ func (g demoGuide) lines(ctx context.Context) ([]string, error) {
 	lines := []string{
 		"",
 		"# Portcullis runs with demo data. Ctrl-C stops it; the data stays in " + quoted(g.settings.Store.DataDir) + ".",
-		"#   API                      " + edge + ", and the same at http://" + reachable(g.open.edge[1].Addr()),
+		"#   API                      " + edge + ", and the same at " + httpAt(g.open.edge[1].Addr()),
 		"#   API in a browser         " + edge + "/docs",
-		"#   health, metrics, status  http://" + reachable(g.open.health.Addr()),
+		"#   health, metrics, status  " + httpAt(g.open.health.Addr()),
 	}
 	shown, err := g.consoleLines(ctx)
 	if err != nil {
@@ -143,7 +144,7 @@ func (g demoGuide) linkCommand() string {
 	for _, f := range []struct{ flag, value, standard string }{
 		{"data-dir", filepath.Clean(g.settings.Store.DataDir), "data"},
 		{"master-key-file", g.settings.Store.MasterKeyFile, ""},
-		{"private-url", "http://" + reachable(g.open.health.Addr()), "http://" + config.DefaultHealthListen},
+		{"private-url", httpAt(g.open.health.Addr()), "http://" + config.DefaultHealthListen},
 		{"console-url", g.site.url.String(), "http://" + config.DemoConsole},
 	} {
 		if f.value != f.standard {
@@ -175,6 +176,11 @@ func (g demoGuide) writeToken(name string, request authn.TokenRequest) (token, p
 		return "", "", err
 	}
 	return token, quoted(filepath.Join(dir, name)), nil
+}
+
+// httpAt returns the URL at which a client of this machine reaches a listener. It escapes the zone of an IPv6 address.
+func httpAt(listener net.Addr) string {
+	return (&url.URL{Scheme: "http", Host: reachable(listener)}).String()
 }
 
 // reachable returns the address at which a client of this machine reaches a listener.
@@ -238,7 +244,7 @@ func (d *demoDesk) serve(a *app, open listeners, hasDemo bool) {
 		d.close()
 		return
 	}
-	edge, path := "http://"+reachable(open.edge[0].Addr()), "/mcp/projects/"+demo.Project+"/"+tickets.Name
+	edge, path := httpAt(open.edge[0].Addr()), "/mcp/projects/"+demo.Project+"/"+tickets.Name
 	a.mcp.Base = cmp.Or(a.mcp.Base, edge)
 	d.url, d.audience = edge+path, a.mcp.Base+path
 	d.server.Handler = tickets.Handler(a.assertions)

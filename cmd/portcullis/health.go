@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,8 @@ func askReady(ctx context.Context, out io.Writer, listener string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthz/ready", nil)
+	target := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/healthz/ready"}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return err
 	}

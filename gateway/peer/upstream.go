@@ -103,7 +103,8 @@ func (u *Upstream) Pass(ctx context.Context, call Call) (*Answer, error) {
 // path.
 func (u *Upstream) ask(ctx context.Context, call Call) (*http.Response, error) {
 	said := call.Statement
-	out, err := http.NewRequestWithContext(ctx, said.Method, u.base.Scheme+"://"+u.base.Host, bytes.NewReader(said.Body))
+	origin := url.URL{Scheme: u.base.Scheme, Host: u.base.Host}
+	out, err := http.NewRequestWithContext(ctx, said.Method, origin.String(), bytes.NewReader(said.Body))
 	if err != nil {
 		return nil, err
 	}

@@ -79,3 +79,24 @@ func TestASilentUpstreamKeepsNoConnection(t *testing.T) {
 		t.Error("the connection outlives the call")
 	}
 }
+
+// TestAnAddressWithAZoneIsCalled guarantees calls to a link-local address of IPv6, which has the zone of its interface.
+func TestAnAddressWithAZoneIsCalled(t *testing.T) {
+	t.Parallel()
+	l := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "[::1]:0"))(t)
+	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Seen", r.Host+r.RequestURI)
+	})}}
+	s.Start()
+	t.Cleanup(s.Close)
+	base := must.Get(url.Parse(strings.Replace(s.URL, "::1", "::1%25lo", 1) + "/base"))(t)
+	a, err := peer.NewUpstream("widgets", base, time.Minute, time.Minute, assertions(t)).
+		Pass(t.Context(), peer.Call{Statement: assertion.Statement{Method: "GET", Target: "/x%2Fy?a=%20b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = a.Body.Close()
+	if want := l.Addr().String() + "/base/x%2Fy?a=%20b"; a.Header.Get("X-Seen") != want {
+		t.Errorf("%q, want %q", a.Header.Get("X-Seen"), want)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
@@ -99,7 +100,8 @@ func (m member) Ask(ctx context.Context, q *decisions.Question) (*decisions.Answ
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, said.Method, "http://"+m.address+pageTarget, bytes.NewReader(body))
+	target := url.URL{Scheme: "http", Host: m.address, Path: pageTarget}
+	req, err := http.NewRequestWithContext(ctx, said.Method, target.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,6 +73,22 @@ func TestGatewaysAnswerEachOther(t *testing.T) {
 	server.Close()
 	if a, err := ask(keysOf(t, 0)); err == nil {
 		t.Errorf("a gateway that is gone: %+v", a)
+	}
+}
+
+// TestAGatewayWithAZoneAnswers guarantees the decisions of a gateway at a link-local address of IPv6.
+func TestAGatewayWithAZoneAnswers(t *testing.T) {
+	l := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "[::1]:0"))(t)
+	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
+	one := private.Listener{Assertions: keysOf(t, 0), IDs: ids, History: &private.History{}, Metrics: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)}
+	one.Decisions.Own = log(func(*decisions.Question) (*decisions.Answer, error) { return &decisions.Answer{}, nil })
+	server := &httptest.Server{Listener: l, Config: one.Server()}
+	server.Start()
+	defer server.Close()
+	address := strings.Replace(l.Addr().String(), "::1", "::1%lo", 1)
+	source := private.NewFleet([]string{address}, keysOf(t, 0), ids).Others(t.Context())[address]
+	if _, err := source.Ask(t.Context(), &decisions.Question{Filter: decisionlog.Filter{Account: "acct-a-v1"}, Size: 10}); err != nil {
+		t.Error(err)
 	}
 }
 

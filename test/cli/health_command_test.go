@@ -8,7 +8,7 @@ import (
 )
 
 // TestHealthCommand says what the health listener says, by its exit code: for containers
-// without a shell. A listener on every address is asked on this machine.
+// without a shell. A listener on every address is asked on this machine, one at a link-local address of IPv6 by its zone.
 func TestHealthCommand(t *testing.T) {
 	t.Parallel()
 	g := harness.Shared(t)
@@ -20,7 +20,7 @@ func TestHealthCommand(t *testing.T) {
 		}
 	}
 	unready := harness.Start(t, "--accounts-url", "http://127.0.0.1:1/healthz")
-	for listen, want := range map[string]string{strings.TrimPrefix(unready.HealthURL, "http://"): "503", "127.0.0.1:1": "refused"} {
+	for listen, want := range map[string]string{strings.TrimPrefix(unready.HealthURL, "http://"): "503", "127.0.0.1:1": "refused", "[::1%lo]:1": "refused"} {
 		if got := harness.Command(t, nil, "health", "--health-listen", listen); got.Code != 1 || !strings.Contains(got.Stderr, "not ready") || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%s: %d %s", listen, got.Code, got.Stderr)
 		}
