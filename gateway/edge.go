@@ -62,7 +62,7 @@ func New(cfg Config) (*Edge, error) {
 	e.foreign = []step{e.admit, e.identify, e.limit, e.answerProxy}
 	e.inner = []step{e.find, e.admit, e.assume, e.limit, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer}
 	e.quiet = cfg.Judge.Quiet()
-	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identifyAgain, e.authorizeAgain}
+	e.waiting.again = []step{e.admit, e.identifyAgain, e.authorizeAgain}
 	if err := e.unusedUpstream(); err != nil {
 		return nil, err
 	}

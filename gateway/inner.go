@@ -39,7 +39,7 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 		return append(rows, closing...)
 	}
 	e.steps = []step{e.frame, e.find, e.readBody, e.admit, e.accept, e.checkMediaType, e.answer}
-	e.waiting.longest, e.waiting.again = innerWait, []step{e.admit}
+	e.waiting.inFront = true
 	return e.start()
 }
 

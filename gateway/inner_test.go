@@ -32,6 +32,9 @@ type area struct {
 	asked    []string
 	occupied bool
 	err      error
+	// waits is how many answers may come too soon; each has a value for one of them.
+	waits int
+	each  chan struct{}
 }
 
 func (a *area) handle(ctx context.Context, r *wire.Request) (wire.Response, error) {
@@ -39,7 +42,12 @@ func (a *area) handle(ctx context.Context, r *wire.Request) (wire.Response, erro
 	defer a.mu.Unlock()
 	a.turns = append(a.turns, gate.Account(ctx, "none"))
 	a.got = append(a.got, r)
-	return wire.OK(map[string]string{"made": r.Path})
+	answer, err := wire.OK(map[string]string{"made": r.Path})
+	if len(a.got) <= a.waits {
+		answer.Wait = time.Minute
+		a.each <- struct{}{}
+	}
+	return answer, err
 }
 
 func (a *area) CloseProject(_ context.Context, closing resources.Closing) (bool, error) {

@@ -26,13 +26,12 @@ func newUpstream(name string, base *url.URL, limits Limits, keys *assertion.Keys
 	return &upstream{peer.NewUpstream(name, base, limits.Upstream, limits.Idle, keys), newGate(limits.Requests)}
 }
 
-// passOn passes an allowed call to its upstream. There it is in the way of none but the upstream's
-// own.
-func (e *Edge) passOn(x *exchange) error {
+// pass passes an allowed call to its upstream. There it is in the way of none but the upstream's own.
+func (e *Edge) pass(x *exchange) (*peer.Answer, error) {
 	x.leave()
 	upstream := x.entry.upstream
 	if err := x.enter(upstream.gate); err != nil {
-		return err
+		return nil, err
 	}
 	ctx, header, end := e.tracePass(x)
 	a, err := upstream.Pass(context.WithoutCancel(ctx), peer.Call{Header: header, Statement: assertion.Statement{ // the answer is read after the request's end
@@ -41,9 +40,18 @@ func (e *Edge) passOn(x *exchange) error {
 	}})
 	if err != nil {
 		end(0, err)
-		return err
+		return nil, err
 	}
 	end(a.Status, nil)
+	return a, nil
+}
+
+// passOn answers with the answer of an upstream.
+func (e *Edge) passOn(x *exchange) error {
+	a, err := e.passedOn(x)
+	if err != nil {
+		return err
+	}
 	if a.Length < 0 && !x.raw.Request.Header.IsHTTP11() {
 		whole, err := e.readWhole(x, a.Body)
 		if err != nil {

@@ -2,9 +2,12 @@ package gateway
 
 import (
 	"context"
+	"io"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -15,10 +18,10 @@ const (
 	askEvery = 500 * time.Millisecond
 	// askSeldom is the longest pause where the handler says when there is something new.
 	askSeldom = 2 * time.Second
-	// innerWait is how long an edge behind gateways lets a client wait: less than a gateway waits
-	// for an upstream.
-	innerWait = 25 * time.Second
-	outerWait = time.Minute
+	// longestWait is how long a client may wait.
+	longestWait = time.Minute
+	// shortAnswer bounds what is read of an answer in whose place another one is waited for, in bytes.
+	shortAnswer = 4 << 10
 )
 
 // waiting holds the clients that wait for another response (wire.Response.Wait). They hold nothing but
@@ -27,7 +30,8 @@ const (
 type waiting struct {
 	// clients bounds them; one too many is answered at once.
 	clients *gate.Gate
-	longest time.Duration
+	// inFront says that clients wait at the gateway in front: it knows them, and asks again.
+	inFront bool
 	// again holds the steps before the handler is asked again.
 	again []step
 	// drained is closed when the edge drains, which ends every wait.
@@ -40,6 +44,12 @@ func (w *waiting) end() { w.once.Do(func() { close(w.drained) }) }
 // respond asks the handler, and while the client waits and there is nothing to answer, asks it again.
 func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
 	response, err := e.handler(x, r)
+	if e.waiting.inFront {
+		if err == nil && response.Wait > 0 {
+			x.raw.Response.Header.Set(peer.WaitHeader, strconv.FormatInt(response.Wait.Milliseconds(), 10))
+		}
+		return response, err
+	}
 	if waiters := response.Waiters; err == nil && response.Wait > 0 && waiters != nil {
 		if err := waiters.TryEnter(); err != nil {
 			return wire.Response{}, err
@@ -53,9 +63,34 @@ func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
 	}
 	for err == nil && response.Wait > 0 && e.pause(x, &response) {
 		r.Place = response.Place
-		response, err = e.askAgain(x, r)
+		err = e.again(x, func() (err error) {
+			r.Principal = x.principal
+			response, err = e.handler(x, r)
+			return err
+		})
 	}
-	return response, err
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return response, nil
+}
+
+// passedOn passes a call to its upstream. An upstream may say that there may be another answer: while the client waits, the
+// call is passed on again.
+func (e *Edge) passedOn(x *exchange) (*peer.Answer, error) {
+	a, err := e.pass(x)
+	for err == nil && a.Wait > 0 && e.pause(x, &wire.Response{Wait: a.Wait, Wake: make(chan struct{})}) {
+		_, _ = io.CopyN(io.Discard, a.Body, shortAnswer) // its connection is for the next call
+		_ = a.Body.Close()
+		err = e.again(x, func() (err error) {
+			a, err = e.pass(x)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // handler calls the handler of an allowed call. What it asks policy is recorded before the answer.
@@ -74,7 +109,7 @@ func (e *Edge) handler(x *exchange, r *wire.Request) (response wire.Response, er
 // client has its answer now: its time is over, the edge drains, or too many wait. It also does for a client that has
 // gone: a handler asked for it would hand work to nobody.
 func (e *Edge) pause(x *exchange, r *wire.Response) bool {
-	remaining := time.Until(x.arrived.Add(min(r.Wait, e.waiting.longest)))
+	remaining := time.Until(x.arrived.Add(min(r.Wait, longestWait)))
 	if remaining <= 0 || e.waiting.clients.TryEnter() != nil {
 		return false
 	}
@@ -108,18 +143,17 @@ func (w *waiting) sleep(stays context.Context, d time.Duration, wake <-chan stru
 	return stays.Err() == nil
 }
 
-// askAgain authorizes the caller anew and asks the handler.
-func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
+// again authorizes the caller anew and asks again, within the time of a request.
+func (e *Edge) again(x *exchange, ask func() error) error {
 	life := &lifetime{parent: x.lifetime.parent, account: x.lifetime.account, deadline: time.Now().Add(e.cfg.Limits.Handle)}
 	defer life.end()
 	x.ctx = life
 	for _, s := range e.waiting.again {
 		if err := s(x); err != nil {
-			return wire.Response{}, err
+			return err
 		}
 	}
-	r.Principal = x.principal
-	return e.handler(x, r)
+	return ask()
 }
 
 // identifyAgain finds out who calls now. The verdict on the former caller is not that of a refusal here.

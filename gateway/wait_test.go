@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -242,5 +243,81 @@ func TestHandlerKnowsItsVerdict(t *testing.T) {
 				t.Errorf("%d %q, handlers knew %q", got.Status, id, names)
 			}
 		})
+	}
+}
+
+// behind is an edge in front of an area in a process of its own. A client of the area waits until its handler has been asked
+// n times.
+func behind(t *testing.T, n int, change ...func(*gateway.Config)) (*edge, *area) {
+	t.Helper()
+	a := &area{waits: n - 1, each: make(chan struct{}, n)}
+	_, base := inner(t, a)
+	return start(t, append([]func(*gateway.Config){func(c *gateway.Config) {
+		c.Upstreams = map[string]*url.URL{"things": base}
+	}}, change...)...), a
+}
+
+var thingRequest = request("POST", things+"a", "{}", bearer, jsonType)
+
+// TestWhoWaitsForAnAreaIsAuthorizedAnew guarantees a wait at the gateway, however short its timeout for upstreams is. A caller
+// without the right any more gets nothing.
+func TestWhoWaitsForAnAreaIsAuthorizedAnew(t *testing.T) {
+	var out atomic.Bool
+	e, a := behind(t, 3, func(c *gateway.Config) {
+		c.Limits.Upstream = 400 * time.Millisecond // less than a pause
+		c.Judge.Pin = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+			if out.Load() {
+				return deny(ctx, q)
+			}
+			return allow(ctx, q)
+		}}.pin()
+	})
+	if got := e.overTCP(t).send(t, thingRequest); got.Status != 200 || got.Header.Get("X-Portcullis-Wait") != "" || len(a.got) != 3 {
+		t.Fatalf("%d %s %v after %d", got.Status, got.Body, got.Header, len(a.got))
+	}
+	a.waits = 1000
+	<-a.each
+	<-a.each
+	done := make(chan reply, 1)
+	go func() { done <- e.overTCP(t).send(t, thingRequest) }()
+	<-a.each
+	out.Store(true)
+	if got := <-done; got.Status != 403 || strings.Contains(got.Body, "made") {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+// TestAnAreaIsAskedForNobodyWhoHasGone guarantees the end of a wait for an area with its client.
+func TestAnAreaIsAskedForNobodyWhoHasGone(t *testing.T) {
+	e, a := behind(t, 1000)
+	c := e.overTCP(t)
+	must.Get(io.WriteString(c, thingRequest))(t)
+	<-a.each
+	_ = c.Close()
+	waitFor(t, "the client that has gone still waits", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return len(e.records) > 0
+	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.got) > 2 || e.last(t).Duration > soon {
+		t.Errorf("the area was asked %d times, in %s", len(a.got), e.last(t).Duration)
+	}
+}
+
+// TestDrainEndsWaitsForAnArea at once.
+func TestDrainEndsWaitsForAnArea(t *testing.T) {
+	e, a := behind(t, 1000)
+	done := make(chan reply, 1)
+	go func() { done <- e.overTCP(t).send(t, thingRequest) }()
+	<-a.each
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := e.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	if got := <-done; got.Status != 200 || e.last(t).Duration > soon {
+		t.Errorf("%d %s in %s", got.Status, got.Body, e.last(t).Duration)
 	}
 }

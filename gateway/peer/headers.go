@@ -13,6 +13,10 @@ import (
 // RefusedHeader reports to a gateway that its assertion was refused. Its caller then gets no advice to sign in again.
 const RefusedHeader = ownPrefix + "Assertion-Refused"
 
+// WaitHeader has the milliseconds after the arrival of a request in which its client waits for another answer. The process
+// behind the gateway sends it with an answer that may come too soon.
+const WaitHeader = ownPrefix + "Wait"
+
 // ownPrefix begins the names of the headers in which gateways and areas speak to each other.
 const ownPrefix = "X-Portcullis-"
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,6 +56,8 @@ type Answer struct {
 	Body   io.ReadCloser
 	// Length is the body's in bytes; -1 is not known.
 	Length int64
+	// Wait is how long after the call's arrival its client waits for another answer.
+	Wait time.Duration
 }
 
 // Call is a call that is passed to an upstream.
@@ -88,13 +91,14 @@ func (u *Upstream) Pass(ctx context.Context, call Call) (*Answer, error) {
 		cancel(err)
 		return nil, err
 	}
+	wait, _ := strconv.ParseInt(resp.Header.Get(WaitHeader), 10, 32) // 0 without a number
 	for name := range resp.Header {
 		if !PassesBack(name) {
 			delete(resp.Header, name)
 		}
 	}
 	return &Answer{
-		Status: resp.StatusCode, Header: resp.Header, Length: resp.ContentLength,
+		Status: resp.StatusCode, Header: resp.Header, Length: resp.ContentLength, Wait: time.Duration(wait) * time.Millisecond,
 		Body: &body{ReadCloser: resp.Body, idle: idle, timeout: u.timeout, silent: call.Silent, done: cancel},
 	}, nil
 }
