@@ -24,25 +24,11 @@ const (
 	ResultReleased = "released"
 )
 
-// Outcome is the outcome of one attempt to deliver a message.
-type Outcome struct {
-	// Kind is the kind of the message.
-	Kind string
-	// Result is one of the constants.
-	Result string
-	// Took is the duration of the delivery.
-	Took time.Duration
-	// Age is the age of the message after the delivery.
-	Age time.Duration
-}
-
 // handle delivers a leased message and stores the outcome. The deadline of the delivery is that of
 // work; ctx ends when the worker is stopped.
 func (w *Worker) handle(ctx, work context.Context, rec store.Record[resources.Message]) {
-	began := w.cfg.Now()
 	cause := w.attempt(work, rec.Value)
-	ended := w.cfg.Now()
-	after := w.judge(work, rec.Value, cause, ended)
+	after := w.judge(work, rec.Value, cause, w.cfg.Now())
 	err := w.settle(ctx, func(ctx context.Context, tx store.Tx) error {
 		if after.result == ResultDelivered {
 			return w.c.Delete(ctx, tx, rec)
@@ -56,10 +42,7 @@ func (w *Worker) handle(ctx, work context.Context, rec store.Record[resources.Me
 		return
 	}
 	after.log(log)
-	w.cfg.Observe(Outcome{
-		Kind: rec.Value.Kind, Result: after.result, Took: ended.Sub(began),
-		Age: time.Duration(resources.At(ended)-rec.Value.CreatedAt) * time.Millisecond,
-	})
+	w.cfg.Observe(after.result)
 }
 
 // attempt delivers the message and returns a panic of the deliverer as an error.

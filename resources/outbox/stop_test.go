@@ -41,13 +41,13 @@ func TestStopGivesBackWhatCanNotEnd(t *testing.T) {
 	s := newScene(t)
 	m := s.invite("Acme", "bob@example.org")
 	began := make(chan bool)
-	var seen []outbox.Outcome
+	var seen []string
 	w := s.worker(deliverFunc(func(ctx context.Context, _ resources.Message) error {
 		began <- true
 		<-ctx.Done()
 		return ctx.Err()
 	}), func(c *outbox.Config) {
-		c.Grace, c.Observe = time.Second, func(o outbox.Outcome) { seen = append(seen, o) }
+		c.Grace, c.Observe = time.Second, func(result string) { seen = append(seen, result) }
 	})
 	stop, wait := run(t, w)
 	<-began
@@ -57,7 +57,7 @@ func TestStopGivesBackWhatCanNotEnd(t *testing.T) {
 	if kept == nil || kept.Attempts != 0 || kept.LeaseUntil != 0 || kept.LeaseOwner != "" || kept.NextAt > resources.At(s.clock.now()) {
 		t.Fatalf("kept %+v", kept)
 	}
-	if len(seen) != 1 || seen[0].Result != outbox.ResultReleased {
+	if len(seen) != 1 || seen[0] != outbox.ResultReleased {
 		t.Errorf("seen %+v", seen)
 	}
 	s.once(s.worker(deliverFunc(func(context.Context, resources.Message) error { return nil }), nil), 1)

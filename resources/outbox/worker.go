@@ -49,9 +49,9 @@ type Config struct {
 	Log    *slog.Logger
 	// Owner names this process in its leases, for operators.
 	Owner string
-	// Observe is called with each outcome after it was stored, by several goroutines at a time;
-	// nil is none.
-	Observe func(Outcome)
+	// Observe is called with the result of each attempt after its outcome was stored, by several
+	// goroutines at a time; nil is none.
+	Observe func(result string)
 
 	// Every is how often Run looks for due messages; 0 is DefaultEvery.
 	Every time.Duration
@@ -87,7 +87,7 @@ func New(cfg Config) *Worker {
 		cfg.Grace = DefaultGrace
 	}
 	if cfg.Observe == nil {
-		cfg.Observe = func(Outcome) {}
+		cfg.Observe = func(string) {}
 	}
 	return &Worker{cfg: cfg, c: cfg.Collections.Outbox}
 }

@@ -107,17 +107,17 @@ func TestTwoWorkersDeliverEachMessageOnce(t *testing.T) {
 	for i := range all {
 		s.invite(fmt.Sprint("Account ", i), "bob@example.org")
 	}
-	outcomes := make(chan outbox.Outcome, 2*all)
+	outcomes := make(chan string, 2*all)
 	ctx, stop := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	for _, name := range []string{"one", "two"} {
 		w := s.worker(deliver, func(c *outbox.Config) {
-			c.Owner, c.Observe = name, func(o outbox.Outcome) { outcomes <- o }
+			c.Owner, c.Observe = name, func(o string) { outcomes <- o }
 		})
 		wait.Go(func() { w.Run(ctx) })
 	}
 	for range all {
-		if o := <-outcomes; o.Result != outbox.ResultDelivered {
+		if o := <-outcomes; o != outbox.ResultDelivered {
 			t.Fatalf("%+v", o)
 		}
 	}
@@ -235,9 +235,9 @@ func TestMessageThatWasDeletedMeanwhileIsNoTrouble(t *testing.T) {
 // TestRunDeliversEachNewMessage checks that Run looks for messages again and again.
 func TestRunDeliversEachNewMessage(t *testing.T) {
 	s := newScene(t)
-	done := make(chan outbox.Outcome, 1)
+	done := make(chan string, 1)
 	w := s.worker(deliverFunc(func(context.Context, resources.Message) error { return nil }), func(c *outbox.Config) {
-		c.Every, c.Observe = time.Millisecond, func(o outbox.Outcome) { done <- o }
+		c.Every, c.Observe = time.Millisecond, func(o string) { done <- o }
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	var wait sync.WaitGroup

@@ -113,7 +113,7 @@ func (m *Metrics) PolicyEvaluated(entry string, took time.Duration, failure engi
 func (m *Metrics) VerdictReused(entry string) { m.byEntry[entry].reused.Inc() }
 
 // Delivered counts one attempt to deliver a message.
-func (m *Metrics) Delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.Result).Inc() }
+func (m *Metrics) Delivered(result string) { m.deliveries.WithLabelValues(result).Inc() }
 
 // WatchCache returns a function that counts a lookup in the shared cache by its result, and
 // logs a forged value.
