@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -41,22 +42,9 @@ func describe(err error) error {
 
 // splitObject returns the raw values of an object by their names.
 func splitObject(raw []byte) (map[string]jsontext.Value, error) {
-	out := map[string]jsontext.Value{}
-	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+	var out map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &out); err != nil || out == nil { // null
 		return nil, errWrongKind
-	}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil, errWrongKind
-		}
-		key := name.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, errWrongKind
-		}
-		out[key] = value.Clone()
 	}
 	return out, nil
 }

@@ -75,7 +75,7 @@ var mutants = []mutant{
 	{"roles", "more than one has", []edit{{"resources/access/service.go", "		if !decision.Allowed {\n			return resources.Forbidden(\"You cannot grant", "		if !decision.Allowed && q.Now == 0 {\n			return resources.Forbidden(\"You cannot grant"}}},
 	{"roles", "the last admin", []edit{{"store/records/admins.go", "	if lasting(before) && !lasting(after) {", "	if lasting(before) && !lasting(after) && roleChange.AccountID == \"\" {"}, {"store/records/admins.go", "	if roleChange.Caller.Kind == resources.PrincipalUser && (", "	if roleChange.AccountID == \"\" && ("}}},
 
-	{"input", "a name twice", []edit{{"resources/wire/stream.go", "jsontext.NewDecoder(bytes.NewBuffer(body))", "jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},
+	{"input", "a name twice", []edit{{"resources/wire/stream.go", "jsontext.NewDecoder(bytes.NewBuffer(body))", "jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))"}, {strictFile, "json.Unmarshal(raw, &out)", "json.Unmarshal(raw, &out, jsontext.AllowDuplicateNames(true))"}}},
 	{"input", "addresses of two readings", []edit{{"resources/email.go", "&& plainLocalPart(s[:index]) ", "&& plainLocalPart(\"a\") "}}},
 
 	{"load", "an evaluation takes its time", []edit{{boundsFile, "!now.Before(b.deadline)", "!now.Before(b.deadline.Add(time.Hour))"}}},
