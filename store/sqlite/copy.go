@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -13,20 +12,7 @@ func (t *tx) List(ctx context.Context, schema *store.Schema, after string, limit
 	if err != nil {
 		return nil, err
 	}
-	if err := t.ready(ctx); err != nil {
-		return nil, err
-	}
-	var out []store.Row
-	err = t.ses.each(ctx, tab.list, []any{after, int64(max(limit, 0))}, func(row []driver.Value) error {
-		var r store.Row
-		err := scan(row, []any{&r.Key, &r.Revision, &r.Body})
-		out = append(out, r)
-		return err
-	})
-	if err != nil {
-		return nil, t.fail(ctx, err)
-	}
-	return out, nil
+	return t.rows(ctx, tab.list, []any{after, int64(max(limit, 0))})
 }
 
 // Load implements store.Tx.

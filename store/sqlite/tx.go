@@ -105,10 +105,14 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 	if err != nil {
 		return nil, err
 	}
+	return t.rows(ctx, text, args)
+}
+
+// rows returns the records that a statement selects.
+func (t *tx) rows(ctx context.Context, text string, args []any) (out []store.Row, err error) {
 	if err := t.ready(ctx); err != nil {
 		return nil, err
 	}
-	var out []store.Row
 	err = t.ses.each(ctx, text, args, func(row []driver.Value) error {
 		var r store.Row
 		err := scan(row, []any{&r.Key, &r.Revision, &r.Body})
