@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"encoding/hex"
 	"strings"
 	"unicode"
 )
@@ -93,23 +94,11 @@ func percentByte(text string) (c byte, size int) {
 	if len(text) < size+2 {
 		return '%', size
 	}
-	high, ok := hexDigit(text[size])
-	low, also := hexDigit(text[size+1])
-	if !ok || !also {
+	var decoded [1]byte
+	if _, err := hex.Decode(decoded[:], []byte(text[size:size+2])); err != nil {
 		return '%', size
 	}
-	return high<<4 | low, size + 2
-}
-
-// hexDigit returns the value of a hexadecimal digit.
-func hexDigit(c byte) (value byte, ok bool) {
-	switch lower := c | ' '; {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= lower && lower <= 'f':
-		return lower - 'a' + 10, true
-	}
-	return 0, false
+	return decoded[0], size + 2
 }
 
 // findCredential returns the bounds of the secret part of the next credential, at from or after it; start is -1 for

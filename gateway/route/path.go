@@ -1,6 +1,7 @@
 package route
 
 import (
+	"encoding/hex"
 	"net/url"
 	"slices"
 	"strings"
@@ -66,13 +67,13 @@ func scanPath(path string, f *findings) string {
 			decoded.WriteByte(c)
 			continue
 		}
-		if i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2]) {
+		var escaped [1]byte
+		if n, _ := hex.Decode(escaped[:], []byte(path[i+1:min(i+3, len(path))])); n == 0 { // two digits make one byte
 			f.add("holds a % that is not followed by two hexadecimal digits")
 			continue
 		}
-		c = unhex(path[i+1])<<4 | unhex(path[i+2])
-		escapedByte(c, f)
-		decoded.WriteByte(c)
+		escapedByte(escaped[0], f)
+		decoded.WriteByte(escaped[0])
 		i += 2
 	}
 	return decoded.String()
@@ -157,19 +158,4 @@ func looksLikeSyntax(r rune) bool {
 
 func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '~'
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func unhex(c byte) byte {
-	switch {
-	case c <= '9':
-		return c - '0'
-	case c <= 'F':
-		return c - 'A' + 10
-	default:
-		return c - 'a' + 10
-	}
 }
