@@ -39,7 +39,6 @@ type CompareStep struct {
 	Good bool
 	// Text is the report in the form that the commands print.
 	Text string
-	Took time.Duration
 }
 
 // comparisons holds the running comparison of this process and the last one of each operator.

@@ -53,7 +53,6 @@ type installation struct {
 	Policy  struct {
 		Revision string         `json:"revision"`
 		Base     string         `json:"base"`
-		Own      string         `json:"own"`
 		Since    resources.Time `json:"since"`
 		Refused  *struct {
 			At      resources.Time `json:"at"`
@@ -68,9 +67,8 @@ type installation struct {
 	} `json:"stores"`
 	Shadow *shadowed `json:"shadow"`
 	Outbox *struct {
-		Pending          int     `json:"pending"`
-		Dead             int     `json:"dead"`
-		OldestAgeSeconds float64 `json:"oldest_age_seconds"`
+		Pending int `json:"pending"`
+		Dead    int `json:"dead"`
 	} `json:"outbox"`
 }
 
