@@ -1,6 +1,9 @@
 package resources
 
-import "strings"
+import (
+	"net"
+	"strings"
+)
 
 // maxHost bounds a host's name in bytes (RFC 1035, 2.3.4).
 const maxHost = 253
@@ -24,4 +27,9 @@ func ValidHost(name string) bool {
 		}
 	}
 	return true
+}
+
+// IsLoopback reports whether a host is reachable from this machine only, so that plain HTTP to it shows nothing to others.
+func IsLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }

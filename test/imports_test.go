@@ -124,7 +124,7 @@ var mayImport = map[string]row{
 	"policies/arguments":        {inside: []string{"resources"}, outside: []string{schema}},
 	"policies/limits":           {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/overlay":          {inside: []string{"policies", "resources"}, outside: []string{opa, json, udiff}},
-	"policies/bundles":          {inside: []string{"policies", "policies/overlay", "resources/durable"}, outside: []string{opa}},
+	"policies/bundles":          {inside: []string{"policies", "policies/overlay", "resources", "resources/durable"}, outside: []string{opa}},
 	"policies/question":         {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/shadow":           {inside: []string{"policies", "policies/limits", "policies/engine", "resources"}},
 	"policies/replay":           {inside: []string{"policies/engine", "resources"}, outside: []string{opa}},

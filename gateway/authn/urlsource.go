@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Defaults and bounds of a URLSource.
@@ -78,7 +79,7 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return nil, errURLForm
 	}
-	if u.Scheme == "http" && !onThisMachine(u.Hostname()) {
+	if u.Scheme == "http" && !resources.IsLoopback(u.Hostname()) {
 		return nil, errURLOpen
 	}
 	o.Refresh, o.MaxAge = cmp.Or(o.Refresh, defaultRefresh), cmp.Or(o.MaxAge, defaultMaxAge)
@@ -97,12 +98,6 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	o.Log = orDiscard(o.Log)
 	o.Client = guarded(o.Client)
 	return &URLSource{options: o, shown: u.Scheme + "://" + u.Host + u.EscapedPath()}, nil
-}
-
-// onThisMachine reports whether the host is an address of this machine.
-func onThisMachine(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Run fetches the keys at once and then every Refresh, until ctx ends.

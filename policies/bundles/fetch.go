@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 const (
@@ -30,15 +31,10 @@ func CheckURL(source string) error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
 		return errors.New("must be a file, or https://host/path without a user and a fragment")
-	case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "https" || u.Scheme == "http" && resources.IsLoopback(u.Hostname()):
 		return nil
 	}
 	return errors.New("must be https, or http on this machine: anybody on the way could give another policy")
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // shown returns a source for the log and for errors: a URL without its query, which may be a secret.

@@ -74,7 +74,7 @@ func (c Console) validateURL(l Listeners) (problems []resources.Problem) {
 	switch u := c.URL(l.Console, l.HasTLS()); {
 	case u == nil:
 		problems = append(problems, problem("--console-url", "must be https://host or https://host:port, or http:// on a loopback address, without a path, not %q", c.address))
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !resources.IsLoopback(u.Hostname()):
 		problems = append(problems, problem("--console-url", "must be https://host, or http:// on a loopback address: plain HTTP exposes sessions to the network"))
 	case u.Scheme == "http" && l.Console != "" && l.HasTLS():
 		problems = append(problems, problem("--console-url", "must be https://, since --console-listen speaks TLS with --tls-cert-file"))
@@ -102,14 +102,14 @@ func (c Console) Validate(l Listeners) (problems []resources.Problem) {
 		}
 		return problems
 	}
-	if problems = c.validateURL(l); problems == nil && !l.HasTLS() && !loopback(hostOf(l.Console)) {
+	if problems = c.validateURL(l); problems == nil && !l.HasTLS() && !resources.IsLoopback(hostOf(l.Console)) {
 		problems = append(problems, problem("--console-listen", "must be a loopback address, or needs --tls-cert-file: plain HTTP exposes sessions to the network"))
 	}
 	if (c.Issuer == "") != (c.ClientID == "") {
 		problems = append(problems, problem("--console-issuer", "needs --console-client-id, and --console-client-id needs --console-issuer"))
 	}
 	if c.Issuer != "" {
-		if u := webAddress(c.Issuer); u == nil || u.Scheme == "http" && !loopback(u.Hostname()) {
+		if u := webAddress(c.Issuer); u == nil || u.Scheme == "http" && !resources.IsLoopback(u.Hostname()) {
 			problems = append(problems, problem("--console-issuer", "must be the https URL of an identity provider, or http:// on a loopback address, without a user"))
 		}
 	}
@@ -133,9 +133,4 @@ func hostOf(address string) string {
 		return ""
 	}
 	return host
-}
-
-// loopback reports whether a host is reachable from this machine only.
-func loopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }

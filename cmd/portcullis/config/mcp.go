@@ -88,7 +88,7 @@ func (e Exchange) validate(a Areas) (problems []resources.Problem) {
 		}
 		return nil
 	}
-	if u := webAddress(e.URL); u == nil || u.RawQuery != "" || u.Scheme == "http" && !loopback(u.Hostname()) {
+	if u := webAddress(e.URL); u == nil || u.RawQuery != "" || u.Scheme == "http" && !resources.IsLoopback(u.Hostname()) {
 		problems = append(problems, problem("--exchange-url", "must be https://host/path, or http:// on a loopback address, without a user and a query"))
 	}
 	if e.ClientID == "" || e.SecretFile == "" {
