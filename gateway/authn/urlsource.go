@@ -1,10 +1,8 @@
 package authn
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -14,11 +12,12 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Defaults and bounds of a URLSource.
+// Times of a URLSource.
 const (
-	defaultRefresh = 10 * time.Minute
-	defaultMaxAge  = 24 * time.Hour
-	fetchTimeout   = 5 * time.Second
+	// refreshEvery is the time between background fetches, maxAge how long keys are used without a successful fetch.
+	refreshEvery = 10 * time.Minute
+	maxAge       = 24 * time.Hour
+	fetchTimeout = 5 * time.Second
 	// fetchGap is the least time between the starts of two fetches.
 	fetchGap = 30 * time.Second
 )
@@ -26,7 +25,6 @@ const (
 var (
 	errNoKeysYet  = errors.New("the key set could not be fetched yet")
 	errKeysTooOld = errors.New("the key set is older than its maximum age, and could not be refreshed")
-	errURLRefresh = fmt.Errorf("the refresh interval must be at least %s and less than the maximum age", fetchGap)
 	errURLForm    = errors.New("the JWKS URL must be https:// with a host, and without a user or a fragment")
 	errURLOpen    = errors.New("the JWKS URL must not be http://: a machine between could replace the keys and sign in as any user; " +
 		"use https://, or a JWKS file (http:// is for an address of this machine only: localhost, 127.0.0.1, [::1])")
@@ -39,10 +37,8 @@ type URLOptions struct {
 	URL string
 	// Client sends the requests; nil is a new client. Its redirect policy is replaced.
 	Client *http.Client
-	// Refresh is the time between background fetches (0: 10 minutes; at least 30 seconds),
-	// MaxAge how long keys are used without a successful fetch (0: 24 hours), Timeout how long
-	// a fetch may take (0: 5 seconds).
-	Refresh, MaxAge, Timeout time.Duration
+	// Timeout is how long a fetch may take (0: 5 seconds).
+	Timeout time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Ticks returns the ticker of Run and its stop function; nil is time.NewTicker.
@@ -55,8 +51,8 @@ type URLOptions struct {
 
 // URLSource is a KeySource of the JWK set at a URL.
 //
-// Run fetches the set every Refresh. Without Run, the first use of a set past that age waits for a
-// new one. A stale set is used until MaxAge; after it there are no keys. An unknown key starts a
+// Run fetches the set every 10 minutes. Without Run, the first use of a set past that age waits for a
+// new one. A stale set is used for 24 hours; after that there are no keys. An unknown key starts a
 // fetch too. Of all of these, at most one fetch starts in 30 seconds, and one runs at a time.
 type URLSource struct {
 	options URLOptions
@@ -82,10 +78,6 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	if u.Scheme == "http" && !resources.IsLoopback(u.Hostname()) {
 		return nil, errURLOpen
 	}
-	o.Refresh, o.MaxAge = cmp.Or(o.Refresh, defaultRefresh), cmp.Or(o.MaxAge, defaultMaxAge)
-	if o.Refresh < fetchGap || o.MaxAge <= o.Refresh {
-		return nil, errURLRefresh
-	}
 	if o.Timeout <= 0 {
 		o.Timeout = fetchTimeout
 	}
@@ -100,9 +92,9 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	return &URLSource{options: o, shown: u.Scheme + "://" + u.Host + u.EscapedPath()}, nil
 }
 
-// Run fetches the keys at once and then every Refresh, until ctx ends.
+// Run fetches the keys at once and then every 10 minutes, until ctx ends.
 func (s *URLSource) Run(ctx context.Context) {
-	ticks, stop := s.options.Ticks(s.options.Refresh)
+	ticks, stop := s.options.Ticks(refreshEvery)
 	defer stop()
 	for {
 		// A failure is logged by the fetch, and the next tick retries.
@@ -150,7 +142,7 @@ func (s *URLSource) Keys(ctx context.Context, missing bool) (KeySet, error) {
 func (s *URLSource) needed(missing bool) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stale := s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > s.options.Refresh+fetchGap
+	stale := s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > refreshEvery+fetchGap
 	if !missing && !stale {
 		return nil
 	}
@@ -162,7 +154,7 @@ func (s *URLSource) needed(missing bool) <-chan struct{} {
 	return done
 }
 
-// expired reports whether there is no set, or only one past MaxAge. s.mu is held.
+// expired reports whether there is no set, or only one past maxAge. s.mu is held.
 func (s *URLSource) expired() bool {
-	return s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > s.options.MaxAge
+	return s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > maxAge
 }
