@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// DefaultEvery is how often uses are written. It leaves 5 s for the write, since a list
+	// writeEvery is how often uses are written. It leaves 5 s for the write, since a list
 	// must show a use within a minute (API contract, E14).
-	DefaultEvery = 55 * time.Second
+	writeEvery = 55 * time.Second
 	// maxNoted bounds the keys with a noted use. The uses of further keys are dropped.
 	maxNoted = 20_000
 	// batch bounds the uses that one transaction writes.
@@ -25,13 +25,11 @@ const (
 	flushTimeout = 5 * time.Second
 )
 
-// UsesConfig holds what Uses works with. Store, Collections and Log are required.
+// UsesConfig holds what Uses works with. Every field is required.
 type UsesConfig struct {
 	Store       store.Store
 	Collections records.Collections
 	Log         *slog.Logger
-	// Every is how often Run writes uses; 0 is DefaultEvery.
-	Every time.Duration
 }
 
 // Uses holds when each key was last used, until it is written to the store. It is safe for
@@ -47,12 +45,7 @@ type Uses struct {
 }
 
 // NewUses makes a Uses. Run writes its uses.
-func NewUses(cfg UsesConfig) *Uses {
-	if cfg.Every <= 0 {
-		cfg.Every = DefaultEvery
-	}
-	return &Uses{cfg: cfg, noted: map[string]resources.Time{}}
-}
+func NewUses(cfg UsesConfig) *Uses { return &Uses{cfg: cfg, noted: map[string]resources.Time{}} }
 
 // Note records a use of the key at that time. It does not block.
 func (u *Uses) Note(keyID string, moment resources.Time) {
@@ -67,7 +60,7 @@ func (u *Uses) Note(keyID string, moment resources.Time) {
 // Run writes the noted uses at intervals until ctx ends, and once more then. End it after the last
 // request, and wait for it before you close the store.
 func (u *Uses) Run(ctx context.Context) {
-	tick := time.NewTicker(u.cfg.Every)
+	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
 	for {
 		select {
