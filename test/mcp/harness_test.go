@@ -127,7 +127,11 @@ const path = "/mcp/projects/" + project + "/issues"
 // tokenFor returns a token for the server alone.
 func tokenFor(t *testing.T, g *harness.Gateway, user, scopes string) string {
 	t.Helper()
-	return g.Token(t, "--user", user, "--audience", publicURL+path, "--scope", scopes)
+	args := []string{"--user", user, "--audience", publicURL + path}
+	if scopes != "" {
+		args = append(args, "--scope", scopes)
+	}
+	return g.Token(t, args...)
 }
 
 // bearer adds a token to each request.
