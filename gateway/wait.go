@@ -79,7 +79,8 @@ func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
 // call is passed on again.
 func (e *Edge) passedOn(x *exchange) (*peer.Answer, error) {
 	a, err := e.pass(x)
-	for err == nil && a.Wait > 0 && e.pause(x, &wire.Response{Wait: a.Wait, Wake: make(chan struct{})}) {
+	never := make(chan struct{}) // nothing of another process wakes a client: it is asked seldom
+	for err == nil && a.Wait > 0 && e.pause(x, &wire.Response{Wait: a.Wait, Wake: never}) {
 		_, _ = io.CopyN(io.Discard, a.Body, shortAnswer) // its connection is for the next call
 		_ = a.Body.Close()
 		err = e.again(x, func() (err error) {

@@ -177,8 +177,8 @@ func TestDrainEndsWaits(t *testing.T) {
 	}
 }
 
-// TestNobodyIsAskedForAClientThatHasGone guarantees that its wait ends at once. Otherwise a provisioner that restarts would
-// leave a wait behind, and the next cluster would be claimed for it until the end of a lease.
+// TestNobodyIsAskedForAClientThatHasGone guarantees the end of its wait at once. The next cluster would be claimed for the
+// wait that a restarted provisioner left behind.
 func TestNobodyIsAskedForAClientThatHasGone(t *testing.T) {
 	e, asked, each := waiting(t, 1000, time.Minute)
 	c := e.overTCP(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// TestLimitsHoldInTheProcessAlone guarantees that a limit binds until it is lifted. The process that started the test
-// never has it.
+// TestLimitsHoldInTheProcessAlone guarantees that a limit binds until it is lifted, and never binds the process of `go
+// test`.
 func TestLimitsHoldInTheProcessAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if !child.Runs(t) {
