@@ -71,7 +71,24 @@ func Merge(base, folder *policies.Source) (*policies.Source, error) {
 	for name, text := range x.base {
 		x.files[policies.BaseMark+name] = text
 	}
-	return folder.Merged(x.files, base.Revision, x.warnings), nil
+	tree := folder.Merged(x.files, base.Revision, x.warnings)
+	x.checkSize(tree)
+	if err := x.problems.err(); err != nil {
+		return nil, err
+	}
+	return tree, nil
+}
+
+// checkSize refuses a merged tree that no store could keep: the next start would ask no guards about a new base.
+func (x *merge) checkSize(tree *policies.Source) {
+	raw, err := Pack(tree)
+	switch {
+	case err != nil:
+		x.problems.add(ManifestFile, 0, "the tree can't be packed: %v", err)
+	case len(raw) > maxPacked:
+		x.problems.add(ManifestFile, 0, "with its base the overlay takes %d MiB compressed, and at most %d can be kept for the next start: take data out of it",
+			(len(raw)+1<<20-1)>>20, maxPacked>>20)
+	}
 }
 
 // merge is an overlay on its way to be laid over a base.

@@ -10,8 +10,13 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// maxUnpacked bounds a packed tree once it is unpacked, in bytes.
-const maxUnpacked = 256 << 20
+const (
+	// maxUnpacked bounds a packed tree once it is unpacked, in bytes.
+	maxUnpacked = 256 << 20
+	// maxPacked bounds a packed tree in bytes. A record of MongoDB has at most 16 MiB, and the tree takes a third more
+	// in it.
+	maxPacked = 11 << 20
+)
 
 // packed is the form of a packed tree.
 type packed struct {
@@ -19,7 +24,7 @@ type packed struct {
 	Files map[string][]byte `json:"files"`
 }
 
-// Pack returns a merged tree in one piece, which Unpack reads.
+// Pack returns a merged tree in one piece, which Unpack reads. Merge refuses a tree that would be too large for the store.
 func Pack(tree *policies.Source) ([]byte, error) {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
