@@ -162,7 +162,7 @@ type app struct {
 // assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends. The store is used through the
 // wrappers.
 func assemble(ctx context.Context, settings *config.Config, log *observe.Log, wrappers ...func(store.Store) store.Store) (*app, error) {
-	a := &app{log: log, metrics: observe.NewMetrics(), gates: newGates(settings), state: newState()}
+	a := &app{log: log, metrics: observe.NewMetrics(), gates: newGates(settings), state: &state{}}
 	a.metrics.WatchLog(log)
 	a.metrics.Build(version(), commit(), runtime.Version())
 	options := engine.Options{
@@ -223,9 +223,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, wr
 
 // assembleGateway adds the parts that only a gateway has.
 func (a *app) assembleGateway(ctx context.Context) (err error) {
-	if a.shadow = a.newShadow(); a.shadow != nil {
-		a.state.parts["shadow"] = func(context.Context) any { return a.shadow.Status() }
-	}
+	a.shadow = a.newShadow()
 	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: a.log.Logger})
 	if a.outbox, err = a.newOutbox(); err != nil {
 		return err

@@ -55,10 +55,6 @@ func (a *app) openDecisions(ctx context.Context) error {
 	}
 	a.decisions = log
 	a.metrics.WatchDecisions(log)
-	a.state.parts["decision_log"] = func(context.Context) any {
-		now := log.Stats()
-		return decisionLogStatus{s.Mode, now.Written, now.Lost, now.LostOf, now.Failures, now.Waiting, now.Unsent}
-	}
 	return nil
 }
 

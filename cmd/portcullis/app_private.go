@@ -73,12 +73,7 @@ type state struct {
 	breaker       func() string
 	authenticator *authn.Authenticator
 	keySets       []keySet
-	// parts are further members of the status by their names: each shows what another part of the
-	// process knows of itself.
-	parts map[string]func(context.Context) any
 }
-
-func newState() *state { return &state{parts: map[string]func(context.Context) any{}} }
 
 // keySet is the key set of an issuer.
 type keySet struct {
@@ -144,10 +139,12 @@ func (a *app) status(ctx context.Context) private.Status {
 	if a.outbox != nil {
 		s.Outbox = outboxStatus(ctx, a.outbox)
 	}
-	for name, v := range map[string]*any{"decision_log": &s.DecisionLog, "shadow": &s.Shadow} {
-		if part := a.state.parts[name]; part != nil {
-			*v = part(ctx)
-		}
+	if a.decisions != nil {
+		now := a.decisions.Stats()
+		s.DecisionLog = decisionLogStatus{a.settings.Decisions.Mode, now.Written, now.Lost, now.LostOf, now.Failures, now.Waiting, now.Unsent}
+	}
+	if a.shadow != nil {
+		s.Shadow = a.shadow.Status()
 	}
 	return s
 }
