@@ -55,7 +55,7 @@ func (m *Metrics) Build(version, commit, goVersion string) {
 	m.registry.MustRegister(build)
 }
 
-// storeTimeout bounds the time in which one scrape reads the size of the store, and its state.
+// storeTimeout bounds the time in which one scrape reads a figure of the store, or its state.
 const storeTimeout = 2 * time.Second
 
 // StoreState is the state of the store, a value of the label state of portcullis_store_state.
@@ -69,41 +69,36 @@ const (
 	StoreLost        StoreState = "lost"
 )
 
-// storeStates shows in which state the store is.
-type storeStates struct {
-	desc  *prometheus.Desc
-	state func(context.Context) StoreState
-}
-
-// Describe implements prometheus.Collector.
-func (s storeStates) Describe(target chan<- *prometheus.Desc) { target <- s.desc }
-
-// Collect implements prometheus.Collector.
-func (s storeStates) Collect(target chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	now := s.state(ctx)
-	for _, state := range []StoreState{StoreReady, StoreReadOnly, StoreUnavailable, StoreLost} {
-		value := 0.0
-		if state == now {
-			value = 1
-		}
-		target <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, value, string(state))
-	}
-}
-
 // WatchStore shows the state of the store and its size on disk, -1 if the size can't be read.
 func (m *Metrics) WatchStore(state func(context.Context) StoreState, bytes func(context.Context) (int64, error)) {
-	m.registry.MustRegister(storeStates{prometheus.NewDesc("portcullis_store_state", "1 for the state of the store.", []string{"state"}, nil), state})
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "portcullis_store_bytes", Help: "What the store takes on disk, with its indexes and its log.",
-	}, func() float64 {
+	desc := prometheus.NewDesc("portcullis_store_state", "1 for the state of the store.", []string{"state"}, nil)
+	m.registry.MustRegister(prometheus.CollectorFunc(func(target chan<- prometheus.Metric) {
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		defer cancel()
+		now := state(ctx)
+		for _, one := range []StoreState{StoreReady, StoreReadOnly, StoreUnavailable, StoreLost} {
+			value := 0.0
+			if one == now {
+				value = 1
+			}
+			target <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, string(one))
+		}
+	}))
+	m.stored("portcullis_store_bytes", "What the store takes on disk, with its indexes and its log.", func(ctx context.Context) (float64, error) {
 		n, err := bytes(ctx)
+		return float64(n), err
+	})
+}
+
+// stored shows a figure that each scrape reads from the store, -1 if it can't be read.
+func (m *Metrics) stored(name, help string, figure func(context.Context) (float64, error)) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		value, err := figure(ctx)
 		if err != nil {
 			return -1
 		}
-		return float64(n)
+		return value
 	}))
 }

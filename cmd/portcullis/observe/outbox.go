@@ -4,27 +4,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 )
-
-// outboxTimeout bounds the time in which the outbox is counted for one scrape.
-const outboxTimeout = 2 * time.Second
 
 // WatchOutbox shows how many messages are in the outbox, or -1 where the store cannot be
 // read.
 func (m *Metrics) WatchOutbox(w *outbox.Worker) {
 	gauge := func(name, help string, value func(outbox.Stats) float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), outboxTimeout)
-			defer cancel()
+		m.stored(name, help, func(ctx context.Context) (float64, error) {
 			stats, err := w.Stats(ctx)
-			if err != nil {
-				return -1
-			}
-			return value(stats)
-		}))
+			return value(stats), err
+		})
 	}
 	gauge("portcullis_outbox_pending", "Messages that wait for their delivery.", func(s outbox.Stats) float64 { return float64(s.Pending) })
 	gauge("portcullis_outbox_dead", "Messages that were given up.", func(s outbox.Stats) float64 { return float64(s.Dead) })
