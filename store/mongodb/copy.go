@@ -18,20 +18,9 @@ func (t *tx) List(ctx context.Context, schema *store.Schema, after string, limit
 	if err := t.ready(ctx); err != nil || limit <= 0 {
 		return nil, err // a limit of 0 is none to the server
 	}
-	cursor, err := t.s.collection(tab).Find(t.session(ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}},
+	docs, err := t.documents(ctx, tab, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}},
 		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)).SetHint("_id_"))
-	if err != nil {
-		return nil, t.fail(ctx, err)
-	}
-	var docs []document
-	if err := cursor.All(t.session(ctx), &docs); err != nil {
-		return nil, t.fail(ctx, err)
-	}
-	var out []store.Row
-	for _, doc := range docs {
-		out = append(out, tab.row(doc))
-	}
-	return out, nil
+	return tab.rows(docs), err
 }
 
 // Load implements store.Tx.

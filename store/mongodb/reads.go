@@ -84,13 +84,9 @@ func (t *tx) findAlike(ctx context.Context, reads []store.Read, places []int, ro
 		filter[last].Value = bson.D{{Key: "$in", Value: values}}
 		opts.SetSort(tab.sortBy(ix, last)).SetHint(tab.indexName(ix))
 	}
-	cursor, err := t.s.collection(tab).Find(t.session(ctx), filter, opts)
+	docs, err := t.documents(ctx, tab, filter, opts)
 	if err != nil {
-		return t.fail(ctx, err)
-	}
-	var docs []document
-	if err := cursor.All(t.session(ctx), &docs); err != nil {
-		return t.fail(ctx, err)
+		return err
 	}
 	for _, doc := range docs {
 		row := tab.row(doc)

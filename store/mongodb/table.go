@@ -101,6 +101,15 @@ func (t *table) row(doc document) store.Row {
 	return out
 }
 
+// rows returns the records of documents, nil for none.
+func (t *table) rows(docs []document) (out []store.Row) {
+	out = slices.Grow(out, len(docs))
+	for _, doc := range docs {
+		out = append(out, t.row(doc))
+	}
+	return out
+}
+
 // filter returns the filter of a query: equality on the first columns of the index, the range of a prefix on the next
 // one, and the place after the cursor. It leaves out records with null in a column of the index, as partial indexes do. It is nil
 // for a query that matches no record, one for null.

@@ -123,14 +123,7 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 		return nil, err
 	}
 	docs, err := t.find(ctx, tab, q, nil)
-	if err != nil || len(docs) == 0 {
-		return nil, err
-	}
-	out := make([]store.Row, len(docs))
-	for i, doc := range docs {
-		out[i] = tab.row(doc)
-	}
-	return out, nil
+	return tab.rows(docs), err
 }
 
 // Scan implements store.Tx. The server answers it from the index.
@@ -173,12 +166,16 @@ func (t *tx) find(ctx context.Context, tab *table, q store.Query, fields bson.D)
 	if fields != nil {
 		opts.SetProjection(fields)
 	}
+	return t.documents(ctx, tab, filter, opts)
+}
+
+// documents returns the documents that a filter matches.
+func (t *tx) documents(ctx context.Context, tab *table, filter bson.D, opts *options.FindOptionsBuilder) (docs []document, err error) {
 	cursor, err := t.s.collection(tab).Find(t.session(ctx), filter, opts)
-	if err != nil {
-		return nil, t.fail(ctx, err)
+	if err == nil {
+		err = cursor.All(t.session(ctx), &docs)
 	}
-	var docs []document
-	if err := cursor.All(t.session(ctx), &docs); err != nil {
+	if err != nil {
 		return nil, t.fail(ctx, err)
 	}
 	return docs, nil
