@@ -59,19 +59,16 @@ func unsettled(cause error) error {
 
 // probe makes a write, through the log to the disk.
 func probe(ctx context.Context, ses *session) (seq int64, err error) {
-	if _, err := ses.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		ses.rollback()
-		return 0, err
+	if _, err = ses.exec(ctx, "BEGIN IMMEDIATE"); err == nil {
+		err = ses.one(ctx, probeText, []any{ses.base.generation, ses.base.seq}, []any{&seq})
 	}
-	if err := ses.one(ctx, probeText, []any{ses.base.generation, ses.base.seq}, []any{&seq}); err != nil {
-		ses.rollback()
-		return 0, err
+	if err == nil {
+		_, err = ses.exec(ctx, "COMMIT")
 	}
-	if _, err := ses.exec(ctx, "COMMIT"); err != nil {
+	if err != nil {
 		ses.rollback()
-		return 0, err
 	}
-	return seq, nil
+	return seq, err
 }
 
 func ping(ctx context.Context, ses *session) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	sqlite3 "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
@@ -53,20 +54,15 @@ func translate(ctx context.Context, err error) error {
 }
 
 func isCorrupt(err error) bool {
-	switch code(err) & 0xff {
-	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
-		return true
-	}
-	return false
+	c := code(err) & 0xff
+	return c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB
 }
 
 // isNoRoom reports whether a disk that is full, or a limit on its use, refused a write.
 func isNoRoom(err error) bool {
-	switch code(err) {
-	case codes.SQLITE_FULL, codes.SQLITE_IOERR_WRITE, codes.SQLITE_IOERR_FSYNC, codes.SQLITE_IOERR_TRUNCATE, codes.SQLITE_IOERR_SHMSIZE:
-		return true
-	}
-	return false
+	return slices.Contains([]int{
+		codes.SQLITE_FULL, codes.SQLITE_IOERR_WRITE, codes.SQLITE_IOERR_FSYNC, codes.SQLITE_IOERR_TRUNCATE, codes.SQLITE_IOERR_SHMSIZE,
+	}, code(err))
 }
 
 // isFull reports whether the disk had no room for a write.
@@ -75,11 +71,8 @@ func isFull(err error) bool { return code(err) == codes.SQLITE_FULL }
 // isUnique reports whether a unique index or the key refused a statement. SQLite has undone that
 // statement and nothing else.
 func isUnique(err error) bool {
-	switch code(err) {
-	case codes.SQLITE_CONSTRAINT_UNIQUE, codes.SQLITE_CONSTRAINT_PRIMARYKEY:
-		return true
-	}
-	return false
+	c := code(err)
+	return c == codes.SQLITE_CONSTRAINT_UNIQUE || c == codes.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
 func code(err error) int {

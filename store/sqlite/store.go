@@ -54,10 +54,10 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	return s.writing(ctx, func(ses *session) error {
 		t := &tx{ctx: ctx, ses: ses, tables: s.tables, met: s.met, writable: true}
-		if err := t.begin(ctx, "BEGIN IMMEDIATE"); err != nil {
-			return err
+		defer t.end() // also after a failed BEGIN: it may have begun the transaction, if the context ended at that instant
+		if _, err := ses.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+			return translate(ctx, err)
 		}
-		defer t.end()
 		if err := fn(t); err != nil {
 			if t.failed != nil {
 				s.settled(t.failed)

@@ -24,16 +24,6 @@ type tx struct {
 	ended  bool
 }
 
-// begin begins the transaction. It undoes a failed BEGIN too: if the context ended at that instant, the BEGIN may have
-// begun it.
-func (t *tx) begin(ctx context.Context, text string) error {
-	if _, err := t.ses.exec(ctx, text); err != nil {
-		t.end()
-		return translate(t.ctx, err)
-	}
-	return nil
-}
-
 // end undoes what was not committed, also after a panic.
 func (t *tx) end() {
 	if !t.ended {
