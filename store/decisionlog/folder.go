@@ -156,16 +156,6 @@ func contentSize(packed *bufio.Reader) int64 {
 // mostEnd is more than the last line of a closed segment has, in bytes.
 const mostEnd = 4 << 10
 
-// tail returns the end of a segment that is not compressed, with its last line.
-func (s segment) tail() ([]byte, error) {
-	f, err := os.Open(s.path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	return io.ReadAll(io.NewSectionReader(f, max(0, s.size-mostEnd), mostEnd))
-}
-
 // rest returns the text of a segment that is not compressed, behind an offset.
 func (s segment) rest(offset int64) ([]byte, error) {
 	f, err := os.Open(s.path)

@@ -115,11 +115,11 @@ func (r Reader) page(ctx context.Context, s Search, begin Places, newest bool) (
 	}
 }
 
-// first returns the log whose record comes next, nil at the end and when the time is over.
+// first returns the log whose record comes next, nil at the end and when the time is over. A zero deadline sets no time.
 func (p *Page) first(ctx context.Context, all []*paged, deadline time.Time, newest bool) (first *paged, err error) {
 	for _, l := range all {
 		for l.now == nil && !l.ended {
-			if time.Now().After(deadline) {
+			if !deadline.IsZero() && time.Now().After(deadline) {
 				p.More = true
 				return nil, ctx.Err()
 			}

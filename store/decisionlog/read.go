@@ -195,44 +195,25 @@ func (r Reader) missing(m Missing) {
 	}
 }
 
-// head is the next record of one log.
-type head struct {
-	next  func() (*Record, error, bool)
-	now   *Record
-	ended bool
-}
-
 // merge reads all logs at once.
 func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, newest bool) error {
 	dirs, err := logsIn(r.Dir)
 	if err != nil {
 		return err
 	}
-	heads := make([]head, len(dirs))
+	all := make([]*paged, len(dirs))
 	for i, dir := range dirs {
 		next, stop := iter.Pull2(r.records(ctx, dir, f, newest))
 		defer stop()
-		heads[i].next = next
+		all[i] = &paged{next: next}
 	}
+	var page Page
 	for {
-		var first *head
-		for i := range heads {
-			h := &heads[i]
-			if h.now == nil && !h.ended {
-				var more bool
-				if h.now, err, more = h.next(); err != nil {
-					return err
-				}
-				h.ended = !more
-			}
-			if h.now != nil && (first == nil || newest && h.now.At > first.now.At || !newest && h.now.At < first.now.At) {
-				first = h
-			}
+		first, err := page.first(ctx, all, time.Time{}, newest)
+		if first == nil || err != nil {
+			return err
 		}
-		if first == nil || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := fn(first.now); errors.Is(err, errStop) {
+		if err := fn(first.now.Record); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
 			return err

@@ -36,7 +36,7 @@ func (w *writer) tidy() error {
 			}
 			continue
 		}
-		if tail, err := s.tail(); err == nil {
+		if tail, err := s.rest(max(0, s.size-mostEnd)); err == nil {
 			if e, read := ending(tail); read {
 				w.ends[s.number] = e
 			}

@@ -18,8 +18,8 @@ const sortedWithin resources.Time = 60_000
 
 // records yields the records of one log that a filter wants, the newest or the oldest first. It holds the text of one
 // segment at a time, and decodes a line when its record is wanted next. An error is the last that it yields.
-func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) iter.Seq2[*Record, error] {
-	return func(yield func(*Record, error) bool) {
+func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) iter.Seq2[step, error] {
+	return func(yield func(step, error) bool) {
 		all, err := segmentsOf(dir)
 		if newest {
 			slices.Reverse(all)
@@ -41,7 +41,7 @@ func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) 
 				switch {
 				case rec == nil: // it can't be read
 				case f.Matches(rec):
-					if !yield(rec, nil) {
+					if !yield(step{Record: rec}, nil) {
 						return
 					}
 				case newest && f.Since != 0 && rec.At < f.Since-sortedWithin:
@@ -53,7 +53,7 @@ func (r Reader) records(ctx context.Context, dir string, f Filter, newest bool) 
 			}
 		}
 		if err != nil {
-			yield(nil, err)
+			yield(step{}, err)
 		}
 	}
 }
