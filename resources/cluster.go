@@ -41,6 +41,16 @@ func (s ClusterState) Kubernetes() string { return "CLUSTER_STATUS_" + string(s)
 // GPU returns the state as the status of a GPU cluster.
 func (s ClusterState) GPU() string { return strings.ToLower(string(s)) }
 
+// ClusterStateOf returns the state that a kind of cluster writes as this status. The zero state is none.
+func ClusterStateOf(write func(ClusterState) string, status string) ClusterState {
+	for _, s := range ClusterStates() {
+		if write(s) == status {
+			return s
+		}
+	}
+	return ""
+}
+
 // Intents of a claim: what a provisioner has to do for a cluster.
 const (
 	IntentProvision = "provision"

@@ -25,7 +25,7 @@ func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, er
 			return err
 		}
 		h := k.head(&rec.Value)
-		if next := k.status(deleted(k.state(*h.status))); next != *h.status {
+		if next := k.status(deleted(resources.ClusterStateOf(k.status, *h.status))); next != *h.status {
 			*h.status, *h.updatedAt, *h.task, *h.failure = next, k.s.now(), resources.ClusterTask{}, ""
 			err = k.records.Replace(ctx, tx, rec)
 		}

@@ -127,16 +127,6 @@ func (k kind[T]) find(ctx context.Context, tx store.Tx, r *wire.Request) (store.
 	return rec, err
 }
 
-// state returns the state that the kind writes as status. The zero state is none.
-func (k kind[T]) state(status string) resources.ClusterState {
-	for _, s := range resources.ClusterStates() {
-		if k.status(s) == status {
-			return s
-		}
-	}
-	return ""
-}
-
 // body returns the response with one cluster and the last error of its provisioner.
 func (k kind[T]) body(record T) clusterBody {
 	return clusterBody{Cluster: k.shown(record), Error: *k.head(&record).failure}

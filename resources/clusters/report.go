@@ -71,7 +71,7 @@ func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[rec
 		}
 		return reportBody{}, resources.Conflict("This claim is over; the cluster is %s. Claim anew.", *h.status)
 	}
-	before, current := rec.Value, k.state(*h.status)
+	before, current := rec.Value, resources.ClusterStateOf(k.status, *h.status)
 	next, err := k.target(current, r.Status)
 	if err != nil {
 		return reportBody{}, err
@@ -102,7 +102,7 @@ func (k kind[T]) target(current resources.ClusterState, status string) (resource
 	if status == "" {
 		return current, nil
 	}
-	if next := k.state(status); reported(current, next) {
+	if next := resources.ClusterStateOf(k.status, status); reported(current, next) {
 		return next, nil
 	}
 	var allowed []string

@@ -95,11 +95,7 @@ func (r *report) fits(kind string) error {
 	} else if r.Resources != nil {
 		p.Add("resources", "a Kubernetes cluster has none")
 	}
-	ok := r.Status == ""
-	for _, word := range statuses(words) {
-		ok = ok || word == r.Status
-	}
-	if !ok {
+	if r.Status != "" && resources.ClusterStateOf(words, r.Status) == "" {
 		p.Add("status", "is one of the other kind of cluster; this one is written like %s", words(resources.ClusterRunning))
 	}
 	return p.Err()

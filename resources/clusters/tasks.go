@@ -155,7 +155,7 @@ func (k kind[T]) take(ctx context.Context, tx store.Tx, claim records.ClusterCla
 		return claimBody{}, err
 	}
 	h := k.head(&rec.Value)
-	state := k.state(*h.status)
+	state := resources.ClusterStateOf(k.status, *h.status)
 	if next := k.status(claimed(state)); next != *h.status {
 		*h.status, *h.updatedAt = next, k.s.now()
 	}

@@ -35,18 +35,13 @@ type clusterColumns struct {
 
 // values returns the columns of a cluster. A deleted one is at no place, and its name is free.
 func (c clusterColumns) values() []store.Value {
-	place, intent := c.project, ""
-	for _, state := range resources.ClusterStates() {
-		if c.words(state) == c.status {
-			intent = state.Intent()
-		}
-	}
-	if c.status == c.words(resources.ClusterDeleted) {
+	place, state := c.project, resources.ClusterStateOf(c.words, c.status)
+	if state == resources.ClusterDeleted {
 		place = ""
 	}
 	return []store.Value{
 		store.String(c.account), store.String(c.project), store.OptionalString(place), store.String(c.name), store.String(c.status),
-		store.OptionalString(intent), created(c.created), created(c.task.LeaseUntil),
+		store.OptionalString(state.Intent()), created(c.created), created(c.task.LeaseUntil),
 	}
 }
 
