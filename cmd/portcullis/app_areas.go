@@ -92,7 +92,7 @@ const mailFolder = "mail"
 // newUsers makes the area of users.
 func (c *core) newUsers(keeper *idempotency.Keeper, tokens wire.PageTokens) *users.Service {
 	return users.New(users.Config{
-		Store: c.recorded, Collections: c.collections, Judge: c.judge, Idempotency: keeper, Tokens: tokens,
+		Store: c.recorded, Collections: c.collections, Judge: c.judge.Decide, Idempotency: keeper, Tokens: tokens,
 		IDs: c.ids, Now: time.Now, IdentityProvider: c.settings.Credentials.IdentityProvider, InvitationTTL: c.settings.Mail.InvitationTTL,
 		Invite: func(account resources.Account, user resources.User, now resources.Time) resources.Message {
 			return outbox.Invitation(account, user, c.ids, now)
@@ -103,7 +103,7 @@ func (c *core) newUsers(keeper *idempotency.Keeper, tokens wire.PageTokens) *use
 // newKeys makes the area of API keys.
 func (c *core) newKeys(keeper *idempotency.Keeper) *apikeys.Service {
 	return apikeys.New(apikeys.Config{
-		Store: c.recorded, Collections: c.collections, Judge: c.judge, Idempotency: keeper,
+		Store: c.recorded, Collections: c.collections, Judge: c.judge.Decide, Idempotency: keeper,
 		Keys: resources.NewAPIKeys(c.master), IDs: c.ids, Now: time.Now,
 	})
 }

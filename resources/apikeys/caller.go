@@ -36,7 +36,7 @@ func (s *Service) authorize(ctx context.Context, tx store.Tx, r *wire.Request, a
 	if err != nil {
 		return err
 	}
-	decision, err := s.Judge.Decide(ctx, resources.Question{
+	decision, err := s.Judge(ctx, resources.Question{
 		Principal: r.Principal, Action: parsed, AccountID: p.account, Facts: facts, Now: s.now(),
 		Target: resources.Target{AccountID: p.account, UserID: p.user},
 	})

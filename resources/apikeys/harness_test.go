@@ -44,7 +44,7 @@ func newWorld(t *testing.T) *keysWorld {
 	}
 	w.keys = resources.NewAPIKeys(w.master)
 	w.Routes = apikeys.New(apikeys.Config{
-		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), Keys: w.keys,
+		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside().Decide, Keys: w.keys,
 		Idempotency: w.Idempotency(), IDs: w.IDs(), Now: w.Clock.Now,
 	}).Routes()
 	w.uses = apikeys.NewUses(apikeys.UsesConfig{Store: w.Store, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})

@@ -11,18 +11,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Judge is the policy engine. Handlers call it inside a transaction, so it must not wait for
-// callers that may wait for the transaction.
-type Judge interface {
-	// Decide decides whether the caller may do the action.
-	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
-}
-
 // Config holds what the handlers work with. Every field is required.
 type Config struct {
 	Store       store.Store
 	Collections records.Collections
-	Judge       Judge
+	// Judge decides by policy whether the caller may do the action. Handlers call it inside a transaction, so it must not
+	// wait for callers that may wait for the transaction.
+	Judge func(ctx context.Context, q resources.Question) (resources.Decision, error)
 	// Idempotency runs the creating handler.
 	Idempotency *idempotency.Keeper
 	// Keys makes keys and hashes them.

@@ -41,7 +41,7 @@ func (s *Service) decide(
 	if err != nil {
 		return resources.Decision{}, err
 	}
-	return s.Judge.Decide(ctx, resources.Question{
+	return s.Judge(ctx, resources.Question{
 		Principal: p, Action: parsed, AccountID: account, Facts: facts, Now: s.now(),
 		Target: resources.Target{AccountID: account},
 	})

@@ -32,7 +32,7 @@ func newWorld(t *testing.T) *usersWorld {
 	t.Helper()
 	w := &usersWorld{World: areatest.New(t, resources.AreaUsers)}
 	w.users = users.New(users.Config{
-		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), Idempotency: w.Idempotency(),
+		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside().Decide, Idempotency: w.Idempotency(),
 		Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now, IdentityProvider: "OIDC",
 		Invite: func(a resources.Account, u resources.User, now resources.Time) resources.Message {
 			return resources.Message{

@@ -17,18 +17,13 @@ import (
 // DefaultInvitationTTL is how long an invitation is valid by default.
 const DefaultInvitationTTL = 14 * 24 * time.Hour
 
-// Judge is the policy engine. Handlers call it inside a transaction, so it must not wait for
-// callers that may wait for the transaction.
-type Judge interface {
-	// Decide decides whether the caller may do the action.
-	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
-}
-
 // Config holds what the handlers work with. InvitationTTL is optional.
 type Config struct {
 	Store       store.Store
 	Collections records.Collections
-	Judge       Judge
+	// Judge decides by policy whether the caller may do the action. Handlers call it inside a transaction, so it must not
+	// wait for callers that may wait for the transaction.
+	Judge func(ctx context.Context, q resources.Question) (resources.Decision, error)
 	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper
 	Tokens      wire.PageTokens
