@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -110,4 +111,16 @@ type Tx interface {
 	// Together makes several reads, at the cost of one where the engine can. It returns the account's
 	// revision and, for each read, the rows of Find or the one of Get, none for an absent record.
 	Together(ctx context.Context, account string, reads ...Read) (revision int64, rows [][]Row, err error)
+}
+
+// BumpAll bumps the revision of each account. It does so in the order of their ids, like every change of several accounts, so
+// changes can't wait for each other in a circle.
+func BumpAll(ctx context.Context, tx Tx, accounts ...string) error {
+	slices.Sort(accounts)
+	for _, account := range slices.Compact(accounts) {
+		if _, err := tx.Bump(ctx, account); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -43,10 +43,8 @@ func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, err
 	}
 	var out Bootstrapped
 	err = s.Store.Transact(changes.OfSystem(ctx, "account.bootstrap"), func(tx store.Tx) error {
-		for _, account := range []string{"", draft.id} {
-			if _, err := tx.Bump(ctx, account); err != nil {
-				return err
-			}
+		if err := store.BumpAll(ctx, tx, "", draft.id); err != nil {
+			return err
 		}
 		made, err := s.ensureAccount(ctx, tx, draft)
 		if err != nil {

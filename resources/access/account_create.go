@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -88,12 +87,8 @@ func (s *Service) makeAccount(ctx context.Context, tx store.Tx, d accountDraft) 
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return accountMade{}, err
 	}
-	accounts := []string{"", d.id, user.Value.AccountID} // the last is "" for a new user
-	slices.Sort(accounts)                                // the order in which every change bumps accounts
-	for _, account := range slices.Compact(accounts) {
-		if _, err := tx.Bump(ctx, account); err != nil {
-			return accountMade{}, err
-		}
+	if err := store.BumpAll(ctx, tx, "", d.id, user.Value.AccountID); err != nil { // the last is "" for a new user
+		return accountMade{}, err
 	}
 	now := s.now()
 	account := resources.Account{

@@ -65,10 +65,8 @@ func (w *World) ChangeUser(id string, change func(u *resources.User)) {
 		}
 		before := rec.Value.AccountID
 		change(&rec.Value)
-		for _, account := range []string{before, rec.Value.AccountID} {
-			if _, err := tx.Bump(ctx, account); err != nil {
-				return err
-			}
+		if err := store.BumpAll(ctx, tx, before, rec.Value.AccountID); err != nil {
+			return err
 		}
 		return w.Collections.Users.Replace(ctx, tx, rec)
 	})

@@ -71,7 +71,7 @@ const noAccount = "is not an account"
 
 // storeUser stores a new user and, for an invited one, the invitation mail.
 func (s *Service) storeUser(ctx context.Context, tx store.Tx, u resources.User) (resources.User, error) {
-	if err := bump(ctx, tx, "", u.AccountID); err != nil {
+	if err := store.BumpAll(ctx, tx, "", u.AccountID); err != nil {
 		return u, err
 	}
 	now := s.now()

@@ -17,7 +17,7 @@ func (s *Service) resendInvitation(_ context.Context, r *wire.Request) (idempote
 	}
 	account := r.Params["accountId"]
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
-		if err := bump(ctx, tx, account); err != nil {
+		if err := store.BumpAll(ctx, tx, account); err != nil {
 			return wire.Response{}, err
 		}
 		if err := s.reauthorize(ctx, tx, r.Principal, account, actionInvite); err != nil {

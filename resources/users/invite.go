@@ -52,7 +52,7 @@ func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email s
 	if rec != nil && s.canJoin(rec.Value, now) {
 		accounts = append(accounts, rec.Value.AccountID)
 	}
-	return bump(ctx, tx, accounts...)
+	return store.BumpAll(ctx, tx, accounts...)
 }
 
 // invite makes the user with the draft's address a member of the account, and returns the message

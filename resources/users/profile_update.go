@@ -20,7 +20,7 @@ func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Resp
 	}
 	var rec userRow
 	err = s.Store.Transact(ctx, func(tx store.Tx) error {
-		if err := bump(ctx, tx, account); err != nil {
+		if err := store.BumpAll(ctx, tx, account); err != nil {
 			return err
 		}
 		err := s.authorizeSelf(ctx, tx, r, account, r.Params["user_id"], resources.KeyScopeWrite)

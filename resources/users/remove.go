@@ -16,7 +16,7 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 	}
 	account, id := r.Params["accountId"], r.Params["userId"]
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		if err := bump(ctx, tx, "", account); err != nil {
+		if err := store.BumpAll(ctx, tx, "", account); err != nil {
 			return err
 		}
 		if err := s.mayRemove(ctx, tx, r, account, id); err != nil {

@@ -3,7 +3,6 @@ package users
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -67,18 +66,6 @@ func (s *Service) Routes() wire.Routes {
 
 // now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
-
-// bump bumps the revision of each account. It does so in the order of their ids, like every
-// change of several accounts, so changes can't wait for each other in a circle.
-func bump(ctx context.Context, tx store.Tx, accounts ...string) error {
-	slices.Sort(accounts)
-	for _, account := range slices.Compact(accounts) {
-		if _, err := tx.Bump(ctx, account); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // messageBody is the response to a change that has nothing to show.
 type messageBody struct {

@@ -50,7 +50,7 @@ func (s *Service) acceptInvitation(ctx context.Context, tx store.Tx, subject, em
 	if err != nil || inv != invitationOpen {
 		return inv, err
 	}
-	if err := bump(ctx, tx, "", rec.Value.AccountID); err != nil {
+	if err := store.BumpAll(ctx, tx, "", rec.Value.AccountID); err != nil {
 		return invitationNone, err
 	}
 	rec, inv, err = s.findInvitation(ctx, tx, subject, email) // again, after the bumps

@@ -55,7 +55,7 @@ func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request,
 	if u.changesUnique() {
 		accounts = append(accounts, "")
 	}
-	return account, bump(ctx, tx, accounts...)
+	return account, store.BumpAll(ctx, tx, accounts...)
 }
 
 // mayUpdate refuses with FORBIDDEN a caller without the right to update the user, or to change a
