@@ -119,12 +119,8 @@ func parse(raw []byte, out any) error {
 
 // refusedBy parses an error response in any of the API's three forms.
 func refusedBy(status int, raw []byte) *apiError {
-	var body struct {
+	var body, nested struct {
 		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-		Details json.RawMessage `json:"details"`
-	}
-	var nested struct {
 		Message string          `json:"message"`
 		Details json.RawMessage `json:"details"`
 	}

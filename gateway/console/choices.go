@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -129,12 +130,7 @@ func (c choices) Place(id string) string {
 
 // Lists reports whether a project is suggested.
 func (c choices) Lists(id string) bool {
-	for _, one := range c.Projects {
-		if one.ID == id {
-			return true
-		}
-	}
-	return id == ""
+	return id == "" || slices.ContainsFunc(c.Projects, func(one project) bool { return one.ID == id })
 }
 
 // askForm holds the fields of a question and the API's problems with them.
