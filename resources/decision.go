@@ -20,6 +20,14 @@ type Decision struct {
 	BundleRevision string
 }
 
+// DecisionWord names a decision in the log, in metrics and in spans.
+func DecisionWord(allowed bool) string {
+	if allowed {
+		return "allow"
+	}
+	return "deny"
+}
+
 // HeldRole is one role assignment of a user, direct or through a group, with the fields of
 // its role that a decision reads.
 type HeldRole struct {

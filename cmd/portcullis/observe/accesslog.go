@@ -70,7 +70,7 @@ func textsOf(r *gateway.Record) [18]text {
 		{"principal", r.Principal, false},
 		{"action", r.Action, false},
 		{"account", r.Account, false},
-		{"decision", decisionWord(r.Allowed), false},
+		{"decision", resources.DecisionWord(r.Allowed), false},
 		{"reason", r.Reason, false},
 		{"policy_revision", r.PolicyRevision, false},
 		{"subject", r.Subject, true},
@@ -157,14 +157,6 @@ func accessLine(handler slog.Handler, r *gateway.Record) {
 		line.AddAttrs(slog.String("error", r.Err.Error()))
 	}
 	_ = handler.Handle(context.Background(), line) // the queue counts what it drops
-}
-
-// decisionWord names the decision in the log and in the metrics.
-func decisionWord(allowed bool) string {
-	if allowed {
-		return "allow"
-	}
-	return "deny"
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -74,7 +74,7 @@ func newDecisions() decisionCounters {
 	for _, door := range doorNames() {
 		for allowed, codes := range map[bool][]string{true: allowCodes(), false: denyCodes()} {
 			for _, code := range append(codes, "", codeOther) {
-				d.counters[decisionLabels{door, allowed, code}] = d.vec.WithLabelValues(door, decisionWord(allowed), cmp.Or(code, codeNone))
+				d.counters[decisionLabels{door, allowed, code}] = d.vec.WithLabelValues(door, resources.DecisionWord(allowed), cmp.Or(code, codeNone))
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (d decisionCounters) counter(door string, allowed bool, code string) promet
 		return c
 	}
 	if (*d.codes.Load())[code] {
-		return d.vec.WithLabelValues(door, decisionWord(allowed), code)
+		return d.vec.WithLabelValues(door, resources.DecisionWord(allowed), code)
 	}
 	return d.counters[decisionLabels{door, allowed, codeOther}]
 }

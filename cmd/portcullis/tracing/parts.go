@@ -83,7 +83,7 @@ func (p tree) Access(ctx context.Context, q resources.Question) (resources.Decis
 // judged ends the span of a decision.
 func judged(span api.Span, d *resources.Decision, err error) {
 	if span != nil && err == nil {
-		span.SetAttributes(attribute.String("portcullis.decision", decision(d.Allowed)), attribute.String("portcullis.reason_code", d.Code),
+		span.SetAttributes(attribute.String("portcullis.decision", resources.DecisionWord(d.Allowed)), attribute.String("portcullis.reason_code", d.Code),
 			attribute.String("portcullis.policy.revision", d.PolicyRevision))
 	}
 	finish(span, err)

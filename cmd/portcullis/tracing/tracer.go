@@ -120,7 +120,7 @@ func describe(span api.Span, r *gateway.Record) {
 		span.SetAttributes(attribute.String("http.route", r.Template))
 	}
 	if r.PolicyRevision != "" {
-		span.SetAttributes(attribute.String("portcullis.decision", decision(r.Allowed)),
+		span.SetAttributes(attribute.String("portcullis.decision", resources.DecisionWord(r.Allowed)),
 			attribute.String("portcullis.reason_code", r.Code), attribute.String("portcullis.policy.revision", r.PolicyRevision))
 	}
 	if r.Status >= http.StatusInternalServerError {
@@ -146,13 +146,6 @@ func methodName(method string) string {
 	default:
 		return "_OTHER"
 	}
-}
-
-func decision(allowed bool) string {
-	if allowed {
-		return "allow"
-	}
-	return "deny"
 }
 
 // Pass implements gateway.Tracing.
