@@ -25,7 +25,7 @@ func (s *URLSource) begin() <-chan struct{} {
 		return s.fetching
 	}
 	now := s.options.Now()
-	if !s.attempted.IsZero() && now.Sub(s.attempted) < fetchGap {
+	if !s.attempted.IsZero() && elapsed(s.attempted, now) < fetchGap {
 		return nil
 	}
 	s.attempted = now

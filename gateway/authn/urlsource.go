@@ -142,7 +142,7 @@ func (s *URLSource) Keys(ctx context.Context, missing bool) (KeySet, error) {
 func (s *URLSource) needed(missing bool) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stale := s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > refreshEvery+fetchGap
+	stale := s.fetched.IsZero() || elapsed(s.fetched, s.options.Now()) > refreshEvery+fetchGap
 	if !missing && !stale {
 		return nil
 	}
@@ -156,5 +156,5 @@ func (s *URLSource) needed(missing bool) <-chan struct{} {
 
 // expired reports whether there is no set, or only one past maxAge. s.mu is held.
 func (s *URLSource) expired() bool {
-	return s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > maxAge
+	return s.fetched.IsZero() || elapsed(s.fetched, s.options.Now()) > maxAge
 }
