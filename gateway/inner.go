@@ -38,9 +38,19 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 		rows := slices.DeleteFunc(slices.Clone(all), func(r resources.Route) bool { return cfg.Handlers[r.Upstream] == nil })
 		return append(rows, closing...)
 	}
-	e.steps = []step{e.frame, e.find, e.readBody, e.admit, e.accept, e.checkMediaType, e.answer}
+	e.steps = []step{e.frame, e.findServed, e.readBody, e.admit, e.accept, e.checkMediaType, e.answer}
 	e.waiting.inFront = true
 	return e.start()
+}
+
+// findServed looks up the route. A call without one is of a gateway with another catalogue: its client must not take a 404
+// for a thing that is gone.
+func (e *Edge) findServed(x *exchange) error {
+	err := e.find(x)
+	if err != nil {
+		x.raw.Response.Header.Set(peer.RefusedHeader, "1")
+	}
+	return err
 }
 
 // accept takes a gateway's word for who calls: 401 without one.

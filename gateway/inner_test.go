@@ -164,6 +164,28 @@ func TestRefusedAssertionIsNotTheCallersFault(t *testing.T) {
 	}
 }
 
+// TestRowThatTheAreaLacksIsNotTheCallersFault: a DELETE is not answered as if the thing were gone while a gateway and an area
+// have two catalogues, as in an upgrade.
+func TestRowThatTheAreaLacksIsNotTheCallersFault(t *testing.T) {
+	a := &area{}
+	_, base := inner(t, a)
+	e := start(t, func(c *gateway.Config) {
+		c.Upstreams = map[string]*url.URL{"things": base}
+		c.Catalogue = append(c.Catalogue,
+			resources.Route{Name: "drop", Method: "DELETE", Path: "/api/v1/projects/{projectId}/things/{proxy+}", Action: "project:thing:delete", Area: "compute", Upstream: "things"},
+			resources.Route{Name: "parts", Method: "DELETE", Path: "/api/v1/projects/{projectId}/parts/{proxy+}", Action: "project:part:delete", Area: "compute", Upstream: "things"})
+	})
+	for _, path := range []string{things + "a", strings.Replace(things, "/things/", "/parts/", 1) + "a"} {
+		r := e.send(t, request("DELETE", path, "", bearer))
+		if r.Status != 503 || r.Header.Get("Retry-After") == "" || r.Header.Get("Allow") != "" || len(a.got) != 0 {
+			t.Errorf("%s: %d %s %v", path, r.Status, r.Body, r.Header)
+		}
+		if err := e.last(t).Err; err == nil || !strings.Contains(err.Error(), "catalogue") {
+			t.Errorf("%s: the log is told %v", path, err)
+		}
+	}
+}
+
 // remoteArea is the area of an inner edge, as a gateway asks it.
 func remoteArea(base *url.URL) peer.RemoteArea {
 	return peer.RemoteArea{Upstream: peer.NewUpstream("things", base, time.Second, time.Minute, assertions()), IDs: config().IDs}

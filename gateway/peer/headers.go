@@ -10,7 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// RefusedHeader reports to a gateway that its assertion was refused. Its caller then gets no advice to sign in again.
+// RefusedHeader reports to a gateway that its assertion was refused, or its route is unknown here. Its caller then gets no
+// advice to sign in again, and no 404.
 const RefusedHeader = ownPrefix + "Assertion-Refused"
 
 // WaitHeader has the milliseconds after the arrival of a request in which its client waits for another answer. The process

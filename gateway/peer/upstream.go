@@ -127,13 +127,22 @@ func (u *Upstream) ask(ctx context.Context, call Call) (*http.Response, error) {
 	case err != nil:
 	case resp.StatusCode < 200 || resp.StatusCode > 599: // 101 would end HTTP on this connection, others can't be sent on
 		err = errors.Join(errSwitched, resp.Body.Close())
-	case call.Credential == Credential{} && resp.StatusCode == http.StatusUnauthorized && resp.Header.Get(RefusedHeader) != "": // not the caller's fault
+	case call.Credential == Credential{} && refuses(resp): // not the caller's fault
 		err = errors.Join(errNotVouched, resp.Body.Close())
 	}
 	if err != nil {
 		return nil, resources.Unavailable(notNow, err)
 	}
 	return resp, nil
+}
+
+// refuses reports whether the process behind the gateway refuses the gateway, and not the caller.
+func refuses(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed:
+		return resp.Header.Get(RefusedHeader) != ""
+	}
+	return false
 }
 
 const notNow = "The service behind this path does not answer now; try again."
