@@ -160,7 +160,8 @@ func (l *Listener) page(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(a) // a gateway that is gone needs no answer
 }
 
-// question returns a gateway.s question, about the account in its assertion.
+// question returns a gateway's question, about the account in its assertion. It refuses one with an unknown member: a
+// newer gateway may have a filter that this one would leave out.
 func (l *Listener) question(r *http.Request, body []byte) (*decisions.Question, error) {
 	tokens := r.Header.Values(assertion.Header)
 	if len(tokens) != 1 {
@@ -171,8 +172,13 @@ func (l *Listener) question(r *http.Request, body []byte) (*decisions.Question, 
 		return nil, err
 	}
 	var q decisions.Question
-	if err := json.Unmarshal(body, &q); err != nil {
+	strict := json.NewDecoder(bytes.NewReader(body))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&q); err != nil {
 		return nil, err
+	}
+	if strict.More() {
+		return nil, errNotGateway
 	}
 	if said.Principal.Kind != resources.PrincipalGateway || q.Filter.Account == "" || said.Account != q.Filter.Account || q.Size < 1 {
 		return nil, errNotGateway

@@ -93,7 +93,8 @@ func TestAGatewayWithAZoneAnswers(t *testing.T) {
 }
 
 // TestQuestionsOfOthersAreRefused guarantees 401 for a forged question: unsigned, about another account than the signed
-// one, with another body, of a caller who is not a gateway.
+// one, with another body, of a caller who is not a gateway. A question with a filter of a newer gateway is refused as a
+// whole: decisions that the filter leaves out would come as its answer.
 func TestQuestionsOfOthersAreRefused(t *testing.T) {
 	keys := keysOf(t, 0)
 	l := private.Listener{Assertions: keys, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, History: &private.History{}, Metrics: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)}
@@ -102,7 +103,11 @@ func TestQuestionsOfOthersAreRefused(t *testing.T) {
 	})
 	server := httptest.NewServer(l.Server().Handler)
 	defer server.Close()
-	const body = `{"filter":{"Account":"acct-a-v1"},"size":1}`
+	const (
+		body  = `{"filter":{"Account":"acct-a-v1"},"size":1}`
+		newer = `{"filter":{"Account":"acct-a-v1","Effect":"write"},"size":1}`
+		later = `{"filter":{"Account":"acct-a-v1"},"size":1,"latest":true}`
+	)
 	for name, c := range map[string]struct {
 		change func(*assertion.Statement)
 		sent   string
@@ -115,6 +120,8 @@ func TestQuestionsOfOthersAreRefused(t *testing.T) {
 		"another account":  {func(s *assertion.Statement) { s.Account = "acct-b-v1" }, body, 1, 401},
 		"no account":       {func(s *assertion.Statement) { s.Account, s.Body = "", []byte(`{"size":1}`) }, `{"size":1}`, 1, 401},
 		"another body":     {func(*assertion.Statement) {}, `{"filter":{"Account":"acct-b-v1"},"size":1}`, 1, 401},
+		"a newer filter":   {func(s *assertion.Statement) { s.Body = []byte(newer) }, newer, 1, 401},
+		"a newer member":   {func(s *assertion.Statement) { s.Body = []byte(later) }, later, 1, 401},
 		"a user":           {func(s *assertion.Statement) { s.Principal.Kind = resources.PrincipalUser }, body, 1, 401},
 		"another receiver": {func(s *assertion.Statement) { s.Upstream = "firewall" }, body, 1, 401},
 		"another method":   {func(s *assertion.Statement) { s.Method = "GET" }, body, 1, 401},
