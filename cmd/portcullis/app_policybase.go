@@ -24,8 +24,11 @@ func (a *app) acceptBase(ctx context.Context) error {
 	}
 	var last *policies.Source
 	raw, err := a.collections.LastPolicyTree(ctx, a.store)
-	if err == nil {
+	switch {
+	case err == nil:
 		last, err = overlay.Unpack(raw)
+	case !errors.Is(err, store.ErrNotFound): // says nothing about the base
+		return fmt.Errorf("policy: the tree that was in force last can't be read, and its guards can't be asked: %w", err)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -34,6 +35,22 @@ func (c *failing) Transact(context.Context, func(store.Tx) error) error {
 	}
 	c.changed.Add(1)
 	return nil
+}
+
+// View implements store.Store.
+func (c *failing) View(context.Context, func(store.Tx) error) error { return store.ErrUnavailable }
+
+// TestAnOutageIsNoRefusalOfTheBase guarantees that a start beside a silent store gives no advice to go around the guards. The
+// base may be the same as before.
+func TestAnOutageIsNoRefusalOfTheBase(t *testing.T) {
+	policy := must.Get(engine.New(t.Context(), overlay.Start(), proof.LoadProven, engine.Options{Read: overlay.Read}))(t)
+	settings := &config.Config{}
+	settings.Policy.Dir = "own"
+	a := &app{core: &core{settings: settings, policy: policy, store: &failing{}, collections: records.NewCollections()}}
+	err := a.acceptBase(t.Context())
+	if !errors.Is(err, store.ErrUnavailable) || strings.Contains(err.Error(), "--accept-base") || strings.Contains(err.Error(), "do not pass") {
+		t.Error(err)
+	}
 }
 
 // TestATreeIsKeptOnceItCanBe guarantees that a tree in force is kept as soon as the store takes it: the guards of an older
