@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // Collection is the records of one type, with their key and columns.
@@ -13,12 +14,16 @@ type Collection[T any] struct {
 	schema  *Schema
 	key     func(*T) string
 	columns func(*T) []Value
+	// members are those of T's JSON, in lower case; nil for a T other than a struct.
+	members map[string]bool
 }
 
 // Record is a value as it was read, with the revision that a change must name.
 type Record[T any] struct {
 	Value    T
 	Revision int64
+	// body is what was read, nil for a record made by the caller.
+	body []byte
 }
 
 // NewCollection declares a collection; columns returns the values of schema.Columns in
@@ -31,7 +36,7 @@ func NewCollection[T any](schema Schema, key func(*T) string, columns func(*T) [
 		}
 		return columns(&v), nil
 	}
-	return Collection[T]{schema: &schema, key: key, columns: columns}
+	return Collection[T]{schema: &schema, key: key, columns: columns, members: membersOf(reflect.TypeFor[T]())}
 }
 
 // Schema returns what engines need.
@@ -58,7 +63,8 @@ func (c Collection[T]) Insert(ctx context.Context, tx Tx, v T) error {
 	return tx.Insert(ctx, c.schema, row)
 }
 
-// Replace changes a record that was read in this transaction or before; errors as for Tx.Replace.
+// Replace changes a record that was read in this transaction or before; errors as for Tx.Replace. It keeps the members of
+// the body that T does not have.
 func (c Collection[T]) Replace(ctx context.Context, tx Tx, rec Record[T]) error {
 	row, err := c.encode(rec)
 	if err != nil {
@@ -174,16 +180,23 @@ func (c Collection[T]) CursorAt(q Query, v T) *Cursor {
 }
 
 func (c Collection[T]) encode(rec Record[T]) (Row, error) {
+	body, err := marshal(&rec.Value)
+	if err == nil {
+		body, err = c.keep(body, rec.body)
+	}
+	if err != nil {
+		return Row{}, fmt.Errorf("store: %s: %w", c.schema.Name, err)
+	}
+	return Row{Key: c.key(&rec.Value), Revision: rec.Revision, Columns: c.columns(&rec.Value), Body: body}, nil
+}
+
+// marshal renders a value on one line.
+func marshal(v any) ([]byte, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false) // free JSON in a record (metadata) stays as the client sent it
-	if err := enc.Encode(&rec.Value); err != nil {
-		return Row{}, fmt.Errorf("store: %s: %w", c.schema.Name, err)
-	}
-	return Row{
-		Key: c.key(&rec.Value), Revision: rec.Revision, Columns: c.columns(&rec.Value),
-		Body: bytes.TrimSuffix(body.Bytes(), []byte("\n")),
-	}, nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(body.Bytes(), []byte("\n")), err
 }
 
 func (c Collection[T]) decodeAll(rows []Row) (out []Record[T], err error) {
@@ -197,7 +210,7 @@ func (c Collection[T]) decodeAll(rows []Row) (out []Record[T], err error) {
 }
 
 func (c Collection[T]) decode(row Row) (Record[T], error) {
-	rec := Record[T]{Revision: row.Revision}
+	rec := Record[T]{Revision: row.Revision, body: row.Body}
 	if err := json.Unmarshal(row.Body, &rec.Value); err != nil {
 		return Record[T]{}, fmt.Errorf("store: %s: %w", c.schema.Name, err)
 	}

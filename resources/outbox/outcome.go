@@ -33,7 +33,9 @@ func (w *Worker) handle(ctx, work context.Context, rec store.Record[resources.Me
 		if after.result == ResultDelivered {
 			return w.c.Delete(ctx, tx, rec)
 		}
-		return w.c.Replace(ctx, tx, store.Record[resources.Message]{Value: after.message, Revision: rec.Revision})
+		done := rec
+		done.Value = after.message
+		return w.c.Replace(ctx, tx, done)
 	})
 	log := w.cfg.Log.With("message_id", rec.Value.ID, "kind", rec.Value.Kind, "account_id", rec.Value.AccountID, "attempt", rec.Value.Attempts+1)
 	if err != nil { // the message becomes due again when its lease ends

@@ -16,6 +16,7 @@ func records() []testCase {
 		{"a replace gives the next revision", replaceGivesNextRevision},
 		{"a replace at an old revision is ErrRevision and changes nothing", oldRevisionIsRefused},
 		{"a replace leaves the indexes with the new values only", replaceMovesIndexes},
+		{"a replace keeps what a newer release has written", replaceKeepsNewerMembers},
 		{"a delete removes the record and its place in the indexes", deleteRemoves},
 		{"a delete at an old revision is ErrRevision and removes nothing", oldDeleteIsRefused},
 		{"all that a query matches are deleted, whatever its cursor and limit", allAreDeleted},
@@ -88,6 +89,38 @@ func replaceMovesIndexes(t *testing.T, e *env) {
 		wantIDs(t, e.list(t, gone))
 	}
 	wantIDs(t, e.list(t, store.Query{Index: byRank, Equal: []store.Value{store.String("y"), store.Int(2)}}), "a")
+}
+
+// olderThing is a thing of a release with fewer fields.
+type olderThing struct {
+	ID      string `json:"id"`
+	Account string `json:"account"`
+	Name    string `json:"name"`
+	Tag     string `json:"tag,omitempty"`
+	Rank    int64  `json:"rank"`
+}
+
+// replaceKeepsNewerMembers guarantees that a change by an older release keeps the members of a newer one. It can take away
+// its own.
+func replaceKeepsNewerMembers(t *testing.T, e *env) {
+	older := store.NewCollection(*e.things.Schema(), func(v *olderThing) string { return v.ID }, func(v *olderThing) []store.Value {
+		return []store.Value{store.String(v.Account), store.String(v.Name), store.OptionalString(v.Tag), store.Int(v.Rank)}
+	})
+	e.put(t, thing{ID: "a", Account: "x", Name: "n", Tag: "t", Rank: 1, Count: 7, Extra: json.RawMessage(`{"<b>":[1,null]}`)})
+	for want := int64(2); want <= 3; want++ {
+		e.do(t, func(tx store.Tx) error {
+			rec, err := older.Get(e.ctx, tx, "a")
+			if err != nil {
+				return err
+			}
+			rec.Value.Tag, rec.Value.Rank = "", want
+			return older.Replace(e.ctx, tx, rec)
+		})
+		kept := thing{ID: "a", Account: "x", Name: "n", Rank: want, Count: 7, Extra: json.RawMessage(`{"<b>":[1,null]}`)}
+		if got, err := e.get(t, "a"); err != nil || got.Revision != want || !reflect.DeepEqual(got.Value, kept) {
+			t.Fatalf("got %+v, %v; want %+v", got.Value, err, kept)
+		}
+	}
 }
 
 func deleteRemoves(t *testing.T, e *env) {
