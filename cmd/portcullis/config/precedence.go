@@ -45,6 +45,9 @@ func (c *Config) Fill(flags *pflag.FlagSet) error {
 			list = append(list, set(flags, f, c.File+": "+f.Name, values, strings.Join(values, " ")))
 		}
 	})
+	if c.Store.DataDir == "" {
+		list = append(list, errors.New("--data-dir is empty, and would be the current folder; give it a value, or leave it out"))
+	}
 	return errors.Join(list...)
 }
 

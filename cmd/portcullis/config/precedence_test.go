@@ -107,6 +107,32 @@ func TestAVariableOfAListCanBeEmpty(t *testing.T) {
 	}
 }
 
+// TestAnEmptyDataFolderIsRefused guarantees that a variable of a shell without a value makes no command work with the key and
+// the store of the current folder.
+func TestAnEmptyDataFolderIsRefused(t *testing.T) {
+	for name, give := range map[string]func(*testing.T, *Config, *pflag.FlagSet) error{
+		"flag": func(_ *testing.T, _ *Config, flags *pflag.FlagSet) error { return flags.Set("data-dir", "") },
+		"variable": func(t *testing.T, _ *Config, _ *pflag.FlagSet) error {
+			t.Setenv("PORTCULLIS_DATA_DIR", "")
+			return nil
+		},
+		"file": func(t *testing.T, c *Config, _ *pflag.FlagSet) error {
+			c.File = filepath.Join(t.TempDir(), "c.yaml")
+			return os.WriteFile(c.File, []byte("data-dir: ''\n"), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, flags := serveFlags()
+			if err := give(t, c, flags); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Fill(flags); err == nil || !strings.Contains(err.Error(), "--data-dir is empty") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestEverythingWrongInAFileIsToldAtOnce, with the settings that there are listed once.
 func TestEverythingWrongInAFileIsToldAtOnce(t *testing.T) {
 	c, flags := serveFlags()
