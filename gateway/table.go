@@ -63,7 +63,7 @@ var (
 	errNoDoor         = errors.New("the gateway has no door of that name")
 	errPublicResource = errors.New("its door needs a token, so it can't have the access public")
 	errNoHandler      = errors.New("no handler in this process has that name")
-	errAddRows        = errors.New("take the rows that a catalogue of one's own lacks from the tree that `portcullis policy init DIR` writes")
+	errAddRows        = errors.New("take the rows that a catalogue of one's own lacks from the tree that `portcullis policy base OUT` writes")
 	errNoUpstream     = errors.New("its upstream is neither in this process nor given with --upstream")
 )
 

@@ -173,7 +173,7 @@ func costLines(verdicts string, costly []engine.Costly) (lines []string) {
 // nextSteps says what an author does with a good tree.
 func nextSteps(tree treeArgument) string {
 	if tree.where == bundles.Embedded {
-		return "next: `portcullis policy init DIR` writes this tree into a folder, as a start for one of your own"
+		return "next: `portcullis policy init DIR` begins a folder of your own, which adds to this tree"
 	}
 	if isBundle(tree.where) {
 		key := ""

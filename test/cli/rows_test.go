@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/must"
 )
 
-// TestACatalogueThatLacksRowsIsRefused guarantees that the start names each missing row and its source.
+// TestACatalogueThatLacksRowsIsRefused guarantees that the start names each missing row, and the command to get it.
 func TestACatalogueThatLacksRowsIsRefused(t *testing.T) {
 	t.Parallel()
 	policies, missing := harness.CopyPolicies(t), []string{"decision.list", "role_assignment.list", "action.list"}
@@ -28,5 +28,13 @@ func TestACatalogueThatLacksRowsIsRefused(t *testing.T) {
 	}
 	harness.WriteFile(t, routes, strings.Join(kept, ""))
 	o := harness.Command(t, nil, harness.Ephemeral(t.TempDir(), "--policy-dir", policies)...)
-	harness.WantOneLine(t, o, append(missing, "policy init")...)
+	harness.WantOneLine(t, o, append(missing, "`portcullis policy base OUT`")...)
+	out := filepath.Join(t.TempDir(), "out")
+	wantExit(t, harness.Command(t, nil, "policy", "base", out), 0)
+	written := string(must.Get(os.ReadFile(filepath.Join(out, "routes", "data.json")))(t))
+	for _, name := range missing {
+		if !strings.Contains(written, `"`+name+`": {`) {
+			t.Errorf("policy base writes no row %s", name)
+		}
+	}
 }
