@@ -19,7 +19,8 @@ var (
 	// ErrDiffers refuses a copy unequal to its source at the end.
 	ErrDiffers = errors.New("the copy differs from its source, which was changed meanwhile; empty the target, and begin anew")
 	// ErrUnfinished refuses an unfinished copy.
-	ErrUnfinished = errors.New("the store is an unfinished copy; repeat `portcullis store copy` with the same source, or empty it")
+	ErrUnfinished = errors.New("the store is an unfinished copy; repeat the `portcullis store copy` or `portcullis store restore` that began it, " +
+		"with the same source, or empty the store")
 )
 
 // Copier copies a store. Nobody may change either store meanwhile.

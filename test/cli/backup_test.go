@@ -307,7 +307,7 @@ func TestUnfinishedCopyIsServedByNobody(t *testing.T) {
 		return c.Copies.Insert(ctx, tx, records.Copy{ID: records.CopyID, Source: "folder /elsewhere"})
 	})
 	args := append(harness.Ephemeral(dir), harness.StoreArgs(t, dir, nil)...)
-	harness.WantOneLine(t, harness.Command(t, nil, args...), "unfinished copy", "portcullis store copy")
+	harness.WantOneLine(t, harness.Command(t, nil, args...), "unfinished copy", "portcullis store copy", "portcullis store restore")
 }
 
 // TestVerifyFindsDamagedPages guarantees it for a folder without a server. For a folder without a store it reports that
