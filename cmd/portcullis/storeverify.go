@@ -37,7 +37,7 @@ func newVerify() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return tellVerified(cmd.OutOrStdout(), verified)
+			return tellVerified(cmd.OutOrStdout(), verified, remedy(settings.Store, args))
 		}),
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
@@ -131,8 +131,19 @@ func openCopy(ctx context.Context, database string, work scratch.Folder, c recor
 	return opened, func() error { return errors.Join(opened.Close(), work.Remove()) }, nil
 }
 
-// tellVerified writes the result of a check, and returns errDamaged for damage.
-func tellVerified(w io.Writer, verified records.Verified) error {
+// remedy returns what helps against damage of the backup that is named, or else of the store of the settings.
+func remedy(s config.Store, args []string) string {
+	switch {
+	case len(args) == 1:
+		return "take another backup (`portcullis store backup`), or an older one"
+	case s.MongoURL != "":
+		return "restore the database's own backup (docs/operate/store.md)"
+	}
+	return "restore a backup (`portcullis store restore`)"
+}
+
+// tellVerified writes the result of a check, and returns errDamaged with the remedy for damage.
+func tellVerified(w io.Writer, verified records.Verified, remedy string) error {
 	w = observe.Printable(w)
 	for _, fault := range verified.Damage {
 		fmt.Fprintln(w, fault)
@@ -142,7 +153,7 @@ func tellVerified(w io.Writer, verified records.Verified) error {
 		all += n
 	}
 	if faults > 0 {
-		return fmt.Errorf("%w: %d faults in %d records; restore a backup (`portcullis store restore`)", errDamaged, faults, all)
+		return fmt.Errorf("%w: %d faults in %d records; %s", errDamaged, faults, all, remedy)
 	}
 	fmt.Fprintf(w, "good: %d records of %d accounts\n", all, verified.Records["accounts"])
 	return nil
