@@ -121,9 +121,9 @@ func exported(cmd *cobra.Command, dir string, files map[string][]byte) error {
 func newPolicyReplace() *cobra.Command {
 	return &cobra.Command{
 		Use: "replace NAME DIR", Short: "Prepare to replace a part of the base: copy it into a policy folder, and note its revision",
-		Long: `Prepare to replace a part of the base. A part is authz/<file>.rego, grants/<role>, routes/<row> or reason_texts/<code>.
-The command copies the base's into the folder, unless the folder has one of its own, and writes its revision into
-policy.json. After an upgrade that changes the part, "policy check" and the start of the gateway show what is different.`,
+		Long: `Prepare to replace a part of the base. A part is authz/<file>.rego, grants/<role>, routes/<row>, reason_texts/<code>
+or mcp/<server>/data.json. The command copies the base's into the folder, unless the folder has one of its own, and
+writes its revision into policy.json. After an upgrade that changes the part, "policy check" and the start of the gateway show what is different.`,
 		Example: "  portcullis policy replace grants/project_reader own",
 		Args:    arguments(2, 2, "the name of a part of the base, and the policy folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
