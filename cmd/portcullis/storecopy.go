@@ -29,9 +29,9 @@ func newCopy() *cobra.Command {
 	var r copyRequest
 	cmd := &cobra.Command{
 		Use: "copy --from STORE --to STORE", Short: "Copy a store into an empty one: embedded to MongoDB, or back", Args: noArguments,
-		Long: "Copies everything but the master key. A STORE is a data folder or a mongodb:// URL. Stop the gateways\n" +
-			"of both first. A copy that was interrupted is completed by a repeat; until then no gateway serves it.\n" +
-			"At the end both are compared, record by record.",
+		Long: "Copies all records; the master key, the decision log and mail/ are files beside a store. A STORE is a data\n" +
+			"folder or a mongodb:// URL. Stop the gateways of both first. A copy that was interrupted is completed by a\n" +
+			"repeat; until then no gateway serves it. At the end both are compared, record by record.",
 		Example: "  portcullis store copy --from ./data --to 'mongodb://h1,h2,h3/portcullis?replicaSet=rs0'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := r.validate(); err != nil {
