@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
@@ -95,8 +97,45 @@ func prove(ctx context.Context, src *policies.Source) (p proved, err error) {
 	if p.Set, p.tests, err = proof.Prove(ctx, src); err == nil {
 		p.rows, err = catalogue.New(p.Routes()) // as the gateway reads them
 	}
+	if err == nil {
+		err = served(p.Routes())
+	}
 	return p, err
 }
+
+// served returns the rows with which no gateway of this program starts. The embedded tree has a row for each handler
+// and each door of the program.
+func served(routes []resources.Route) error {
+	tree, err := policies.Read(policies.Tree())
+	if err != nil {
+		return err
+	}
+	var rows map[string]resources.Route
+	if err := json.Unmarshal(tree.Files[routesFile], &rows); err != nil {
+		return err
+	}
+	var problems proof.Problems
+	for _, r := range routes {
+		if rows[r.Name].Upstream != r.Upstream && slices.Contains(config.BuiltIn(), r.Upstream) {
+			problems = append(problems, fmt.Sprintf("%s: %s: upstream %q is this program's, which does not serve a row of that name", routesFile, r.Name, r.Upstream))
+		}
+		if rows[r.Name].Upstream == r.Upstream {
+			delete(rows, r.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		if up := rows[name].Upstream; up != resources.UpstreamAuthorize && slices.Contains(config.BuiltIn(), up) {
+			problems = append(problems, fmt.Sprintf("%s: the row %s is missing, which this program serves; `portcullis policy base OUT` writes it", routesFile, name))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return problems
+}
+
+// routesFile has the rows of a tree.
+const routesFile = "routes/data.json"
 
 // checkTree holds a tree to everything that a reload demands, and prints what it has.
 func checkTree(ctx context.Context, src *policies.Source, tree treeArgument, out io.Writer) error {

@@ -53,3 +53,20 @@ func TestEveryToolKnowsRowsThatNoGatewayServes(t *testing.T) {
 		t.Errorf("a candidate: %v", err)
 	}
 }
+
+// TestEveryToolKnowsRowsOfTheProgram guarantees that policy check and a candidate refuse a row of the program without a
+// handler, as a start does. A row of an area elsewhere is the operator's.
+func TestEveryToolKnowsRowsOfTheProgram(t *testing.T) {
+	const row = `{"own.bill": {"method": "GET", "path": "/bills", "action": "account:bill:read", "effect": "read", "upstream": "UPSTREAM"}}`
+	for upstream, taken := range map[string]bool{"access": false, "authorize": false, "firewall": true, "bills": true, "external": true} {
+		text := strings.Replace(row, "UPSTREAM", upstream, 1)
+		if upstream == "external" {
+			text = strings.Replace(text, `"path"`, `"host": "bill.example", "path"`, 1)
+		}
+		src := must.Get(overlay.Read(policytest.Copy(t, overlay.Start()).With("routes/data.json", text)))(t)
+		_, err := loadServable(t.Context(), src)
+		if taken != (err == nil) || err != nil && !strings.Contains(err.Error(), "own.bill") {
+			t.Errorf("%s: %v", upstream, err)
+		}
+	}
+}

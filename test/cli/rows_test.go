@@ -29,6 +29,7 @@ func TestACatalogueThatLacksRowsIsRefused(t *testing.T) {
 	harness.WriteFile(t, routes, strings.Join(kept, ""))
 	o := harness.Command(t, nil, harness.Ephemeral(t.TempDir(), "--policy-dir", policies)...)
 	harness.WantOneLine(t, o, append(missing, "`portcullis policy base OUT`")...)
+	wantExit(t, harness.Command(t, nil, "policy", "check", policies), 2, append(missing, "`portcullis policy base OUT`")...)
 	out := filepath.Join(t.TempDir(), "out")
 	wantExit(t, harness.Command(t, nil, "policy", "base", out), 0)
 	written := string(must.Get(os.ReadFile(filepath.Join(out, "routes", "data.json")))(t))

@@ -37,8 +37,8 @@ const (
 // ResourceAreas returns the areas that another process can serve, by their upstream names.
 func ResourceAreas() []string { return []string{UpstreamClusters, UpstreamFirewall} }
 
-// builtIn returns the upstreams that no other process can serve.
-func builtIn() []string {
+// BuiltIn returns the upstreams that no other process can serve.
+func BuiltIn() []string {
 	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, UpstreamDecisions, resources.UpstreamAuthorize, resources.UpstreamPortcullis}
 }
 
@@ -160,7 +160,7 @@ func (a Areas) readUpstreams() (bases map[string]*url.URL, problems []resources.
 			problems = append(problems, problem(flag, "must be name=http://host:port or name=https://host:port, without a user and a query"))
 		case given[name]:
 			problems = append(problems, problem("--upstream "+name, "is given twice; leave one out"))
-		case slices.Contains(builtIn(), name):
+		case slices.Contains(BuiltIn(), name):
 			problems = append(problems, problem("--upstream "+name, "has routes that only the gateway itself answers; the areas that can be elsewhere are %s",
 				strings.Join(ResourceAreas(), ", ")))
 		case name == resources.UpstreamExternal:
