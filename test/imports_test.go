@@ -200,7 +200,7 @@ var mayImport = map[string]row{
 	},
 	"test/contract": {inside: []string{"resources/apidoc"}, outside: []string{schema}},
 	"test/secrets":  {},
-	"test/servers":  {inside: []string{"test/tier"}, outside: []string{mongodb, redis}},
+	"test/servers":  {inside: []string{"cmd/portcullis/scratch", "test/tier"}, outside: []string{mongodb, redis}},
 	"test/overlay":  {inside: []string{"test/binary"}},
 	"test/binary":   {},
 	"test/child":    {},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/overlay"
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // builder builds the programs under attack.
@@ -14,12 +15,11 @@ var builder *overlay.Builder
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "portcullis-attacks")
-	if err != nil {
+	defer servers.Stop()
+	if err := servers.Temporary(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	builder = overlay.NewBuilder("../..", dir)
+	builder = overlay.NewBuilder("../..", os.TempDir())
 	return m.Run()
 }

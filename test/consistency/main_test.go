@@ -15,14 +15,13 @@ var builder *overlay.Builder
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "portcullis-consistency")
-	if err != nil {
+	defer servers.Stop()
+	if err := servers.Temporary(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	builder = overlay.NewBuilder("../..", dir)
-	return servers.Run(m)
+	builder = overlay.NewBuilder("../..", os.TempDir())
+	return m.Run()
 }
 
 // edit is an edit of a mutant.

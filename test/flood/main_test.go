@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/binary"
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // envRole makes this binary the flood itself.
@@ -31,5 +32,5 @@ func runAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	return m.Run()
+	return servers.Run(m)
 }

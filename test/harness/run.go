@@ -47,15 +47,19 @@ func Run(m *testing.M) int {
 		http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
 	}
 	waiting()
-	var err error
+	defer servers.Stop()
+	defer stopShared()
+	err := servers.Temporary()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
 	if Binary = os.Getenv(EnvProgram); Binary != "" {
 		fmt.Fprintln(os.Stderr, EnvProgram+" is "+Binary)
 	} else if Binary, err = binary.Build("../..", raceEnabled && os.Getenv("PORTCULLIS_TEST_RACE") != ""); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	defer servers.Stop()
-	defer stopShared()
 	code := m.Run()
 	for _, text := range append(theSecrets.Found(), listeners.untold...) {
 		fmt.Fprintln(os.Stderr, text)

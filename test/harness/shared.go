@@ -30,12 +30,8 @@ type lasting struct{ testing.TB }
 // Cleanup implements testing.TB; the starter of the gateway has locked shared.
 func (lasting) Cleanup(f func()) { shared.end = append(shared.end, f) }
 
-// TempDir implements testing.TB.
-func (l lasting) TempDir() string {
-	dir := must.Get(os.MkdirTemp("", "portcullis-shared"))(l)
-	l.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
+// TempDir implements testing.TB. The folder goes with all temporary files of the process.
+func (l lasting) TempDir() string { return must.Get(os.MkdirTemp("", "portcullis-shared"))(l) }
 
 func stopShared() {
 	shared.Lock()

@@ -26,7 +26,7 @@ type Authority struct {
 
 // NewAuthority makes one; change may spoil its certificate.
 func NewAuthority(change ...func(*x509.Certificate)) (*Authority, error) {
-	dir, err := folder("authority")
+	dir, err := folder()
 	if err != nil {
 		return nil, err
 	}

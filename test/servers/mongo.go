@@ -127,7 +127,7 @@ func (r *ReplicaSet) hosts() []string {
 }
 
 func (r *ReplicaSet) startNode(path string, more ...string) (host string, err error) {
-	dir, err := folder("mongod")
+	dir, err := folder()
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ import (
 func MongoWithUsers(t testing.TB, database string, users ...string) (urls []string) {
 	t.Helper()
 	path := NeedMongod(t)
-	dir, err := folder("key")
+	dir, err := folder()
 	if err != nil {
 		t.Fatal(err)
 	}

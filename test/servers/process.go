@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 )
 
 // readyTime is how long a server may take until it can be used.
@@ -21,13 +23,27 @@ var running struct {
 	stop []func()
 }
 
-// Run is m.Run, after which every server is stopped. TestMain calls it.
+// Run is m.Run with Temporary, after which every server is stopped. TestMain calls it.
 func Run(m *testing.M) int {
 	defer Stop()
+	if err := Temporary(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
 	return m.Run()
 }
 
-// Stop stops every server; for a TestMain that does more than Run.
+// Temporary has this process, and those that it starts, make their temporary files in a folder of its own. Stop removes
+// it. If the process is killed, a later one removes it.
+func Temporary() error {
+	dir, err := folderIn("")
+	if err != nil {
+		return err
+	}
+	return os.Setenv("TMPDIR", dir)
+}
+
+// Stop stops every server, and removes the folders; for a TestMain that does more than Run.
 func Stop() {
 	running.Lock()
 	defer running.Unlock()
@@ -87,17 +103,22 @@ const (
 )
 
 // folder is a new folder, removed after the test process: in memory if there is enough.
-func folder(name string) (string, error) {
-	parent := ""
+func folder() (string, error) {
 	var disk syscall.Statfs_t
 	if syscall.Statfs(ramDisk, &disk) == nil && disk.Bavail*uint64(disk.Bsize) > ramNeeded { //nolint:gosec // a size is not negative
-		parent = ramDisk
+		return folderIn(ramDisk)
 	}
-	dir, err := os.MkdirTemp(parent, "portcullis-"+name)
+	return folderIn("")
+}
+
+// folderIn makes it in a folder, or among the temporary files. It removes those of killed test processes there, which
+// would fill the memory otherwise.
+func folderIn(parent string) (string, error) {
+	f, err := scratch.Make(parent, nil)
 	if err == nil {
-		atEnd(func() { _ = os.RemoveAll(dir) })
+		atEnd(func() { _ = f.Remove() })
 	}
-	return dir, err
+	return f.Path, err
 }
 
 // until tries every 50 ms, for as long as a server may take.

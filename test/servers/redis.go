@@ -86,7 +86,7 @@ func newRedis(t testing.TB, options ...RedisOption) *RedisServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := folder("redis")
+	dir, err := folder()
 	if err != nil {
 		t.Fatal(err)
 	}
