@@ -1,8 +1,13 @@
 package private
 
-import "github.com/portcullis-authz/portcullis/resources"
+import (
+	"context"
+	"net"
+	"net/http"
 
-import "github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
 
 // What tests of the package see of its inside.
 const (
@@ -12,6 +17,11 @@ const (
 
 // ReadQuery is readQuery.
 func ReadQuery(raw string) (Query, error) { return readQuery(raw) }
+
+// ConnectBy has a fleet connect by dial.
+func ConnectBy(f *Fleet, dial func(ctx context.Context, network, address string) (net.Conn, error)) {
+	f.client.Transport.(*http.Transport).DialContext = dial
+}
 
 // Overlap is overlap.
 type Overlap struct{ overlap }

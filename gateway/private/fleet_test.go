@@ -76,19 +76,23 @@ func TestGatewaysAnswerEachOther(t *testing.T) {
 	}
 }
 
-// TestAGatewayWithAZoneAnswers guarantees the decisions of a gateway at a link-local address of IPv6.
+// TestAGatewayWithAZoneAnswers guarantees the decisions of a gateway at a link-local address of IPv6. It listens on IPv4: some
+// machines have no IPv6.
 func TestAGatewayWithAZoneAnswers(t *testing.T) {
-	l := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "[::1]:0"))(t)
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
 	one := private.Listener{Assertions: keysOf(t, 0), IDs: ids, History: &private.History{}, Metrics: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)}
 	one.Decisions.Own = log(func(*decisions.Question) (*decisions.Answer, error) { return &decisions.Answer{}, nil })
-	server := &httptest.Server{Listener: l, Config: one.Server()}
-	server.Start()
+	server := httptest.NewServer(one.Server().Handler)
 	defer server.Close()
-	address := strings.Replace(l.Addr().String(), "::1", "::1%lo", 1)
-	source := private.NewFleet([]string{address}, keysOf(t, 0), ids).Others(t.Context())[address]
-	if _, err := source.Ask(t.Context(), &decisions.Question{Filter: decisionlog.Filter{Account: "acct-a-v1"}, Size: 10}); err != nil {
-		t.Error(err)
+	const address = "[fe80::1%lo]:9002"
+	fleet, called := private.NewFleet([]string{address}, keysOf(t, 0), ids), ""
+	private.ConnectBy(fleet, func(ctx context.Context, network, place string) (net.Conn, error) {
+		called = place
+		return (&net.Dialer{}).DialContext(ctx, network, server.Listener.Addr().String())
+	})
+	_, err := fleet.Others(t.Context())[address].Ask(t.Context(), &decisions.Question{Filter: decisionlog.Filter{Account: "acct-a-v1"}, Size: 10})
+	if err != nil || called != address {
+		t.Errorf("%q was called: %v", called, err)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestHealthCommand(t *testing.T) {
 		}
 	}
 	unready := harness.Start(t, "--accounts-url", "http://127.0.0.1:1/healthz")
-	for listen, want := range map[string]string{strings.TrimPrefix(unready.HealthURL, "http://"): "503", "127.0.0.1:1": "refused", "[::1%lo]:1": "refused"} {
+	for listen, want := range map[string]string{strings.TrimPrefix(unready.HealthURL, "http://"): "503", "127.0.0.1:1": "refused", "[::1%lo]:1": "dial tcp [::1%lo]:1: "} {
 		if got := harness.Command(t, nil, "health", "--health-listen", listen); got.Code != 1 || !strings.Contains(got.Stderr, "not ready") || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%s: %d %s", listen, got.Code, got.Stderr)
 		}
