@@ -67,6 +67,7 @@ func buildProgram(t *testing.T, target string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	must.Do(t, os.Chmod(target, 0o755)) // for the image's user, under any umask
 }
 
 // command is the program in the image, in namespaces of its own for mounts, processes and names, under the image's
