@@ -70,14 +70,13 @@ func TestTheEndOfAClientEndsTheUpstreamsCall(t *testing.T) {
 // TestAStopEndsStreams guarantees that endless ones end at once and the others near the end of the time. Events end as
 // a whole answer.
 func TestAStopEndsStreams(t *testing.T) {
-	for _, endless := range []bool{true, false} {
+	for endless, drain := range map[bool]time.Duration{true: 20 * time.Second, false: 2 * time.Second} {
 		c := newContent()
 		s := streaming(t, func(_ context.Context, call doors.Call) (doors.Answer, error) {
 			_, err := call.Streams.Open(endless)
 			return events(c), err
 		})
 		_, resp := s.ask(t, question("x"))
-		const drain = 2 * time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), drain)
 		defer cancel()
 		began, stopped := time.Now(), make(chan error, 1)
