@@ -25,7 +25,7 @@ func Command(t testing.TB, env []string, args ...string) Outcome {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Binary, args...)
 	cmd.Dir = t.TempDir() // a default ./data is made here
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PORTCULLIS_") }), env...)
+	cmd.Env = environment(env...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -34,6 +34,12 @@ func Command(t testing.TB, env []string, args ...string) Outcome {
 		t.Fatalf("portcullis %v: %v\n%s", args, err, &stderr)
 	}
 	return Outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// environment returns the variables of the program under test: env, NAME=value each, and those of the tests. A setting in a
+// developer's shell is for another gateway.
+func environment(env ...string) []string {
+	return append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PORTCULLIS_") }), env...)
 }
 
 // WantOneLine holds an outcome to exit 2 with one line that says all of what.

@@ -81,6 +81,7 @@ func begin(t testing.TB, dataDir string, stdout, stderr *Buffer, args ...string)
 func (g *Gateway) run(t testing.TB, args ...string) {
 	t.Helper()
 	g.Cmd = exec.Command(Binary, args...)
+	g.Cmd.Env = environment()
 	theSecrets.Watch(g.Stdout, g.Stderr)
 	pipe := must.Get(g.Cmd.StderrPipe())(t)
 	g.Cmd.Stdout = g.Stdout
