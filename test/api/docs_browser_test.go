@@ -67,9 +67,11 @@ func browse(t *testing.T, browser, url string) (page, log string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
+	dir := t.TempDir()
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", url)
+		"--user-data-dir="+dir, "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", url)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR=.") // the path of its socket has 107 bytes at most
 	var out, errors bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errors
 	err = cmd.Run()

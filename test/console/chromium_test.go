@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func openTab(t *testing.T, g *harness.Gateway) *tab {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, //nolint:gocritic // a copy is meant
-		chromedp.UserDataDir(dir), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.UserDataDir(dir), chromedp.ModifyCmdFunc(inFolder(dir)), chromedp.Env("TMPDIR=."), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, closeTab := chromedp.NewContext(allocator)
@@ -76,6 +77,14 @@ func openTab(t *testing.T, g *harness.Gateway) *tab {
 	call(b, audits.Enable, cdp.Empty{})
 	call(b, network.Enable, network.EnableParams{})
 	return b
+}
+
+// inFolder has Chromium run in a folder, and end with the test process. Its temporary files are there under relative names: the
+// path of its socket has 107 bytes at most.
+func inFolder(dir string) func(*exec.Cmd) {
+	return func(cmd *exec.Cmd) {
+		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	}
 }
 
 // call sends a command to the tab.
