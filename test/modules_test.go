@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/must"
@@ -15,7 +16,7 @@ func TestClientNeedsTheStandardLibraryOnly(t *testing.T) {
 	client := must.Get(filepath.Abs("../gateway/client"))(t)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "go.mod"), []byte("module example.test/service\n\ngo 1.26.0\n\n"+
-		"require "+clientModule+" v0.0.0\n\nreplace "+clientModule+" => "+client+"\n"))
+		"require "+clientModule+" v0.0.0\n\nreplace "+clientModule+" => "+strconv.Quote(client)+"\n"))
 	writeFile(t, filepath.Join(dir, "main.go"), []byte("package main\n\nimport (\n\t_ \""+clientModule+"\"\n\t_ \""+clientModule+"/clienttest\"\n)\n\nfunc main() {}\n"))
 	run := func(args ...string) string {
 		t.Helper()

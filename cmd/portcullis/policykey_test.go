@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -62,40 +63,45 @@ func signedBundle(t *testing.T) (dir, file, key string) {
 // anything but a bundle is refused.
 func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 	dir, file, key := signedBundle(t)
-	var out bytes.Buffer
-	run := func(line string) error {
-		root := newRoot()
-		out.Reset()
-		root.SetOut(&out)
-		root.SetErr(&bytes.Buffer{})
-		root.SetArgs(strings.Fields(strings.NewReplacer("DIR", dir, "BUNDLE", file).Replace(line)))
-		return root.ExecuteContext(t.Context())
-	}
 	decisions, facts := t.TempDir(), filepath.Join(t.TempDir(), "facts.json")
 	if err := os.WriteFile(facts, []byte(`{"action": {"id": "project:instance:read"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	paths := map[string]string{"DIR": dir, "BUNDLE": file, "KEY": key, "DECISIONS": decisions, "FACTS": facts}
+	var out bytes.Buffer
+	run := func(line string) error {
+		args := strings.Fields(line)
+		for i, arg := range args {
+			args[i] = cmp.Or(paths[arg], arg)
+		}
+		root := newRoot()
+		out.Reset()
+		root.SetOut(&out)
+		root.SetErr(&bytes.Buffer{})
+		root.SetArgs(args)
+		return root.ExecuteContext(t.Context())
+	}
 	for line, says := range map[string]string{
-		"policy check BUNDLE":                                "",
-		"policy check DIR":                                   "is for a bundle, and ",
-		"policy check DIR --against DIR":                     "is for a bundle, and ",
-		"policy check DIR --against BUNDLE":                  "",
-		"policy check BUNDLE --against DIR":                  "",
-		"policy check BUNDLE --against BUNDLE":               "",
-		"policy diff DIR BUNDLE":                             "",
-		"policy diff BUNDLE DIR":                             "",
-		"policy diff DIR DIR":                                "is for a bundle, and neither",
-		"policy replay --decisions " + decisions + " BUNDLE": "no decision could be judged",
-		"why --facts " + facts + " --policy-bundle BUNDLE":   errDenied.Error(),
+		"policy check BUNDLE":                        "",
+		"policy check DIR":                           "is for a bundle, and ",
+		"policy check DIR --against DIR":             "is for a bundle, and ",
+		"policy check DIR --against BUNDLE":          "",
+		"policy check BUNDLE --against DIR":          "",
+		"policy check BUNDLE --against BUNDLE":       "",
+		"policy diff DIR BUNDLE":                     "",
+		"policy diff BUNDLE DIR":                     "",
+		"policy diff DIR DIR":                        "is for a bundle, and neither",
+		"policy replay --decisions DECISIONS BUNDLE": "no decision could be judged",
+		"why --facts FACTS --policy-bundle BUNDLE":   errDenied.Error(),
 	} {
-		if err := run(line + " --policy-bundle-key " + key); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+		if err := run(line + " --policy-bundle-key KEY"); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%s with the key: %v", line, err)
 		}
 		if err := run(line); strings.Contains(line, "BUNDLE") && (err == nil || !strings.Contains(err.Error(), "there is no key")) {
 			t.Errorf("%s without the key: %v", line, err)
 		}
 	}
-	if err := run("policy check BUNDLE --policy-bundle-key " + key); err != nil || !strings.Contains(out.String(), "--policy-bundle "+file+" --policy-bundle-key "+key+"`") {
+	if err := run("policy check BUNDLE --policy-bundle-key KEY"); err != nil || !strings.Contains(out.String(), "--policy-bundle "+file+" --policy-bundle-key "+key+"`") {
 		t.Errorf("the next command lacks the key: %s, %v", out.String(), err)
 	}
 }

@@ -137,9 +137,9 @@ func newTypist(t *testing.T) *typist {
 		t.Fatal(err)
 	}
 	for name, does := range map[string]string{
-		"portcullis": `case "$1" in check | why) set -- "$@" --url ` + p.gateway.URL + "; esac\nexec " + harness.Binary + ` "$@"`,
-		"curl":       "exec " + curl + ` --fail-with-body "$@"`,                                        // so that an error is one
-		"opa":        `case "$1" in test) set -- "$@" --timeout 60s; esac` + "\nexec " + opa + ` "$@"`, // a busy machine is slow
+		"portcullis": `case "$1" in check | why) set -- "$@" --url ` + p.gateway.URL + "; esac\nexec '" + harness.Binary + `' "$@"`,
+		"curl":       "exec '" + curl + `' --fail-with-body "$@"`,                                        // so that an error is one
+		"opa":        `case "$1" in test) set -- "$@" --timeout 60s; esac` + "\nexec '" + opa + `' "$@"`, // a busy machine is slow
 	} {
 		script := filepath.Join(p.dir, "bin", name)
 		harness.WriteFile(t, script, "#!/bin/sh\n"+does+"\n")
@@ -208,8 +208,7 @@ func (p *typist) shell(command string) *exec.Cmd {
 	const before, after = "set -a; if [ -f .set ]; then . ./.set; fi\n", "\nstatus=$?; export -p > .set; exit $status"
 	cmd := exec.Command("bash", "-c", before+command+after)
 	cmd.Dir = p.dir
-	gitDir, _ := filepath.Abs(filepath.Join(root, ".git"))
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PORTCULLIS_") }),
-		"PATH="+filepath.Join(p.dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"), "GIT_DIR="+gitDir)
+		"PATH="+filepath.Join(p.dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return cmd
 }

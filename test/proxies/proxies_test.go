@@ -20,13 +20,13 @@ import (
 var proxies = map[string]proxy{
 	"nginx": {
 		program: "nginx", files: []string{"nginx.conf"}, closed: []int{500},
-		args: func(dir string) []string {
-			return []string{"-e", "stderr", "-p", dir, "-c", dir + "/nginx.conf", "-g", "daemon off; master_process off; pid " + dir + "/nginx.pid;"}
+		args: func(string) []string {
+			return []string{"-e", "stderr", "-p", ".", "-c", "nginx.conf", "-g", "daemon off; master_process off; pid nginx.pid;"}
 		},
-		change: func(dir, text string) string {
+		change: func(text string) string {
 			var folders strings.Builder
 			for _, name := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-				fmt.Fprintf(&folders, " %s_temp_path %s/%s;", name, dir, name)
+				fmt.Fprintf(&folders, " %s_temp_path %s;", name, name)
 			}
 			return strings.Replace(text, "http {", "http { access_log off;"+folders.String(), 1)
 		},
@@ -42,9 +42,6 @@ var proxies = map[string]proxy{
 	"Apache": {
 		program: "apache2", files: []string{"apache.conf", "portcullis-apache.lua"}, closed: []int{503},
 		args: func(dir string) []string { return []string{"-f", dir + "/apache.conf", "-X"} },
-		change: func(dir, text string) string {
-			return strings.ReplaceAll(text, "${PWD}", dir)
-		},
 	},
 }
 

@@ -141,7 +141,7 @@ type proxy struct {
 	files   []string
 	args    func(dir string) []string
 	// change is what a test changes of an example beside the addresses: where files are written.
-	change func(dir, text string) string
+	change func(text string) string
 	// closed is the status without a verdict.
 	closed []int
 }
@@ -163,7 +163,7 @@ func (p proxy) start(t *testing.T, w *proxiesWorld, r *relay) string {
 	for _, name := range p.files {
 		text := addresses.Replace(read(t, filepath.Join(examples, name)))
 		if p.change != nil {
-			text = p.change(dir, text)
+			text = p.change(text)
 		}
 		harness.WriteFile(t, filepath.Join(dir, name), text)
 		must.Do(t, os.Chmod(filepath.Join(dir, name), 0o644))

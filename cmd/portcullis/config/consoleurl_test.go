@@ -81,7 +81,7 @@ func TestConsoleSecretOpenToEverybodyIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, flags := serveFlags()
-		if err := flags.Parse(strings.Fields(issuer + file)); err != nil {
+		if err := flags.Parse(append(strings.Fields(issuer), file)); err != nil {
 			t.Fatal(err)
 		}
 		if problems := c.Console.Validate(c.Listeners); (len(problems) > 0) != refused {
@@ -89,7 +89,7 @@ func TestConsoleSecretOpenToEverybodyIsRefused(t *testing.T) {
 		}
 	}
 	c, flags := serveFlags()
-	if err := flags.Parse(strings.Fields(issuer + file + "-absent")); err != nil {
+	if err := flags.Parse(append(strings.Fields(issuer), file+"-absent")); err != nil {
 		t.Fatal(err)
 	}
 	if problems := c.Console.Validate(c.Listeners); len(problems) == 0 {
