@@ -7,8 +7,4 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-func TestMain(m *testing.M) {
-	code := harness.Run(m)
-	removeTools()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(harness.Run(m)) }

