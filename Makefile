@@ -19,8 +19,9 @@ HELM_VERSION          = v3.22.0
 KUBECTL_VALIDATE_VERSION = v0.0.4
 BIN                   = .tools/bin
 
-# A hundred programs are linked, and no debugger reads them.
-export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-s
+# A hundred programs are linked, and no debugger reads them. The commit is in LDFLAGS, since the go command ends where git
+# tells it nothing: in the checkout of another user.
+export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-s -buildvcs=false
 # The program is tested as it is shipped: without C, which the race detector alone needs.
 export CGO_ENABLED = $(if $(RACE),1,0)
 
@@ -157,7 +158,7 @@ lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@echo "=== make $@"
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)
 	@.ci/tool golang.org/x/vuln/cmd/govulncheck $(GOVULNCHECK_VERSION)
-	@status=0; for module in . $(MODULES); do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint run ./...) || status=1; done; .ci/vulncheck $(BIN)/govulncheck $(EVERY) || status=1; \
+	@status=0; for module in . $(MODULES); do (cd $$module && "$(CURDIR)/$(BIN)/golangci-lint" run ./...) || status=1; done; .ci/vulncheck $(BIN)/govulncheck $(EVERY) || status=1; \
 		.ci/openapi-lint $(REDOCLY_VERSION) || status=1; exit $$status
 
 deploy-check: tool-helm ## hold the chart, the alerts and the unit of deploy/ to helm, Kubernetes' schemas, promtool and systemd

@@ -26,7 +26,8 @@ func Build(root string, race bool) (path string, err error) {
 	}
 	defer release()
 	path = filepath.Join(dir, "portcullis")
-	args := []string{"build", "-ldflags=-s"} // as make has it: with other flags it would be linked anew
+	// As make has it: with other flags it would be linked anew.
+	args := []string{"build", "-ldflags=-s", "-buildvcs=false"}
 	if race {
 		path += "-race"
 		args = append(args, "-race")
