@@ -20,8 +20,8 @@ KUBECTL_VALIDATE_VERSION = v0.0.4
 BIN                   = .tools/bin
 
 # A hundred programs are linked, and no debugger reads them. The commit is in LDFLAGS, since the go command ends where git
-# tells it nothing: in the checkout of another user.
-export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-s -buildvcs=false
+# tells it nothing: in the checkout of another user. With -trimpath all checkouts share what is compiled.
+export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-s -buildvcs=false -trimpath
 # The program is tested as it is shipped: without C, which the race detector alone needs.
 export CGO_ENABLED = $(if $(RACE),1,0)
 
