@@ -83,7 +83,7 @@ func TestCatalogueThatDoesNotFitIsRefused(t *testing.T) {
 	}{
 		"unknown upstream":      {[]resources.Route{{Name: "N77", Method: "GET", Path: "/x", Upstream: "nobody"}}, nil, []string{"N77", "GET /x", `"nobody"`}},
 		"row without a handler": {[]resources.Route{{Name: "N78", Method: "GET", Path: "/x", Upstream: "access"}}, map[string]wire.Routes{"access": {}}, []string{"N78", `"access"`, "no handler"}},
-		"handler without a row": {nil, map[string]wire.Routes{"access": {"N79": ok}}, []string{"N79", "access", "no row", "policy init"}},
+		"handler without a row": {nil, map[string]wire.Routes{"access": {"N79": ok}}, []string{"N79", "access", "no row", "policy base"}},
 		"two rows for one path": {[]resources.Route{served(row("N80", "GET", "/x/{a}")), served(row("N81", "GET", "/x/{b}"))}, nil, []string{"N81", "N80"}},
 		"two rests":             {[]resources.Route{served(row("N80", "GET", "/x/{proxy+}")), served(row("N81", "GET", "/x/{proxy+}"))}, nil, []string{"N81", "N80"}},
 		"rest in the middle":    {[]resources.Route{served(row("N82", "GET", "/x/{proxy+}/y"))}, nil, []string{"N82", "last segment"}},
