@@ -24,7 +24,7 @@ type packed struct {
 	Files map[string][]byte `json:"files"`
 }
 
-// Pack returns a merged tree in one piece, which Unpack reads. Merge refuses a tree that would be too large for the store.
+// Pack returns a merged tree in one piece for Unpack. Merge refuses a tree too large for the store.
 func Pack(tree *policies.Source) ([]byte, error) {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
